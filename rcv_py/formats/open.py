@@ -46,16 +46,12 @@ def open_trace(
     """
     found = locate(Path(path)).capture()
     opener = partial(open_capture, found, jobs=jobs, options=options)
-    is_plain = options is None and not os.environ.get(SOURCE_MAP) and shape_of(found) is not Shape.RAW
-    is_usual = is_plain or _is_usual(options)
+    is_usual = options is None and not os.environ.get(SOURCE_MAP) and shape_of(found) is not Shape.RAW
+    if not is_usual:
+        from rcv_py.formats.raw.options import RawOptions, chosen  # noqa: PLC0415 - of hardly any folder
+
+        is_usual = (options or chosen()) == RawOptions()
     return cache.trace(found, opener) if cache is not None and is_usual else opener()
-
-
-def _is_usual(options: RawOptions | None) -> bool:
-    """Whether the options are the defaults: only then is the cache used."""
-    from rcv_py.formats.raw.options import RawOptions, chosen  # noqa: PLC0415 - of hardly any folder
-
-    return (options or chosen()) == RawOptions()
 
 
 def open_capture(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
@@ -55,12 +55,14 @@ def estimate(program: str, target: str, texts: Sequence[str]) -> Estimate | None
     plain = [" ".join(text.split()) for text in texts]
     asked = [text for text in plain if not _BRANCH.match(text)]
     known = [text for text in asked if len(text) <= LONGEST and _INSTRUCTION.fullmatch(text)]
-    for processor in _processors(target):
+    processor = target
+    while processor:
         said = _run(program, processor, known)
         if said is None:
             return None
         out, errors = said
         if _UNKNOWN in errors:
+            processor = _OLDER.get(processor, "")
             continue
         if strange := {int(line) - 1 for line in _ERROR.findall(errors)}:
             known = [text for at, text in enumerate(known) if at not in strange]
@@ -68,12 +70,6 @@ def estimate(program: str, target: str, texts: Sequence[str]) -> Estimate | None
         found = _CYCLES.search(out)
         return None if found is None else Estimate(int(found[1]), processor, len(asked) - len(known))
     return None
-
-
-def _processors(target: str) -> Iterator[str]:
-    while target:
-        yield target
-        target = _OLDER.get(target, "")
 
 
 def _run(program: str, processor: str, texts: Sequence[str]) -> tuple[str, str] | None:

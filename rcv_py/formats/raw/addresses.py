@@ -80,8 +80,11 @@ def address_map(
     begins = ascending(entries[entries != 0])[:MOST_ENTRIES]
     if told:
         sizes = {extent.id: extent.size for extent in extents}
-        loads = tuple(_told(record, sizes) for record in sorted(told, key=lambda one: one.time))
-        return AddressMap(loads, doubts=_claimed_twice(loads, begins))
+        loads = []
+        for record in sorted(told, key=lambda one: one.time):
+            end = record.address + (record.size or sizes.get(record.id, 0))
+            loads.append(Load(record.id, record.address, min(end, (1 << 64) - 1), record.address))
+        return AddressMap(tuple(loads), doubts=_claimed_twice(loads, begins))
     return _guessed(extents, begins.tolist(), bool(np.any(entries == 0)))
 
 
@@ -91,11 +94,6 @@ def _claimed_twice(loads: Iterable[Load], begins: np.ndarray) -> tuple[int, ...]
     for load in dict.fromkeys(loads):
         claims += (begins >= np.uint64(load.begin)) & (begins < np.uint64(load.end))
     return tuple(begins[claims > 1].tolist())
-
-
-def _told(record: CodeObjectRecord, sizes: dict[int, int]) -> Load:
-    size = record.size or sizes.get(record.id, 0)
-    return Load(record.id, record.address, min(record.address + size, (1 << 64) - 1), record.address)
 
 
 def _guessed(extents: Sequence[Extent], entries: Iterable[int], begins_at_zero: bool) -> AddressMap:

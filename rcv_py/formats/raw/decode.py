@@ -110,11 +110,10 @@ def _official(job: EngineJob, ours: Stream, loads: AddressMap, objects: Objects)
             loads=loads,
         )
     )
-    code = found.pcs.places
     return _Found(
         stream=replace(found.stream, version=ours.version, cu=ours.cu, simds=ours.simds),
-        code=code,
-        texts=texts_of(code, objects.programs_at(code)),
+        code=found.pcs,
+        texts=texts_of(found.pcs, objects.programs_at(found.pcs)),
         walk=known(found.stream.waves, found.row),
         where=found.pcs,
     )

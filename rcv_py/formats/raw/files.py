@@ -16,7 +16,8 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -175,13 +176,12 @@ def raw_captures(folder: Path) -> tuple[RawCapture, ...]:
 def raw_capture(path: Path) -> RawCapture | None:
     """Return the capture that a folder or an `.att` file names; None if there is none, or several."""
     if path.name.endswith(STREAM) and not path.is_dir():
-        return next((one for one in raw_captures(path.parent) if _names(one, path.name)), None)
+        for capture in raw_captures(path.parent):
+            if path.name in (*capture.left_out, *(stream.name for stream in capture.streams)):
+                return capture
+        return None
     found = raw_captures(path)
     return found[0] if len(found) == 1 else None
-
-
-def _names(capture: RawCapture, name: str) -> bool:
-    return name in capture.left_out or any(stream.name == name for stream in capture.streams)
 
 
 def _sizes(folder: Path) -> tuple[dict[str, int], list[str]]:
@@ -192,20 +192,14 @@ def _sizes(folder: Path) -> tuple[dict[str, int], list[str]]:
         with os.scandir(folder) as entries:
             for entry in islice(entries, MAX_FILES):
                 if entry.name.endswith((STREAM, *CODE_SUFFIXES)) or entry.name in (CODE_TABLE, SNAPSHOTS):
-                    _note(entry, sizes)
+                    with suppress(OSError):  # a link to nowhere, or a file that vanished
+                        if entry.is_file():
+                            sizes[entry.name] = entry.stat().st_size
                 elif entry.name == INDEX or _DECODED.match(entry.name):
                     decoded.append(entry.name)
     except (OSError, ValueError):
         return {}, []
     return dict(sorted(sizes.items())), decoded
-
-
-def _note(entry: os.DirEntry[str], sizes: dict[str, int]) -> None:
-    try:
-        if entry.is_file():
-            sizes[entry.name] = entry.stat().st_size
-    except OSError:
-        return  # a link to nowhere, or a file that vanished
 
 
 def _stream(name: str, size: int) -> StreamFile:
@@ -246,9 +240,4 @@ def _numbered(streams: list[StreamFile]) -> dict[int, StreamFile]:
             engines.setdefault(stream.se, stream)
     free = (number for number in range(len(streams) + len(engines)) if number not in engines)
     nameless = [stream for stream in streams if not 0 <= stream.se < MAX_ENGINES]
-    return engines | {
-        se: StreamFile(
-            name=one.name, size=one.size, run=one.run, agent=one.agent, se=se, dispatch=one.dispatch
-        )
-        for se, one in zip(free, nameless, strict=False)
-    }
+    return engines | {se: replace(one, se=se) for se, one in zip(free, nameless, strict=False)}

@@ -160,18 +160,14 @@ def make_room(place: Path, most: int = MOST_BYTES) -> None:
 
 def _stays(path: Path, changed: float) -> bool:
     """Whether a file is a kept capture; remove other files that are old.  Raises OSError."""
-    if _is_aside(path.name):
+    is_packed = path.name.endswith(SUFFIX)
+    if is_packed and "." in path.name.removesuffix(SUFFIX):  # a capture that is not kept
         if changed < time() - FRESH_S:
             _removed(path)
         return False
     if path.name.endswith(".part") and changed < time() - UNFINISHED_S:
         path.unlink()
-    return path.name.endswith(SUFFIX)
-
-
-def _is_aside(name: str) -> bool:
-    """Whether a file is a capture that is not kept."""
-    return name.endswith(SUFFIX) and "." in name.removesuffix(SUFFIX)
+    return is_packed
 
 
 def _forget(path: Path) -> None:

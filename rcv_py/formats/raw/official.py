@@ -72,9 +72,8 @@ LAYOUT = {  # of the records, by kind; `size` as the library reports it
     ),
 }
 STATE = np.dtype([("state", "<i4"), ("duration", "<i4")])
-TOKEN = np.dtype(
-    [("word", "<u4"), ("duration", "<i4"), ("time", "<i8"), ("pc", PC)]
-)  # word: kind 8, stall 24
+TOKEN = np.dtype([("word", "<u4"), ("duration", "<i4"), ("time", "<i8"), ("pc", PC)])
+"""`word`: 8 bits of kind, 24 of stall."""
 
 
 def library_path(given: str = "") -> str:
@@ -110,27 +109,16 @@ def _places() -> Iterator[Path]:
     yield from map(Path, filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)))
     yield from (Path(os.environ[name]) / "lib" for name in ("ROCM_HOME", "ROCM_PATH") if os.environ.get(name))
     for wheel in WHEELS:
-        spec = find_spec(wheel)
-        yield from (
-            (Path(place) / "lib" for place in (spec.submodule_search_locations or ()) if spec) if spec else ()
-        )
+        if spec := find_spec(wheel):
+            yield from (Path(place) / "lib" for place in spec.submodule_search_locations or ())
     yield Path("/opt/rocm/lib")
 
 
 # -- in our process -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class PcTable:
+class PcTable(Places):
     """Places in the code that a stream of this library names by a number, 0: none."""
-
-    codeobj: np.ndarray  # int64
-    address: np.ndarray  # uint64
-
-    @property
-    def places(self) -> Places:
-        """The same, from a code table."""
-        return Places(self.codeobj, self.address)
 
     def find(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return code object and address of each number."""
@@ -189,19 +177,17 @@ def official(job: OfficialJob) -> Official:
         try:
             answer = pickle.load(taken)
         except (EOFError, pickle.UnpicklingError) as error:
+            code = process.returncode
+            ending = f"signal {-code}" if code < 0 else f"status {code}"
             raise BrokenFile(
                 job.stream.name,
-                f"the official decoder ended while it read it ({_ending(process.returncode)})",
+                f"the official decoder ended while it read it ({ending})",
                 said.read(4000).decode("utf-8", "replace"),
             ) from error
     if isinstance(answer, RcvError):
         raise answer
     assert isinstance(answer, Official)
     return answer
-
-
-def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"status {code}"
 
 
 # -- in the process of the library ----------------------------------------------------------------------
@@ -350,11 +336,8 @@ def _second(library: Any, data: bytes, isa: Any, trace: Any) -> int:
         status = int(function("set_isa_callback", Handle, ISA, c_void_p)(handle, isa, None))
         if status != DONE:
             return status
-        return int(
-            function("parse", Handle, c_char_p, c_uint64, TRACE, c_void_p)(
-                handle, data, len(data), trace, None
-            )
-        )
+        parse = function("parse", Handle, c_char_p, c_uint64, TRACE, c_void_p)
+        return int(parse(handle, data, len(data), trace, None))
     finally:
         function("destroy_handle", Handle)(handle)
 
@@ -394,7 +377,7 @@ class Records:
 
     def official(self, place: Callable[[int, int], tuple[int, int]]) -> Official:
         """The copied data as our records; `place` maps a PC of the library to code object and address."""
-        waves, occupancy, dispatches = map(self._table, (WAVE, OCCUPANCY, DISPATCH))
+        waves, occupancy, dispatches, counters = map(self._table, (WAVE, OCCUPANCY, DISPATCH, COUNTERS))
         tokens = np.concatenate([np.zeros(0, dtype=TOKEN), *self.tokens])
         counts = np.array([len(one) for one in self.tokens], dtype=np.int64)
         kind = tokens["word"] & 0xFF
@@ -440,7 +423,13 @@ class Records:
                 _dispatch(row, int(entry)) for row, entry in zip(dispatches, of_dispatches, strict=True)
             ),
             events=_columns(self._table(EVENT), "time", "kind", "me", "pipe", "flags"),
-            counters=_counters(self._table(COUNTERS)),
+            counters=np.column_stack(
+                [
+                    _columns(counters, "time"),
+                    counters["value"].astype(np.int64).reshape(-1, 4),
+                    _columns(counters, "cu", "bank"),
+                ]
+            ),
             shader_data=_columns(self._table(SHADER_DATA), "time", "value", "cu", "simd", "slot", "flags"),
             other_simd=_columns(self._table(OTHER_SIMD), "time", "cycles", "kind"),
             has_lost_data=LOST in self.notes,
@@ -457,11 +446,6 @@ def _copied(at: int, count: int, dtype: np.dtype[Any]) -> np.ndarray:
 
 def _columns(table: np.ndarray, *names: str) -> np.ndarray:
     return np.stack([table[name].astype(np.int64) for name in names], axis=1)
-
-
-def _counters(table: np.ndarray) -> np.ndarray:
-    rest = _columns(table, "time", "cu", "bank")
-    return np.column_stack([rest[:, 0], table["value"].astype(np.int64).reshape(-1, 4), rest[:, 1:]])
 
 
 def _entries(waves: np.ndarray, occupancy: np.ndarray, pcs: np.ndarray, first: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -113,16 +113,13 @@ def _with_sources(trace: Trace, capture: RawCapture, options: RawOptions) -> Tra
 
 def _key(capture: RawCapture, options: RawOptions, *more: object) -> str:
     # The disassembler decides the texts: a library installed later must change the key.
-    library = (options.decoder, *(_official_mark(options) if options.decoder == OFFICIAL else ()))
-    return kept.key_of(capture, __version__, tuple(map(str, candidates())), *library, *more)
+    decides: list[object] = [__version__, tuple(map(str, candidates())), options.decoder]
+    if options.decoder == OFFICIAL:
+        from rcv_py.formats.raw.official import library_path  # noqa: PLC0415 - rarely there
 
-
-def _official_mark(options: RawOptions) -> tuple[object, ...]:
-    """The part of the key that depends on the official library; raise OfficialMissing without one."""
-    from rcv_py.formats.raw.official import library_path  # noqa: PLC0415 - rarely there
-
-    path = library_path(options.library)
-    return path, kept.mark_of(Path(path))
+        path = library_path(options.library)
+        decides += path, kept.mark_of(Path(path))
+    return kept.key_of(capture, *decides, *more)
 
 
 def _first_key(capture: RawCapture, options: RawOptions) -> str:
@@ -189,7 +186,7 @@ def decoded(
     first, found = _Engines(parts), _Engines(wholes)
     stage = STAGE
     report(Stage(stage, 0, len(wholes)))
-    with (jobs or _here)([task.size for task in tasks]) as executor:
+    with jobs([task.size for task in tasks]) if jobs else nullcontext(_Here()) as executor:
         waiting = {executor.submit(decoded_engine, task): task for task in tasks[:1]}
         if len(tasks) > 1:  # the first process compiles the decoder, the next the steps after it
             executor.submit(prepare)
@@ -258,7 +255,13 @@ class _Engines:
             raise error
         else:
             self.is_whole = False
-            _tell_lost(task.stream.name, error, self.problems)
+            name = task.stream.name
+            self.problems.fail(
+                name,
+                f"The process that decoded {name} ended before it was done: {error}",
+                "The other shader engines are shown; close other programs and open the capture again.",
+                Affects.WAVES,
+            )
 
 
 def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Assembled:
@@ -302,15 +305,6 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     return replace(made, trace=replace(made.trace, problems=told, is_part=is_part), is_sure=is_sure)
 
 
-def _tell_lost(name: str, error: RcvError, problems: Problems) -> None:
-    problems.fail(
-        name,
-        f"The process that decoded {name} ended before it was done: {error}",
-        "The other shader engines are shown; close other programs and open the capture again.",
-        Affects.WAVES,
-    )
-
-
 class _Here(Executor):
     """An executor that makes each call in this process when it is submitted."""
 
@@ -322,11 +316,6 @@ class _Here(Executor):
         except RcvError as error:
             future.set_exception(error)
         return future
-
-
-@contextmanager
-def _here(sizes: list[int]) -> Iterator[Executor]:
-    yield _Here()
 
 
 class _NoWaves:

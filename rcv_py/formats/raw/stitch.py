@@ -127,13 +127,11 @@ TRAIT_OF = (  # prefix of the mnemonic → trait
 
 def _traits(texts: tuple[str, ...]) -> np.ndarray:
     words = [mnemonic(text)[:64] for text in texts]
-    known = {word: _traits_of(word) for word in dict.fromkeys(words)}
+    known = dict.fromkeys(words, 0)
+    for word in known:
+        known[word] = sum(trait for prefix, trait in TRAIT_OF if word.startswith(prefix))
+        known[word] |= IS_LOAD * ("_load_" in word and "scratch_" not in word)
     return np.array([known[word] for word in words], dtype=np.uint8)
-
-
-def _traits_of(word: str) -> int:
-    found = sum(trait for prefix, trait in TRAIT_OF if word.startswith(prefix))
-    return found | IS_LOAD * ("_load_" in word and "scratch_" not in word)
 
 
 class HasPrograms(Protocol):
@@ -197,19 +195,9 @@ def stitch(
     `excludes`: the stream says that s_barrier_wait may leave no token.  The time of such a wait remains the
     gap between its neighbours.
     """
-    tokens = np.empty((4, len(waves.time)), dtype=np.int64)
-    for place, column in (
-        (TIME, waves.time),
-        (KIND, waves.kind),
-        (STALL, waves.stall),
-        (DURATION, waves.duration),
-    ):
-        tokens[place] = column
+    tokens = np.stack((waves.time, waves.kind, waves.stall, waves.duration), dtype=np.int64)
     lines = np.stack(
-        [
-            one.astype(np.int32)
-            for one in (program.category, program.after, program.target, program.traits, program.shown)
-        ]
+        (program.category, program.after, program.target, program.traits, program.shown), dtype=np.int32
     )
     rows = np.full(tokens.shape[1], -1, dtype=np.int32)
     matched = np.zeros(len(waves), dtype=np.int64)
@@ -220,10 +208,8 @@ def stitch(
     owner = np.repeat(waves.token_first[:-1], np.diff(waves.break_first))
     told[:, is_entry] = waves.token_first[:-1], starts.entry
     told[:, ~is_entry] = owner + waves.break_token + 1, starts.breaks
-    of_wave = np.stack(
-        [*(waves.token_first[:-1], waves.token_first[1:], tolds[:-1], tolds[1:]), *(waves.begin, waves.end)],
-        axis=1,
-    ).astype(np.int64)
+    first = waves.token_first
+    of_wave = np.stack((first[:-1], first[1:], tolds[:-1], tolds[1:], waves.begin, waves.end), axis=1)
     state = np.zeros(len(STATE), dtype=np.int64)
     _walk(of_wave, told, tokens, lines, rows, matched, state, gfxip, int(excludes))
     changed = replace(
@@ -239,9 +225,7 @@ def stitch(
 # Rows of the arrays of tokens and of lines that the walk reads.
 TIME, KIND, STALL, DURATION = range(4)
 CATEGORY, AFTER, TARGET, TRAITS, SHOWN = range(5)
-STATE = (TOKEN, STOP, TOLD, LAST_TOLD, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED) = tuple(
-    range(12)
-)
+STATE = TOKEN, STOP, TOLD, LAST_TOLD, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED = range(12)
 NOTHING, UNKNOWN = -2, -1  # of a token: the stream names no place, or a place without a known line
 ENDS, MISSES, FITS = range(3)
 
@@ -459,11 +443,9 @@ def _walk(
         while state[TOKEN] < state[STOP] and state[MISSED] < MOST_MISSED and state[LEFT] > 0:
             line = _told(state, told)
             if line == UNKNOWN:  # until the next break
-                following = (
-                    int(told[0, int(state[TOLD])]) if state[TOLD] < state[LAST_TOLD] else int(state[STOP])
-                )
-                state[TOKEN] = min(following, int(state[STOP]))
-                state[LINE] = -1
+                has_next = state[TOLD] < state[LAST_TOLD]
+                following = int(told[0, int(state[TOLD])]) if has_next else int(state[STOP])
+                state[TOKEN], state[LINE] = min(following, int(state[STOP])), -1
             elif tokens[KIND, int(state[TOKEN])] == TRAP:
                 _place(state, -1, rows)
             elif line >= 0:
@@ -475,12 +457,7 @@ def _walk(
 
 def prepare() -> None:
     """Compile the walk, so that one process can do so while another decodes its stream."""
-    _walk(
-        np.zeros((0, len(STATE)), dtype=np.int64),
-        *(np.zeros((2, 0), dtype=np.int64), np.zeros((4, 0), dtype=np.int64)),
-        np.zeros((5, 0), dtype=np.int32),
-        np.zeros(0, dtype=np.int32),
-        *(np.zeros(0, dtype=np.int64), np.zeros(len(STATE), dtype=np.int64)),
-        0,
-        0,
-    )
+    waves, told, tokens = (np.zeros(shape, dtype=np.int64) for shape in ((0, 6), (2, 0), (4, 0)))
+    lines, rows = np.zeros((5, 0), dtype=np.int32), np.zeros(0, dtype=np.int32)
+    matched, state = np.zeros(0, dtype=np.int64), np.zeros(len(STATE), dtype=np.int64)
+    _walk(waves, told, tokens, lines, rows, matched, state, 0, 0)

@@ -46,9 +46,7 @@ class WaveRecords:
     state: np.ndarray  # uint8, WaveState
     state_duration: np.ndarray  # int32, or int64 if it must be; cycles
     # breaks
-    break_token: (
-        np.ndarray
-    )  # int64, index within its wave of the token after which the program jumps, -1: at its begin
+    break_token: np.ndarray  # int64, token of its wave after which the program jumps, -1: at its begin
     break_address: np.ndarray  # uint64, byte address where it goes on; 0 if unknown
 
     def __len__(self) -> int:
@@ -75,7 +73,6 @@ OF_BORDERS = {
     "state_first": ("state", "state_duration"),
     "break_first": ("break_token", "break_address"),
 }
-FLAG_SCALE = 1  # the load of a scaled MFMA: its start is 4 cycles later than the instruction's
 FLAG_BARRIER = 2  # the stream reports a barrier
 
 

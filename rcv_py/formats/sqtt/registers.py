@@ -5,7 +5,7 @@ Each family collects the writes of its stream as columns; their meaning is the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -164,15 +164,11 @@ def markers(writes: RegisterWrites) -> Markers:
         return Markers((), np.zeros((0, 2), dtype=np.int64), 0, 0)
     reader = _Reader()
     rows = begin + 1 + np.flatnonzero(tool[begin + 1 :] | clock[begin + 1 :])
-    told = zip(*(column[rows].tolist() for column in _told(writes)), strict=True)
-    for address, time, value, me, pipe in told:
+    columns = writes.address, writes.time, writes.value, writes.me, writes.pipe
+    for address, time, value, me, pipe in zip(*(column[rows].tolist() for column in columns), strict=True):
         reader.take(address, time, value, (me & 1, pipe))
     realtime = np.array(reader.realtime, dtype=np.int64).reshape(-1, 2)
     return Markers(tuple(reader.code_objects), realtime, reader.frequency, reader.interval)
-
-
-def _told(writes: RegisterWrites) -> Iterator[np.ndarray]:
-    yield from (writes.address, writes.time, writes.value, writes.me, writes.pipe)
 
 
 class _Reader:

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -151,7 +152,7 @@ def _nearest_launch(
 ) -> tuple[KernelResources | None, Path | None]:
     """The launch from the nearest place with the kernel, and its table; without one a note of the nearest."""
     missing: list[str] = []
-    for pattern, read in ((_KERNEL_TRACE, _rows), (_PROFILE, _profile_launches)):
+    for pattern, read in ((_KERNEL_TRACE, _rows), (_PROFILE, partial(_profile_rows, "launch_table"))):
         for place, names in _tables(near, pattern):
             said: list[str] = []
             rows = [row for name in names for row in read(place, name, said)]
@@ -166,7 +167,7 @@ def _nearest_launch(
 
 def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFacts | None, Path | None]:
     """The device by the nearest table that has one of this target, and that table."""
-    for pattern, read in ((_AGENTS, _rows), (_PROFILE, _profile_agents)):
+    for pattern, read in ((_AGENTS, _rows), (_PROFILE, partial(_profile_rows, "agent_table"))):
         for place, names in _tables(near, pattern):
             for row in (row for name in names for row in read(place, name, notes)):
                 if row["agent_type"] == "GPU" and target in ("", row["name"]):
@@ -233,17 +234,8 @@ def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
         notes.append(str(error))
 
 
-def _profile_launches(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
-    """The launches of a database or document as rows of a table."""
-    return _profile_rows(place, name, notes, "launch_table")
-
-
-def _profile_agents(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
-    """The devices of a database or document as rows of a table."""
-    return _profile_rows(place, name, notes, "agent_table")
-
-
-def _profile_rows(place: Path, name: str, notes: list[str], table: str) -> Iterator[_Row]:
+def _profile_rows(table: str, place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
+    """The launches or the devices of a database or document as rows of a table."""
     from rcv_py.formats.rocpd import as_tables  # noqa: PLC0415 - it loads SQLite, and most captures have tables
 
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,10 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
     system refuses.
     """
     version = trace.version if trace.version.startswith("3.") else VERSION
-    put = partial(_put, folder)
+
+    def put(name: str, table: object) -> None:
+        dump(folder / name, table)
+
     names = wave_files(trace.waves)
     put(INDEX, {**_index(trace, names), "version": version})
     put(CODE, {**_code(trace, version), "version": version})
@@ -79,10 +81,6 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
         name = f"wstates{curve.state}.json"
         put(name, {"name": name, "time": curve.time, "state": curve.waves})
     _write_sources(trace.sources, folder)
-
-
-def _put(folder: Path, name: str, table: object) -> None:
-    dump(folder / name, table)
 
 
 def wave_files(index: WaveIndex) -> list[str]:
