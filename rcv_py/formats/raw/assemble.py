@@ -20,17 +20,17 @@ from rcv_py.formats.raw.listing import CodeRows, Names, Sources, kernel_names, l
 from rcv_py.formats.raw.sidecar import Sidecar
 from rcv_py.formats.uiout.clock import NOMINAL_HZ, align
 from rcv_py.formats.uiout.code import Code
+from rcv_py.formats.uiout.occupancy import hardware_events
 from rcv_py.formats.uiout.run_files import exact_target
+from rcv_py.formats.uiout.side_files import counter_samples, other_simd, shader_data
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import (
     Clock,
     ClockSamples,
-    CounterSamples,
     Dispatch,
     HardwareEvents,
     OtherSimd,
-    ShaderData,
     WaveEvents,
 )
 from rcv_py.model.kinds import TokenKind
@@ -104,9 +104,15 @@ def assembled(
         problems=tuple(problems),
         events=_events(engines, clock.offsets),
         dispatches=_dispatches(engines, clock.offsets, numbers, called),
-        counters=tuple(_counters(engines, clock.offsets)),
+        counters=tuple(
+            counter_samples(engine.se, table, offset)
+            for engine, table, offset in _tables(engines, "counters", clock.offsets)
+        ),
         other_simd=tuple(_other_simd(engines, clock.offsets)),
-        shader_data=tuple(_shader_data(engines, clock.offsets)),
+        shader_data=tuple(
+            shader_data(engine.se, table, offset)
+            for engine, table, offset in _tables(engines, "shader_data", clock.offsets)
+        ),
         markers=code.markers,
         marker_layout=code.layout,
         marker_payloads=code.payloads,
@@ -248,27 +254,25 @@ def _occupancy(
     )
 
 
-def _events(engines: Sequence[Engine], offsets: Mapping[int, int]) -> HardwareEvents | None:
-    parts = [np.zeros((0, 6), dtype=np.int64)]
+def _tables(
+    engines: Sequence[Engine], name: str, offsets: Mapping[int, int]
+) -> Iterator[tuple[Engine, np.ndarray, int]]:
+    """A table of each stream that has rows in it, and the cycles that align its times."""
     for engine in engines:
-        table = engine.stream.events
-        moved = np.column_stack(
-            [table[:, 0] + offsets.get(engine.se, 0), np.full(len(table), engine.se), table[:, 1:]]
-        )
-        parts.append(moved)
-    table = np.concatenate(parts)
-    if not len(table):
+        table = getattr(engine.stream, name)
+        if len(table):
+            yield engine, table, offsets.get(engine.se, 0)
+
+
+def _events(engines: Sequence[Engine], offsets: Mapping[int, int]) -> HardwareEvents | None:
+    parts = [
+        np.column_stack([table[:, 0] + offset, np.full(len(table), engine.se), table[:, 1:]])
+        for engine, table, offset in _tables(engines, "events", offsets)
+    ]
+    if not parts:
         return None
-    table = table[np.lexsort(table.T[::-1])]
-    return HardwareEvents(
-        time=frozen(table[:, 0].copy()),
-        se=clipped(table[:, 1], np.int16),
-        kind=clipped(table[:, 2], np.int16),
-        me=clipped(table[:, 3], np.int16),
-        pipe=clipped(table[:, 4], np.int16),
-        flags=clipped(table[:, 5], np.int32, low=0),
-        payload=frozen(np.zeros(len(table), dtype=np.uint64)),
-    )
+    table = np.concatenate(parts)
+    return hardware_events(table[np.lexsort(table.T[::-1])], np.zeros(len(table), dtype=np.uint64))
 
 
 def _dispatches(
@@ -302,47 +306,11 @@ def _dispatches(
     return tuple(sorted(found, key=lambda dispatch: dispatch.time))
 
 
-def _counters(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Iterator[CounterSamples]:
-    for engine in engines:
-        table = engine.stream.counters
-        if len(table):
-            yield CounterSamples(
-                se=engine.se,
-                time=frozen(table[:, 0] + offsets.get(engine.se, 0)),
-                value=clipped(table[:, 1:5], np.int32, low=-(1 << 31)),
-                cu=clipped(table[:, 5], np.int16),
-                bank=clipped(table[:, 6], np.int16),
-            )
-
-
 def _other_simd(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Iterator[OtherSimd]:
-    for engine in engines:
-        table = engine.stream.other_simd
-        if len(table):
-            table = table[np.argsort(table[:, 0], kind="stable")]
-            yield OtherSimd(
-                se=engine.se,
-                cu=engine.stream.cu & _UNIT if engine.stream.cu >= 0 else -1,
-                simd=engine.stream.other_simd_number,
-                time=frozen(table[:, 0] + offsets.get(engine.se, 0)),
-                duration=frozen(np.maximum(table[:, 1], 0)),
-                kind=clipped(table[:, 2], np.uint8),
-            )
-
-
-def _shader_data(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Iterator[ShaderData]:
-    for engine in engines:
-        table = engine.stream.shader_data
-        if len(table):
-            yield ShaderData(
-                se=engine.se,
-                time=frozen(table[:, 0] + offsets.get(engine.se, 0)),
-                value=frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
-                cu=clipped(table[:, 2], np.int16),
-                simd=clipped(table[:, 3], np.int16),
-                slot=clipped(table[:, 4], np.int16),
-                flags=clipped(table[:, 5], np.int16),
-            )
+    for engine, table, offset in _tables(engines, "other_simd", offsets):
+        stream = engine.stream
+        cu = stream.cu & _UNIT if stream.cu >= 0 else -1
+        yield other_simd(engine.se, cu, stream.other_simd_number, table, offset)
 
 
 def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:

@@ -16,22 +16,10 @@ from rcv_py.base.runs import ascending
 from rcv_py.formats.input.columns import clipped, frozen, whole_number
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
 from rcv_py.formats.uiout.json_rows import number_rows, numbered, tell_skipped, text_of
+from rcv_py.formats.uiout.written import OCCUPANCY_FIELDS
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 
 FILE = "occupancy.json"
-FIELDS = (
-    "time",
-    "cu",
-    "simd",
-    "wave_id",
-    "start",
-    "kernel_id",
-    "me_id",
-    "pipe_id",
-    "is_ext",
-    "workgroup_id",
-    "cluster_id",
-)
 _BASE_FIELDS = 6
 _EVENT_FIELDS = ("type", "me_id", "pipe_id", "flags")
 _DISPATCH_FIELDS = {  # of the table: of the file
@@ -54,7 +42,7 @@ def read_occupancy(
         table[:, 0] += offsets.get(se, 0)
         tables.append(np.column_stack([np.full(len(table), se, dtype=np.int64), table]))
     tell_skipped(problems, FILE, skipped, "wave event")
-    table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(FIELDS)), dtype=np.int64)
+    table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(OCCUPANCY_FIELDS)), dtype=np.int64)
     table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
     names = _names(data, table[:, 6])
     long_names = sum(len(name) >= NAME_LETTERS for name in names.values())
@@ -64,24 +52,24 @@ def read_occupancy(
 
 
 def _rows(rows: object, fields: object) -> tuple[np.ndarray, int]:
-    """Rows in the order of FIELDS, int64 [n, 11], and the number of unusable rows."""
+    """Rows in the order of OCCUPANCY_FIELDS, int64 [n, 11], and the number of unusable rows."""
     if isinstance(rows, list) and rows and isinstance(rows[0], int):
         return _packed(rows)
     names = [name for name in fields if isinstance(name, str)] if isinstance(fields, list) else []
-    width = max(len(FIELDS), len(names))
+    width = max(len(OCCUPANCY_FIELDS), len(names))
     table, skipped = number_rows(rows, _BASE_FIELDS, width)
-    if set(FIELDS[:_BASE_FIELDS]) <= set(names):
+    if set(OCCUPANCY_FIELDS[:_BASE_FIELDS]) <= set(names):
         blank = np.full(len(table), -1, dtype=np.int64)
-        columns = [table[:, names.index(name)] if name in names else blank for name in FIELDS]
+        columns = [table[:, names.index(name)] if name in names else blank for name in OCCUPANCY_FIELDS]
         table = np.column_stack(columns)
-    return table[:, : len(FIELDS)], skipped
+    return table[:, : len(OCCUPANCY_FIELDS)], skipped
 
 
 def _packed(rows: list[Any]) -> tuple[np.ndarray, int]:
     """Legacy events: from the lowest bit kernel 12, simd 2, slot 4, start 1, cu 4, then time in 8 cycles."""
     numbers = [row for row in rows if isinstance(row, int) and 0 <= row < 1 << 63]
     value = np.array(numbers, dtype=np.int64)
-    table = np.full((len(value), len(FIELDS)), -1, dtype=np.int64)
+    table = np.full((len(value), len(OCCUPANCY_FIELDS)), -1, dtype=np.int64)
     fields = ((19, 4), (12, 2), (14, 4), (18, 1), (0, 12))  # first bit and bits of CU to kernel
     parts = [value >> first & (1 << bits) - 1 for first, bits in fields]
     table[:, :_BASE_FIELDS] = np.column_stack([(value >> 23) * 8, *parts])
@@ -89,7 +77,7 @@ def _packed(rows: list[Any]) -> tuple[np.ndarray, int]:
 
 
 def _wave_events(table: np.ndarray, names: Mapping[int, str]) -> WaveEvents:
-    """Columns from rows of (se, FIELDS…), sorted."""
+    """Columns from rows of (se, OCCUPANCY_FIELDS…), sorted."""
     is_ext = table[:, 9] > 0
     cu = np.maximum(table[:, 2], 0)
     return WaveEvents(
@@ -136,7 +124,11 @@ def _records(
                 events.append((time, se, *numbers, _unsigned(record.get("payload"))))
     tell_skipped(problems, FILE, skipped, "event record")
     dispatches.sort(key=lambda dispatch: dispatch.time)
-    return _event_table(sorted(events)) if events else None, tuple(dispatches)
+    if not events:
+        return None, tuple(dispatches)
+    *columns, payload = zip(*sorted(events), strict=True)
+    table, payloads = np.array(columns, dtype=np.int64).T, np.array(payload, dtype=np.uint64)
+    return hardware_events(table, payloads), tuple(dispatches)
 
 
 def _unsigned(value: object) -> int:
@@ -144,17 +136,16 @@ def _unsigned(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 64 else 0
 
 
-def _event_table(events: list[tuple[int, ...]]) -> HardwareEvents:
-    *columns, payload = zip(*events, strict=True)
-    time, se, kind, me, pipe, flags = (np.array(column, dtype=np.int64) for column in columns)
+def hardware_events(table: np.ndarray, payload: np.ndarray) -> HardwareEvents:
+    """Return events as columns from int64 [n, 6]: time, shader engine, kind, ME, pipe, flags."""
     return HardwareEvents(
-        time=frozen(time),
-        se=clipped(se, np.int16),
-        kind=clipped(kind, np.int16),
-        me=clipped(me, np.int16),
-        pipe=clipped(pipe, np.int16),
-        flags=clipped(flags, np.int32, low=0),
-        payload=frozen(np.array(payload, dtype=np.uint64)),
+        time=frozen(table[:, 0].copy()),
+        se=clipped(table[:, 1], np.int16),
+        kind=clipped(table[:, 2], np.int16),
+        me=clipped(table[:, 3], np.int16),
+        pipe=clipped(table[:, 4], np.int16),
+        flags=clipped(table[:, 5], np.int32, low=0),
+        payload=frozen(payload),
     )
 
 

@@ -21,6 +21,7 @@ from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.index import ChunkFile
 from rcv_py.formats.uiout.json_rows import number_rows, numbered, ordered, tell_skipped
+from rcv_py.formats.uiout.written import OTHER_SIMD_COLUMNS, SHADER_COLUMNS
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import CounterSamples, OtherSimd, ShaderData, SpmSeries, StateCurve
 
@@ -28,8 +29,6 @@ _COUNTERS = re.compile(r"se(\d{1,4})_perfcounter\.json")
 _COUNTER_COLUMNS = 7  # time, four values, cu, bank
 _SPM = "spm.json"
 _STATES = re.compile(r"wstates(\d)\.json")
-_OTHER_SIMD_COLUMNS = ("time", "duration", "category")
-_SHADER_COLUMNS = ("time", "value", "cu", "simd", "wave_id", "flags")
 SNAPSHOTS = "snapshots.json"
 _TAB = 4
 SOURCE_BYTES = 32 << 20  # bytes of one source copy
@@ -49,18 +48,21 @@ def read_counters(
         table, skipped = number_rows(rows, _COUNTER_COLUMNS, _COUNTER_COLUMNS)
         tell_skipped(problems, name, skipped, "sample")
         if len(table):
-            samples.append(
-                CounterSamples(
-                    se,
-                    frozen(table[:, 0] + offsets.get(se, 0)),
-                    clipped(table[:, 1:5], np.int32, low=-(1 << 31)),
-                    clipped(table[:, 5], np.int16),
-                    clipped(table[:, 6], np.int16),
-                )
-            )
+            samples.append(counter_samples(se, table, offsets.get(se, 0)))
         elif data is not None:
             _tell_no_samples(problems, name)
     return tuple(sorted(samples, key=lambda one: one.se))
+
+
+def counter_samples(se: int, table: np.ndarray, offset: int) -> CounterSamples:
+    """Return rows (int64 [n, 7]: time, four values, CU, bank) as samples; `offset` aligns the times."""
+    return CounterSamples(
+        se=se,
+        time=frozen(table[:, 0] + offset),
+        value=clipped(table[:, 1:5], np.int32, low=-(1 << 31)),
+        cu=clipped(table[:, 5], np.int16),
+        bank=clipped(table[:, 6], np.int16),
+    )
 
 
 def read_spm(files: Listing, problems: Problems) -> tuple[SpmSeries, ...]:
@@ -103,22 +105,25 @@ def read_other_simd(
     last bit flipped), -1 if the engine traced none.
     """
     found = []
-    for chunk, rows, data in _tables(
-        files, chunks, problems, "instructions", _OTHER_SIMD_COLUMNS, min_columns=2
-    ):
-        table = rows[np.argsort(rows[:, 0], kind="stable")]
-        traced = simd_of.get(chunk.se, -1)
-        found.append(
-            OtherSimd(
-                chunk.se,
-                whole_number(data.get("wgp"), -1),
-                traced ^ 1 if traced >= 0 else -1,
-                frozen(table[:, 0] + offsets.get(chunk.se, 0)),
-                frozen(np.maximum(table[:, 1], 0)),
-                clipped(table[:, 2], np.uint8),
-            )
-        )
+    parts = _tables(files, chunks, problems, "instructions", OTHER_SIMD_COLUMNS, min_columns=2)
+    for chunk, table, data in parts:
+        traced, wgp = simd_of.get(chunk.se, -1), whole_number(data.get("wgp"), -1)
+        simd = traced ^ 1 if traced >= 0 else -1
+        found.append(other_simd(chunk.se, wgp, simd, table, offsets.get(chunk.se, 0)))
     return tuple(found)
+
+
+def other_simd(se: int, cu: int, simd: int, table: np.ndarray, offset: int) -> OtherSimd:
+    """Return rows (int64 [n, 3]: time, cycles, TokenKind) by time; `offset` aligns the times."""
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    return OtherSimd(
+        se=se,
+        cu=cu,
+        simd=simd,
+        time=frozen(table[:, 0] + offset),
+        duration=frozen(np.maximum(table[:, 1], 0)),
+        kind=clipped(table[:, 2], np.uint8),
+    )
 
 
 def read_shader_data(
@@ -131,20 +136,21 @@ def read_shader_data(
     """
     parts: dict[int, list[np.ndarray]] = {}
     in_time = sorted(chunks, key=lambda chunk: (chunk.se, chunk.begin))
-    for chunk, part, _ in _tables(files, in_time, problems, "records", _SHADER_COLUMNS):
+    for chunk, part, _ in _tables(files, in_time, problems, "records", SHADER_COLUMNS):
         parts.setdefault(chunk.se, []).append(part)
-    tables = {se: np.concatenate(part) for se, part in parts.items()}
-    return tuple(
-        ShaderData(
-            se=se,
-            time=frozen(table[:, 0] + offsets.get(se, 0)),
-            value=frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
-            cu=clipped(table[:, 2], np.int16),
-            simd=clipped(table[:, 3], np.int16),
-            slot=clipped(table[:, 4], np.int16),
-            flags=clipped(table[:, 5], np.int16),
-        )
-        for se, table in tables.items()
+    return tuple(shader_data(se, np.concatenate(part), offsets.get(se, 0)) for se, part in parts.items())
+
+
+def shader_data(se: int, table: np.ndarray, offset: int) -> ShaderData:
+    """Return rows (int64 [n, 6], as in SHADER_COLUMNS) in their order; `offset` aligns the times."""
+    return ShaderData(
+        se=se,
+        time=frozen(table[:, 0] + offset),
+        value=frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
+        cu=clipped(table[:, 2], np.int16),
+        simd=clipped(table[:, 3], np.int16),
+        slot=clipped(table[:, 4], np.int16),
+        flags=clipped(table[:, 5], np.int16),
     )
 
 
