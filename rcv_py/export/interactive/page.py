@@ -31,9 +31,9 @@ MARKUP_TEXT = re.compile(
 _HEADINGS = re.compile(r"const (?:title of|measures = isSampled\(\) \?) (\[.*)")  # lists of names
 _HERE = Path(__file__).parent
 _ROLES = (
-    *("window", "base", "alternate", "raised", "line", "text", "muted", "accent", "accent_soft", "hover"),
-    *("canvas", "grid", "warning", "error", "stall", "issue", "idle"),
-)
+    "window", "base", "alternate", "raised", "line", "text", "muted", "accent", "accent_soft", "hover",
+    "canvas", "grid", "warning", "error", "stall", "issue", "idle",
+)  # fmt: skip
 
 
 def interactive_page(

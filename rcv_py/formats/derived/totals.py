@@ -57,7 +57,7 @@ def totals(
     `max(time - end, 0)`, where the first of a wave counts from its beginning.
     """
     sums = np.zeros((4, rows), dtype=np.int64)
-    _compiled()(
+    compiled(_walk)(
         *(line.astype(np.int32, copy=False), first, begin),
         *(column.astype(np.int64, copy=False) for column in (time, stall, duration)),
         sums,
@@ -66,10 +66,11 @@ def totals(
 
 
 @cache
-def _compiled() -> Callable[..., None]:
+def compiled(walk: Callable[..., None]) -> Callable[..., None]:
+    """Return a function as a kernel, see `base.machine.compiled`, whose import takes a while."""
     from rcv_py.base.machine.compiled import kernel  # noqa: PLC0415 - a third of a second, for many waves
 
-    return kernel(_walk)
+    return kernel(walk)
 
 
 _HITS, _LATENCY, _STALL, _IDLE = range(4)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
 from rcv_py.base.runs import borders
+from rcv_py.formats.derived.totals import compiled
 
 _HEX = re.compile(r"\s*(0x[0-9a-fA-F]+|\d+)")
 _DECIMAL = re.compile(r"\s*(\d+)")
@@ -26,9 +27,7 @@ _DIGITS = 16  # of a number that are read: texts are untrusted
 class Effect:
     """The effect of an instruction on the queues."""
 
-    pushes: tuple[
-        str, ...
-    ] = ()  # queues that get the instruction; those in _SHARED belong to several counters
+    pushes: tuple[str, ...] = ()  # queues that get it; those in _SHARED belong to several counters
     unorders: tuple[str, ...] = ()  # counters that are out of order from here on
     waits: tuple[tuple[str, int], ...] = ()  # counters it checks, in this order, and operations that may stay
     empties: bool = False  # all its waits release into one row
@@ -54,7 +53,7 @@ def wait_lists(row: np.ndarray, first: np.ndarray, texts: Sequence[str], generat
     `row` is the index into `texts` of each executed instruction, -1 if unknown; wave i owns
     `row[first[i]:first[i + 1]]`.  `generation` is the major version of the graphics IP.
     """
-    return _listed(_compiled(), row, first, texts, generation)
+    return _listed(compiled(_walk), row, first, texts, generation)
 
 
 def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]:
@@ -69,13 +68,6 @@ def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]
 def _plain(*columns: np.ndarray) -> None:
     """Walk without a compiler: importing it takes longer than one wave."""
     _walk(*(column.data for column in columns))  # type: ignore[arg-type] # memory is indexed alike
-
-
-@cache
-def _compiled() -> Callable[..., None]:
-    from rcv_py.base.machine.compiled import kernel  # noqa: PLC0415 - a third of a second, for many waves
-
-    return kernel(_walk)
 
 
 def _listed(

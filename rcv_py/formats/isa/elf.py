@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
@@ -29,31 +30,21 @@ SYMBOL = np.dtype(
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"  # begins a file with code objects for several GPUs
 OBJECT, FUNCTION = 1, 2  # types of symbols
 WRITABLE, ALLOCATED, EXECUTABLE = 1, 2, 4  # flags of sections
-PROGBITS, SYMTAB, NOBITS, DYNSYM = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_NOBITS", "SHT_DYNSYM"
+PROGBITS, SYMTAB, DYNSYM = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_DYNSYM"
+Header = Mapping[str, Any]  # of a section or segment, with the names of the ELF standard
 DESCRIPTOR_SIZE = 64  # bytes of a kernel descriptor
 ENTRY_ALIGNMENT = 256  # bytes
 _TARGET_WORD = re.compile(r"gfx\d+(?:-\d+)?-generic|gfx\d{1,4}[0-9a-f]?")
 
-MACHINES = {  # low byte of e_flags → GPU
-    **dict(zip(range(0x20, 0x27), ["600", "601", "700", "701", "702", "703", "704"], strict=True)),
-    **dict(zip(range(0x28, 0x2C), ["801", "802", "803", "810"], strict=True)),
-    **dict(zip(range(0x2C, 0x33), ["900", "902", "904", "906", "908", "909", "90c"], strict=True)),
-    **dict(zip(range(0x33, 0x3A), ["1010", "1011", "1012", "1030", "1031", "1032", "1033"], strict=True)),
-    **dict(zip(range(0x3A, 0x41), ["602", "705", "805", "1035", "1034", "90a", "940"], strict=True)),
-    **dict(zip(range(0x41, 0x48), ["1100", "1013", "1150", "1103", "1036", "1101", "1102"], strict=True)),
-    **dict(zip(range(0x48, 0x4D), ["1200", "1250", "1151", "941", "942"], strict=True)),
-    **dict(
-        zip(range(0x4E, 0x56), ["1201", "950", "1310", "9-", "10-1-", "10-3-", "11-", "1152"], strict=True)
-    ),
-    **dict(
-        zip(
-            range(0x57, 0x60),
-            ["1154", "1153", "12-", "1251", "12-5-", "1172", "1170", "1171", "9-4-"],
-            strict=True,
-        )
-    ),
-    **{0x62: "11-7-", 0x63: "13-"},
-}
+_MACHINES = """
+    600 601 700 701 702 703 704 ? 801 802 803 810 900 902 904 906
+    908 909 90c 1010 1011 1012 1030 1031 1032 1033 602 705 805 1035 1034 90a
+    940 1100 1013 1150 1103 1036 1101 1102 1200 1250 1151 941 942 ? 1201 950
+    1310 9- 10-1- 10-3- 11- 1152 ? 1154 1153 12- 1251 12-5- 1172 1170 1171 9-4-
+    ? ? 11-7- 13-
+"""
+# Low byte of e_flags → GPU
+MACHINES = {at: name for at, name in enumerate(_MACHINES.split(), 0x20) if name != "?"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +71,12 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Segment:
-    """A segment that a loader maps."""
-
-    address: int  # bytes
-    size: int  # bytes in memory
-    offset: int  # bytes into the file
-    file_size: int  # bytes in the file
-    is_executable: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Image:
     """The contents of one ELF file that concern code."""
 
     target: str  # such as `gfx950`; "" if unknown
     regions: tuple[Region, ...]  # ascending, disjoint, in total no longer than the file
     functions: tuple[Symbol, ...]  # ascending by address, one per address
-    segments: tuple[Segment, ...]
     size: int  # bytes of memory that it needs
     data: bytes  # the file
 
@@ -135,14 +114,13 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
         raise BrokenFile(name, "it holds no executable code")
     machine = MACHINES.get(flags & 0xFF, "")
     own = f"gfx{machine}generic" if machine.endswith("-") else f"gfx{machine}" if machine else ""
-    ends = [one.address + one.size for one in segments]
-    ends += [one.address + one.size for one in sections if one.flags & ALLOCATED]
+    ends = [one["p_vaddr"] + one["p_memsz"] for one in segments]
+    ends += [one["sh_addr"] + one["sh_size"] for one in sections if one["sh_flags"] & ALLOCATED]
     ends += [regions[-1].stop]
     return Image(
         target=own or target_of_name(hint),
         regions=regions,
         functions=_functions(whole, sections, regions),
-        segments=segments,
         size=max(end for end in ends if end <= FARTHEST),
         data=whole,
     )
@@ -176,74 +154,42 @@ def _mended(data: bytes) -> bytes:
     return bytes(whole)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """The header of a section."""
-
-    kind: str
-    flags: int
-    address: int
-    offset: int  # bytes into the file
-    size: int  # bytes
-    link: int  # number of a section that belongs to it
-    entry_size: int  # bytes
-
-
-def _sections(elf: ELFFile) -> list[Section]:
+def _sections(elf: ELFFile) -> list[Header]:
     """Headers of the sections, as far as they can be read."""
     if not elf["e_shoff"] or elf["e_shentsize"] < 64:
         return []
     size = elf.stream.seek(0, 2)
     most = min(MOST_SECTIONS, size // elf["e_shentsize"] + 1, max(elf.num_sections(), 0))
-    found = []
-    for number in range(most):
-        try:
-            head = elf._get_section_header(number)
-        except BROKEN:
-            break
-        found.append(
-            Section(
-                kind=str(head["sh_type"]),
-                flags=head["sh_flags"],
-                address=head["sh_addr"],
-                offset=head["sh_offset"],
-                size=head["sh_size"],
-                link=head["sh_link"],
-                entry_size=head["sh_entsize"],
-            )
-        )
-    return found
+    return list(_headers(elf._get_section_header, most))
 
 
-def _segments(elf: ELFFile) -> tuple[Segment, ...]:
+def _segments(elf: ELFFile) -> list[Header]:
+    """Headers of the segments that a loader maps, as far as they can be read."""
     if not elf["e_phoff"] or elf["e_phentsize"] < 56:
-        return ()
-    found = []
-    for number in range(min(elf.num_segments(), MOST_SECTIONS)):
-        try:
-            head = elf._get_segment_header(number)
-        except BROKEN:
-            break
-        if head["p_type"] == "PT_LOAD" and head["p_vaddr"] + head["p_memsz"] <= FARTHEST:
-            found.append(
-                Segment(
-                    address=head["p_vaddr"],
-                    size=head["p_memsz"],
-                    offset=head["p_offset"],
-                    file_size=head["p_filesz"],
-                    is_executable=bool(head["p_flags"] & 1),
-                )
-            )
-    return tuple(found)
-
-
-def _regions(data: bytes, sections: list[Section], segments: tuple[Segment, ...]) -> tuple[Region, ...]:
-    places = [
-        (one.address, one.offset, one.size)
-        for one in sections
-        if one.kind == PROGBITS and one.flags & EXECUTABLE
+        return []
+    heads = _headers(elf._get_segment_header, min(elf.num_segments(), MOST_SECTIONS))
+    return [
+        one for one in heads if one["p_type"] == "PT_LOAD" and one["p_vaddr"] + one["p_memsz"] <= FARTHEST
     ]
-    places = places or [(one.address, one.offset, one.file_size) for one in segments if one.is_executable]
+
+
+def _headers(read: Callable[[int], Header], count: int) -> Iterator[Header]:
+    for number in range(count):
+        try:
+            yield read(number)
+        except BROKEN:
+            return
+
+
+def _regions(data: bytes, sections: list[Header], segments: list[Header]) -> tuple[Region, ...]:
+    places = [
+        (one["sh_addr"], one["sh_offset"], one["sh_size"])
+        for one in sections
+        if one["sh_type"] == PROGBITS and one["sh_flags"] & EXECUTABLE
+    ]
+    places = places or [
+        (one["p_vaddr"], one["p_offset"], one["p_filesz"]) for one in segments if one["p_flags"] & 1
+    ]
     view = memoryview(data)
     found: list[Region] = []
     left = len(data)
@@ -257,13 +203,13 @@ def _regions(data: bytes, sections: list[Section], segments: tuple[Segment, ...]
     return tuple(found)
 
 
-def _functions(data: bytes, sections: list[Section], regions: tuple[Region, ...]) -> tuple[Symbol, ...]:
+def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...]) -> tuple[Symbol, ...]:
     """Functions by their symbols; kernels have a descriptor, or are all functions if there are none."""
     names: dict[int, tuple[bool, int, str]] = {}  # address → the best of its symbols
     for one in sections:
-        is_table = one.kind in (SYMTAB, DYNSYM) and one.entry_size == SYMBOL.itemsize
-        if is_table and one.link < len(sections):
-            _take_symbols(names, data, one, sections[one.link])
+        is_table = one["sh_type"] in (SYMTAB, DYNSYM) and one["sh_entsize"] == SYMBOL.itemsize
+        if is_table and one["sh_link"] < len(sections):
+            _take_symbols(names, data, one, sections[one["sh_link"]])
     found = [
         Symbol(name, address, size, is_kernel)
         for address, (is_kernel, size, name) in names.items()
@@ -278,12 +224,12 @@ def _functions(data: bytes, sections: list[Section], regions: tuple[Region, ...]
 
 
 def _take_symbols(
-    names: dict[int, tuple[bool, int, str]], data: bytes, symbols: Section, strings: Section
+    names: dict[int, tuple[bool, int, str]], data: bytes, symbols: Header, strings: Header
 ) -> None:
-    at, text_at = symbols.offset, strings.offset
-    count = min(symbols.size, max(len(data) - at, 0)) // SYMBOL.itemsize
+    at, text_at = symbols["sh_offset"], strings["sh_offset"]
+    count = min(symbols["sh_size"], max(len(data) - at, 0)) // SYMBOL.itemsize
     table = np.frombuffer(data, SYMBOL, min(count, MOST_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
-    text = data[text_at : text_at + strings.size]
+    text = data[text_at : text_at + strings["sh_size"]]
     kind = table["info"] & 15
     functions, objects = table[kind == FUNCTION], table[(kind == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
     described = {_text(text, place) for place in objects["name"].tolist()}
@@ -305,19 +251,20 @@ def region_at(address: int, regions: tuple[Region, ...]) -> Region | None:
     return regions[row] if row >= 0 and address < regions[row].stop else None
 
 
-def _described(data: bytes, sections: list[Section], regions: tuple[Region, ...]) -> set[int]:
+def _described(data: bytes, sections: list[Header], regions: tuple[Region, ...]) -> set[int]:
     """Entries of likely kernel descriptors: their offset to the entry points into code.
 
     The hardware ignores the low 8 bits of the entry.
     """
     found: set[int] = set()
     for one in sections:
-        is_constant = one.flags & ALLOCATED and not one.flags & (EXECUTABLE | WRITABLE)
-        size = min(one.size, max(len(data) - one.offset, 0), MOST_SYMBOLS)
-        if one.kind != PROGBITS or not is_constant or size < DESCRIPTOR_SIZE or one.address > FARTHEST:
+        address, offset, flags = one["sh_addr"], one["sh_offset"], one["sh_flags"]
+        is_constant = one["sh_type"] == PROGBITS and flags & ALLOCATED and not flags & (EXECUTABLE | WRITABLE)
+        size = min(one["sh_size"], max(len(data) - offset, 0), MOST_SYMBOLS)
+        if not is_constant or size < DESCRIPTOR_SIZE or address > FARTHEST:
             continue
-        offsets = np.frombuffer(data, "<i8", size // DESCRIPTOR_SIZE * 8, one.offset)[2::8]
-        starts = one.address + DESCRIPTOR_SIZE * np.arange(len(offsets))
+        offsets = np.frombuffer(data, "<i8", size // DESCRIPTOR_SIZE * 8, offset)[2::8]
+        starts = address + DESCRIPTOR_SIZE * np.arange(len(offsets))
         near = np.abs(offsets) < FARTHEST
         is_set = near & (offsets != 0)
         entries = (starts[is_set] + offsets[is_set]) // ENTRY_ALIGNMENT * ENTRY_ALIGNMENT

@@ -34,29 +34,19 @@ def llvm(library: str, target: str) -> Read:
         getattr(lib, f"LLVMInitializeAMDGPU{part}")()
     make = lib.LLVMCreateDisasmCPU
     make.restype = ctypes.c_void_p
-    make.argtypes = [
-        *(ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-    ]
+    text, pointer = ctypes.c_char_p, ctypes.c_void_p
+    make.argtypes = [text, text, pointer, ctypes.c_int, pointer, pointer]
     context = make(b"amdgcn-amd-amdhsa", target.encode(), None, 0, None, None)
     if not context:
         raise LookupError(target)
     one = lib.LLVMDisasmInstruction
     one.restype = ctypes.c_size_t
-    one.argtypes = [
-        *(
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-            ctypes.c_uint64,
-            ctypes.c_char_p,
-            ctypes.c_size_t,
-        )
-    ]
-    text = ctypes.create_string_buffer(LETTERS)
+    one.argtypes = [pointer, pointer, ctypes.c_uint64, ctypes.c_uint64, text, ctypes.c_size_t]
+    said = ctypes.create_string_buffer(LETTERS)
 
     def read(place: int, left: int, address: int) -> tuple[int, str]:
-        size = one(context, place, left, address, text, LETTERS)
-        return size, text.value.decode("utf-8", "replace") if size else ""
+        size = one(context, place, left, address, said, LETTERS)
+        return size, said.value.decode("utf-8", "replace") if size else ""
 
     return read
 

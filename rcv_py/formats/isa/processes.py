@@ -34,7 +34,7 @@ def answer_of(
             given.seek(0)
             with subprocess.Popen(command, stdin=given, stdout=taken, stderr=subprocess.DEVNULL) as process:
                 try:
-                    code = _ended(process, seconds)
+                    code = ended(process, seconds)
                 finally:
                     process.kill()
             if code is not None:
@@ -62,7 +62,8 @@ def _command(is_bare: bool) -> list[str]:
     return [sys.executable, "-I", *bare, str(Path(__file__).with_name("alone.py"))]
 
 
-def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+def ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Wait for a process; return its exit code, None if it takes longer.  Raises Cancelled."""
     end = monotonic() + seconds
     while monotonic() < end:
         checkpoint()

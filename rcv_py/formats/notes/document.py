@@ -50,18 +50,9 @@ _TITLE = ("title", "name", "summary")
 _TEXT = ("note", "text", "body", "message", "description", "comment", "detail")
 _ADVICE = "suggestion"  # the end of our text
 _ROWS = (
-    *(
-        "instidxs",
-        "instidx",
-        "instructions",
-        "instruction",
-        "instructionindices",
-        "instructionindex",
-        "isaindices",
-        "isa",
-    ),
-    *("indices", "index", "rows", "pc"),
-)
+    "instidxs", "instidx", "instructions", "instruction", "instructionindices", "instructionindex",
+    "isaindices", "isa", "indices", "index", "rows", "pc",
+)  # fmt: skip
 _SOURCE, _FILE, _LINE = ("source", "sourceline", "location"), ("file", "path"), ("line", "linenumber")
 _WAVE = ("wave", "waveid", "wavefront")
 _TIME = ("time", "clock", "cycle", "at", "span", "range", "clocks")

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, RcvError
-from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import borders
+from rcv_py.formats.isa.processes import ended
 from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap, Places
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.options import OfficialMissing
@@ -38,7 +37,6 @@ VARIABLES = ("ROCPROF_TRACE_DECODER_LIB", "ROCPROF_ATT_LIBRARY_PATH")  # a file,
 WHEELS = ("_rocm_sdk_core", "_rocm_sdk_devel", "_rocm_profiler")  # packages with a folder `lib`
 PREFIX = "rocprof_trace_decoder_"
 SECONDS = 1800.0  # for one shader engine; plain decoding takes some
-BEAT = 0.05  # seconds between two checks for cancellation
 DONE, ERROR, NO_ROOM, NO_ARGUMENT = 0, 1, 2, 3  # return values of functions and callbacks
 GFXIP, OCCUPANCY, COUNTERS, WAVE, INFO, EVENT, SHADER_DATA, REALTIME, FREQUENCY, OTHER_SIMD, DISPATCH = range(
     11
@@ -162,14 +160,8 @@ def official(job: OfficialJob) -> Official:
             f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; {program}",
         ]
         with subprocess.Popen(command, stdin=given, stdout=taken, stderr=said) as process:
-            end = monotonic() + SECONDS
             try:
-                while process.poll() is None and monotonic() < end:
-                    checkpoint()
-                    try:
-                        process.wait(BEAT)
-                    except subprocess.TimeoutExpired:
-                        continue
+                ended(process, SECONDS)
             finally:
                 process.kill()
         taken.seek(0)

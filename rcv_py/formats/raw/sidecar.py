@@ -32,9 +32,7 @@ class Sidecar:
     dictionaries: Mapping[str, Any] = field(default_factory=dict)  # names of markers, as the file has them
     row_of: Mapping[tuple[int, int], int] = field(default_factory=dict)  # by code object and address
     columns: CodeColumns | None = None
-    labels: Mapping[tuple[int, int], tuple[str, str]] = field(
-        default_factory=dict
-    )  # symbol and name of a kernel
+    labels: Mapping[tuple[int, int], tuple[str, str]] = field(default_factory=dict)  # symbol, name of kernels
 
     def texts(self) -> dict[int, dict[int, str]]:
         """The instructions of each code object, by address."""

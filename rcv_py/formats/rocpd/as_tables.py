@@ -28,8 +28,10 @@ _AGENT = {
 def launch_table(path: Path) -> Table:
     """Return the launches of a profile; if it has none, the loaded kernels."""
     profile = read_profile(path)
-    rows = _launched(profile, profile.launches) if len(profile.launches) else map(_loaded, profile.kernels)
-    return (*_LAUNCH, *_SIZES), rows
+    rows: Iterator[tuple[object, ...]] = (
+        (*_registers(kernel), -1, -1, -1, kernel.lds, kernel.scratch) for kernel in profile.kernels
+    )
+    return (*_LAUNCH, *_SIZES), _launched(profile, profile.launches) if len(profile.launches) else rows
 
 
 def agent_table(path: Path) -> Table:
@@ -53,10 +55,6 @@ def _launched(profile: Profile, launches: Launches) -> Iterator[tuple[object, ..
             own = (int(column[at]) for column in columns)
             sizes = (*launches.workgroup[at].tolist(), *launches.grid[at].tolist())
             yield (*_registers(profile.kernels[row]), *own, *sizes)
-
-
-def _loaded(kernel: KernelSymbol) -> tuple[object, ...]:
-    return (*_registers(kernel), -1, -1, -1, kernel.lds, kernel.scratch)
 
 
 def _registers(kernel: KernelSymbol) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,8 @@ from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import whole_number
 from rcv_py.formats.input.files import parse_json
 from rcv_py.formats.rocpd.guarded import Guarded, guarded
-from rcv_py.formats.rocpd.parts import (
-    LaunchRows,
-    agent_of,
-    counter_values,
-    is_raw_name,
-    kernel_of,
-    launches_of,
-    text_of,
-)
-from rcv_py.model.profile import Agent, KernelSymbol, LoadedCode, Profile
+from rcv_py.formats.rocpd.parts import Records, is_raw_name, text_of
+from rcv_py.model.profile import LoadedCode, Profile
 
 _TABLE = re.compile(r"rocpd_(?P<name>[a-z]+(?:_[a-z]+)*?)(?P<process>_[0-9a-f][0-9a-f_-]{7,})?")
 _OLD = {"HSA", "HIP", "OPS", "KERN", "COPY"}  # tables of the first rocprof
@@ -50,22 +43,7 @@ def read_database(path: Path) -> Profile:
         run = _Run(database, problems)
         for tables in processes:
             run.take(tables)
-        launches = launches_of(run.launches, run.kernel_row, run.agent_row)
-        counters, values = counter_values(run.values, run.launch_of_event)
-        return Profile(
-            path=path,
-            form="rocpd",
-            version=run.version,
-            command=run.command,
-            agents=tuple(run.agents),
-            code=tuple(run.code),
-            kernels=tuple(run.kernels),
-            launches=launches,
-            counters=counters,
-            values=values,
-            files=tuple(dict.fromkeys(run.files)),
-            problems=tuple(problems),
-        )
+        return replace(run.profile(path, "rocpd", problems), version=run.version)
 
 
 def check_database(path: Path) -> None:
@@ -92,49 +70,38 @@ def _why_other(database: Guarded) -> str:
     return "it is a database of another program"
 
 
-class _Run:
-    """Data read so far, from all processes of a file.  Keys of rows are valid within their process."""
+class _Run(Records):
+    """The records of a database."""
 
     def __init__(self, database: Guarded, problems: Problems) -> None:
+        super().__init__()
         self._database, self._problems = database, problems
         self._tables: dict[str, str] = {}  # of the current process
-        self._process = -1
         self._is_squeezed = False
-        self.version = self.command = ""
-        self.agents: list[Agent] = []
-        self.code: list[LoadedCode] = []
-        self.kernels: list[KernelSymbol] = []
-        self.launches: LaunchRows = []
-        self.values: list[tuple[Any, str, Any]] = []  # event, counter, value
-        self.files: list[str] = []
-        self.agent_row: dict[Any, int] = {}
-        self.kernel_row: dict[Any, int] = {}
-        self.launch_of_event: dict[Any, int] = {}
+        self.version = ""
 
     def take(self, tables: dict[str, str]) -> None:
         """Read the tables of a process."""
         self._tables = tables
-        self._process += 1
+        self.process += 1
         for tag, value in self._rows("metadata", "tag", "value"):
             self.version = str(value) if tag == "schema_version" and not self.version else self.version
         for (command,) in self._rows("info_process", "command"):
             self.command = self.command or text_of(command)
         for id, kind, name, product, more in self._rows("info_agent", *_AGENT):
-            self.agent_row[self._process, id] = len(self.agents)
-            self.agents.append(agent_of(id, name, product, kind == "GPU", self._more(more)))
+            self.add_agent(id, name, product, kind == "GPU", self._more(more))
         for row in self._rows("info_code_object", *_CODE):
             id, agent, address, size = (whole_number(number, -1) for number in row[:4])
             self.code.append(LoadedCode(id=id, agent=agent, uri=text_of(row[4]), address=address, size=size))
         for id, symbol, name, *numbers in self._rows("info_kernel_symbol", *_KERNEL):
-            self.kernel_row[self._process, id] = len(self.kernels)
-            self.kernels.append(kernel_of(id, symbol, name, numbers))
+            self.add_kernel(id, symbol, name, numbers)
         self._take_launches()
         counters = {
             id: text_of(symbol) or text_of(name)
             for id, symbol, name in self._rows("info_pmc", "id", "symbol", "name")
         }
         for event, counter, value in self._rows("pmc_event", "event_id", "pmc_id", "value"):
-            self.values.append(((self._process, event), counters.get(counter, ""), value))
+            self.values.append(((self.process, event), counters.get(counter, ""), value))
         self.files += [name for (name,) in self._rows("string", "string") if is_raw_name(name)]
 
     def _rows(self, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -178,6 +145,6 @@ class _Run:
             if has_moments:
                 begin, end, agent = moments.get(begin), moments.get(end), agents.get(agent)
             if event is not None:
-                self.launch_of_event[self._process, event] = len(self.launches)
-            keys = (self._process, kernel), (self._process, agent)
+                self.launch_of[self.process, event] = len(self.launches)
+            keys = (self.process, kernel), (self.process, agent)
             self.launches.append((id, *keys, begin, end, lds, scratch, a, b, c, d, e, f))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,17 +15,9 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import read_json
-from rcv_py.formats.rocpd.parts import (
-    LaunchRows,
-    agent_of,
-    counter_values,
-    is_raw_name,
-    kernel_of,
-    launches_of,
-    text_of,
-)
+from rcv_py.formats.rocpd.parts import Records, is_raw_name, text_of
 from rcv_py.model.device import SpmSeries
-from rcv_py.model.profile import Agent, KernelSymbol, LoadedCode, PcSamples, Profile
+from rcv_py.model.profile import LoadedCode, PcSamples, Profile
 
 ROOT = "rocprofiler-sdk-tool"
 GPU = 2  # type of an agent
@@ -51,23 +43,8 @@ def read_document(path: Path) -> Profile:
     document = _Document()
     for run in runs:
         document.take(run)
-    counters, values = counter_values(document.values, document.launch_of)
-    return Profile(
-        path=path,
-        form="results.json",
-        version="",
-        command=document.command,
-        agents=tuple(document.agents),
-        code=tuple(document.code),
-        kernels=tuple(document.kernels),
-        launches=launches_of(document.launches, document.kernel_row, document.agent_row),
-        counters=counters,
-        values=values,
-        spm=document.spm(),
-        samples=document.samples(),
-        files=tuple(dict.fromkeys(document.files)),
-        problems=tuple(problems),
-    )
+    found = document.profile(path, "results.json", problems)
+    return replace(found, spm=document.spm(), samples=document.samples())
 
 
 class Place(NamedTuple):
@@ -109,36 +86,23 @@ class _Places:
         return Place(xcc * self.engines + engine if self.engines else xcc, instance, not self.engines)
 
 
-class _Document:
-    """Data read so far, from all processes of a document.  Keys are valid within their process."""
+class _Document(Records):
+    """The records of a document."""
 
     def __init__(self) -> None:
-        self._process = -1
-        self.command = ""
-        self.agents: list[Agent] = []
-        self.code: list[LoadedCode] = []
-        self.kernels: list[KernelSymbol] = []
-        self.launches: LaunchRows = []
-        self.values: list[tuple[Any, str, Any]] = []  # dispatch, counter, value
-        self.files: list[str] = []
-        self.agent_row: dict[Any, int] = {}
-        self.kernel_row: dict[Any, int] = {}
-        self.launch_of: dict[Any, int] = {}
+        super().__init__()
         self._streamed: dict[tuple[int, str, Place], dict[int, float]] = {}
         self._hits: Counter[tuple[int, int, str]] = Counter()
         self._issued: Counter[tuple[int, int, str]] = Counter()
 
     def take(self, run: Mapping[str, Any]) -> None:
         """Read the records of a process."""
-        self._process += 1
+        self.process += 1
         words = _table(run.get("metadata")).get("command")
         self.command = self.command or " ".join(text_of(word) for word in _list(words))
         for one in _records(run.get("agents")):
             id = _handle(one.get("id"))
-            self.agent_row[self._process, id] = len(self.agents)
-            self.agents.append(
-                agent_of(id, one.get("name"), one.get("product_name"), one.get("type") == GPU, one)
-            )
+            self.add_agent(id, one.get("name"), one.get("product_name"), one.get("type") == GPU, one)
         for one in _records(run.get("code_objects")):
             id, address, size = (
                 whole_number(one.get(name), -1) for name in ("code_object_id", "load_base", "load_size")
@@ -149,10 +113,9 @@ class _Document:
         for one in _records(run.get("kernel_symbols")):
             id = whole_number(one.get("kernel_id"), -1)
             if id > 0:
-                self.kernel_row[self._process, id] = len(self.kernels)
                 name = one.get("demangled_kernel_name") or one.get("formatted_kernel_name")
                 numbers = [one.get(name) for name in _KERNEL]
-                self.kernels.append(kernel_of(id, one.get("kernel_name"), name, numbers))
+                self.add_kernel(id, one.get("kernel_name"), name, numbers)
         strings, buffers = _table(run.get("strings")), _table(run.get("buffer_records"))
         for name in ("att_filenames", "code_object_snapshot_filenames"):
             self.files += [one for one in _list(strings.get(name)) if is_raw_name(one)]
@@ -165,15 +128,15 @@ class _Document:
         """Add a launch once, by its number; return its row."""
         info = _table(record.get("dispatch_info")) if info is None else info
         id = whole_number(info.get("dispatch_id"), -1)
-        row = self.launch_of.setdefault((self._process, id), len(self.launches))
+        row = self.launch_of.setdefault((self.process, id), len(self.launches))
         if row == len(self.launches):
             sizes = [
                 _table(info.get(name)).get(axis) for name in ("workgroup_size", "grid_size") for axis in "xyz"
             ]
             times = record.get("start_timestamp"), record.get("end_timestamp")
             keys = (
-                (self._process, whole_number(info.get("kernel_id"), -1)),
-                (self._process, _handle(info.get("agent_id"))),
+                (self.process, whole_number(info.get("kernel_id"), -1)),
+                (self.process, _handle(info.get("agent_id"))),
             )
             segments = info.get("group_segment_size"), info.get("private_segment_size")
             self.launches.append((id, *keys, *times, *segments, *sizes))
@@ -186,7 +149,7 @@ class _Document:
             about = _table(one.get("dispatch_data"))
             info = _table(about.get("dispatch_info"))
             self._take_launch(about, info)
-            key = self._process, whole_number(info.get("dispatch_id"), -1)
+            key = self.process, whole_number(info.get("dispatch_id"), -1)
             for record in _records(one.get("records")):
                 counter = _handle(record.get("counter_id"))
                 self.values.append((key, names.get(counter, ""), record.get("value")))

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rcv_py.base.problems import Problems
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.limits import NAME_LETTERS
-from rcv_py.model.profile import Agent, CounterValues, KernelSymbol, Launches
+from rcv_py.model.profile import Agent, CounterValues, KernelSymbol, Launches, LoadedCode, Profile
 
 # number, kernel, agent, begin, end, LDS, scratch, and three sizes of the workgroup and of the grid
 LaunchRows = list[tuple[Any, ...]]
+Table = Mapping[str, Any]
 _RAW = re.compile(r"[^\0\n]{1,1000}\.(?:att|out|hsaco)")
 _SIZES = {
     "cus": "cu_count",
@@ -32,43 +35,79 @@ def text_of(value: object) -> str:
     return elide_right(value, NAME_LETTERS) if isinstance(value, str) else ""
 
 
-def agent_of(id: object, name: object, product: object, is_gpu: bool, more: Mapping[str, Any]) -> Agent:
-    """Return a device with the data of the profiler's table."""
-    sizes = {field: whole_number(more.get(key), -1) for field, key in _SIZES.items()}
-    lds = whole_number(more.get("lds_size_in_kb"), -1)
-    return Agent(
-        id=whole_number(id, -1),
-        name=text_of(name) or text_of(more.get("name")),
-        product=text_of(product) or text_of(more.get("product_name")),
-        is_gpu=is_gpu,
-        lds=lds * 1024 if lds >= 0 else -1,
-        **sizes,
-    )
-
-
-def kernel_of(id: object, symbol: object, name: object, numbers: Sequence[object]) -> KernelSymbol:
-    """Return a kernel; `numbers` are its code object, VGPRs, AccVGPRs, SGPRs, LDS and scratch."""
-    code_object, vgprs, accum_vgprs, sgprs, lds, scratch = (whole_number(number, -1) for number in numbers)
-    return KernelSymbol(
-        id=whole_number(id, -1),
-        name=(text_of(name) or text_of(symbol)).removesuffix(" [clone .kd]").removesuffix(".kd"),
-        symbol=text_of(symbol).removesuffix(".kd"),
-        code_object=code_object,
-        vgprs=vgprs,
-        accum_vgprs=accum_vgprs,
-        sgprs=sgprs,
-        lds=lds,
-        scratch=scratch,
-    )
-
-
 def is_raw_name(name: object) -> bool:
     """Whether a text is the name of a raw trace or of a code object."""
     return isinstance(name, str) and bool(_RAW.fullmatch(name))
 
 
-def launches_of(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mapping[Any, int]) -> Launches:
-    """Return launches as columns."""
+class Records:
+    """Records read so far, from all processes of a file.  Keys of rows are valid within their process."""
+
+    def __init__(self) -> None:
+        self.process = -1  # number of the current one
+        self.command = ""
+        self.agents: list[Agent] = []
+        self.code: list[LoadedCode] = []
+        self.kernels: list[KernelSymbol] = []
+        self.launches: LaunchRows = []
+        self.values: list[tuple[Any, str, Any]] = []  # key in `launch_of`, counter, value
+        self.files: list[str] = []
+        self.agent_row: dict[Any, int] = {}
+        self.kernel_row: dict[Any, int] = {}
+        self.launch_of: dict[Any, int] = {}
+
+    def add_agent(self, id: object, name: object, product: object, is_gpu: bool, more: Table) -> None:
+        """Add a device with the data of the profiler's table."""
+        self.agent_row[self.process, id] = len(self.agents)
+        sizes = {field: whole_number(more.get(key), -1) for field, key in _SIZES.items()}
+        lds = whole_number(more.get("lds_size_in_kb"), -1)
+        agent = Agent(
+            id=whole_number(id, -1),
+            name=text_of(name) or text_of(more.get("name")),
+            product=text_of(product) or text_of(more.get("product_name")),
+            is_gpu=is_gpu,
+            lds=lds * 1024 if lds >= 0 else -1,
+            **sizes,
+        )
+        self.agents.append(agent)
+
+    def add_kernel(self, id: object, symbol: object, name: object, numbers: Sequence[object]) -> None:
+        """Add a kernel; `numbers` are its code object, VGPRs, AccVGPRs, SGPRs, LDS and scratch."""
+        self.kernel_row[self.process, id] = len(self.kernels)
+        code_object, vgprs, accum_vgprs, sgprs, lds, scratch = (whole_number(one, -1) for one in numbers)
+        kernel = KernelSymbol(
+            id=whole_number(id, -1),
+            name=(text_of(name) or text_of(symbol)).removesuffix(" [clone .kd]").removesuffix(".kd"),
+            symbol=text_of(symbol).removesuffix(".kd"),
+            code_object=code_object,
+            vgprs=vgprs,
+            accum_vgprs=accum_vgprs,
+            sgprs=sgprs,
+            lds=lds,
+            scratch=scratch,
+        )
+        self.kernels.append(kernel)
+
+    def profile(self, path: Path, form: str, problems: Problems) -> Profile:
+        """Return the records as a profile of this form."""
+        counters, values = _counter_values(self.values, self.launch_of)
+        return Profile(
+            path=path,
+            form=form,
+            version="",
+            command=self.command,
+            agents=tuple(self.agents),
+            code=tuple(self.code),
+            kernels=tuple(self.kernels),
+            launches=_launches(self.launches, self.kernel_row, self.agent_row),
+            counters=counters,
+            values=values,
+            files=tuple(dict.fromkeys(self.files)),
+            problems=tuple(problems),
+        )
+
+
+def _launches(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mapping[Any, int]) -> Launches:
     columns: Sequence[tuple[Any, ...]] = list(zip(*rows, strict=True)) or [()] * 13
     id, kernel, agent, begin, end, lds, scratch = columns[:7]
     sizes = [np.maximum(number_column(one, 0), 0) for one in columns[7:13]]
@@ -86,10 +125,10 @@ def launches_of(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mapp
     )
 
 
-def counter_values(
+def _counter_values(
     rows: Iterable[tuple[Any, str, Any]], launch_of: Mapping[Any, int]
 ) -> tuple[tuple[str, ...], CounterValues]:
-    """Return the names of counters and their values; values without a launch are left out."""
+    """The names of counters and their values; values without a launch are left out."""
     number: dict[str, int] = {}
     kept = [
         (launch_of[key], number.setdefault(name, len(number)), float(value))

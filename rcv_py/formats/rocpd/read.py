@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import is_inside
@@ -16,6 +18,7 @@ from rcv_py.formats.rocpd.document import read_document
 from rcv_py.formats.rocpd.guarded import Guarded, guarded
 from rcv_py.formats.rocpd.names import DOCUMENT, is_profile
 from rcv_py.formats.rocpd.parts import is_raw_name
+from rcv_py.formats.sqtt.decode import format_of
 from rcv_py.model.profile import Profile
 
 _BULK = re.compile(
@@ -83,13 +86,9 @@ def _of_table(database: Guarded, table: str) -> Iterator[RawPart]:
     for column in columns:
         for row, _, head in database.blobs(table, column, _HEAD):
             is_code = head[:4] == _ELF and int.from_bytes(head[18:20], "little") == _AMDGPU
-            if is_code or is_trace(head):
-                yield _numbered(
-                    database,
-                    table,
-                    numbers,
-                    RawPart(is_code, f"{table}.{column} {row}", blob=(table, column, row)),
-                )
+            if is_code or format_of(np.frombuffer(head, dtype=np.uint8))[0]:
+                part = RawPart(is_code, f"{table}.{column} {row}", blob=(table, column, row))
+                yield _numbered(database, table, numbers, part)
     texts = [column for column in columns if column not in ("id", "guid")]
     for values in database.rows(table, texts):
         for name in values:
@@ -138,15 +137,6 @@ def _file(profile: Path, name: str) -> Iterator[RawPart]:
         id=int(number[1]) if number and is_code else -1,
         path=path,
     )
-
-
-def is_trace(head: bytes) -> bool:
-    """Whether bytes begin like the stream of a shader engine."""
-    if len(head) < 8:
-        return False
-    word = int.from_bytes(head[:2], "little")
-    is_gfx9 = word & 0x1FFF in (0, 0x11) and word >> 13 in (4, 5, 6)
-    return is_gfx9 or (head[0] & 0x7F == 0x11 and 1 <= word >> 7 & 0x3F <= 5)
 
 
 def trace_inside(profile: Profile) -> str:

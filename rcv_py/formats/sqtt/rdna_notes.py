@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.runs import starts_run
 from rcv_py.formats.sqtt.rdna_tables import (
     OP_ACT,
     OP_CYCLES,
@@ -20,7 +21,7 @@ from rcv_py.formats.sqtt.rdna_tables import (
     Token,
 )
 from rcv_py.formats.sqtt.records import OccupancyRecords
-from rcv_py.formats.sqtt.registers import ENTRY_HIGH, ENTRY_LOW, ENTRY_MASK, INITIATOR, RegisterWrites
+from rcv_py.formats.sqtt.registers import INITIATOR, RegisterWrites, entries
 from rcv_py.model.kinds import EventKind
 
 SA_SHIFT = 7  # the bits of the shader array are above the number of the WGP
@@ -129,6 +130,7 @@ def starts(notes: Notes, writes: RegisterWrites) -> Starts:
     low = notes.low(rows)
     me, pipe = low >> notes.at(Known.START_ME) & 1, low >> notes.at(Known.START_PIPE) & 3
     meaning = MEANING[low >> START_COUNT & 127]
+    behind = np.searchsorted(notes.of(Token.REG, Token.REG_INIT), rows)  # each is a row of `writes`
     return Starts(
         rows=rows,
         meaning=meaning,
@@ -136,7 +138,7 @@ def starts(notes: Notes, writes: RegisterWrites) -> Starts:
         pipe=pipe.astype(np.int16),
         workgroup=_workgroups(notes, rows),
         cluster=_clusters(notes, rows, meaning),
-        entry=_entries(notes, writes, rows, (me << 2 | pipe).astype(np.int64)),
+        entry=entries(writes, behind, me, pipe).astype(np.int64),
     )
 
 
@@ -168,23 +170,6 @@ def _clusters(notes: Notes, rows: np.ndarray, meaning: np.ndarray) -> np.ndarray
     holds = (at >= 0) & (is_next | (low >> CLUSTER_LAST & 1 == 0))
     numbers[new[holds]] = (low >> CLUSTER_NUMBER & 15)[holds]
     return numbers
-
-
-def _entries(notes: Notes, writes: RegisterWrites, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
-    """The program address in the register pair of a queue at each of some notes."""
-    entry = np.zeros(len(rows), dtype=np.int64)
-    wrote_at = notes.of(Token.REG, Token.REG_INIT)  # one row per row of `writes`
-    wrote_by = (writes.me.astype(np.int64) & 1) << 2 | writes.pipe
-    queues = np.flatnonzero(np.bincount(queue))
-    for address, shift in ((ENTRY_LOW, 0), (ENTRY_HIGH, 32)):
-        is_it = writes.is_compute & (writes.address == address)
-        for one in queues:
-            mine = np.flatnonzero(is_it & (wrote_by == one))
-            own = np.flatnonzero(queue == one)
-            last = np.searchsorted(wrote_at[mine], rows[own]) - 1
-            values = np.append(writes.value[mine].astype(np.int64), 0)  # number -1: not written yet
-            entry[own] |= values[last] << shift
-    return entry << 8 & ENTRY_MASK
 
 
 def register_writes(notes: Notes) -> RegisterWrites:
@@ -238,10 +223,7 @@ class Turns:
         place = (self.spot << 5 | self.slot).astype(np.uint16)
         order = np.argsort(place, kind="stable")
         numbers = np.arange(len(order))
-        sorted_places = place[order]
-        first = np.zeros(len(order), dtype=np.int64)
-        heads = np.flatnonzero(sorted_places[1:] != sorted_places[:-1]) + 1
-        first[heads] = heads
+        first = np.where(starts_run(place[order]), numbers, 0)
         last = np.where(is_it[order], numbers, -1)
         last[1:] = np.maximum.accumulate(last)[:-1]
         last[:1] = -1

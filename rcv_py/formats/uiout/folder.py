@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,20 +36,14 @@ def listing(path: Path) -> Listing:
     try:
         with os.scandir(path) as entries:
             for entry in entries:
-                _note(entry, size)
+                with suppress(OSError):  # a dangling link, or a file that vanished: treated as missing
+                    if entry.is_file():
+                        size[entry.name] = entry.stat().st_size
     except PermissionError as error:
         raise NotATrace(path, "the folder may not be read; ask its owner for access") from error
     except (OSError, ValueError) as error:
         raise NotATrace(path, "there is no such folder") from error
     return Listing(path, size)
-
-
-def _note(entry: os.DirEntry[str], size: dict[str, int]) -> None:
-    try:
-        if entry.is_file():
-            size[entry.name] = entry.stat().st_size
-    except OSError:
-        return  # a dangling link, or a file that vanished: treated as missing
 
 
 def is_capture(path: Path) -> bool:

@@ -20,18 +20,9 @@ SAMPLE_COLUMNS = ("PC_Issued", "PC_Stalled", "Stall_Reasons")
 SHADER_COLUMNS = ("time", "value", "cu", "simd", "wave_id", "flags")
 OTHER_SIMD_COLUMNS = ("time", "duration", "category")
 OCCUPANCY_FIELDS = (
-    "time",
-    "cu",
-    "simd",
-    "wave_id",
-    "start",
-    "kernel_id",
-    "me_id",
-    "pipe_id",
-    "is_ext",
-    "workgroup_id",
+    "time", "cu", "simd", "wave_id", "start", "kernel_id", "me_id", "pipe_id", "is_ext", "workgroup_id",
     "cluster_id",
-)
+)  # fmt: skip
 Key = tuple[int, int, int, int]  # shader engine, SIMD, slot, ordinal
 
 

@@ -12,7 +12,7 @@ from rcv_py.formats.derived.totals import MOST, totals
 @pytest.fixture(params=["compiled", "plain"], autouse=True)
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "plain":
-        monkeypatch.setattr(module, "_compiled", lambda: module._walk)
+        monkeypatch.setattr(module, "compiled", lambda walk: walk)
 
 
 def sums(line: list[int], first: list[int], begin: list[int], tokens: list[tuple[int, int, int]]) -> list:
