@@ -76,8 +76,9 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
     ),
     (
         {"formats.input"},
-        {"formats.derived", "formats.rocpd"},
-        {"formats.isa", "formats.packed", "formats.sqtt", "formats.uiout"},
+        {"formats.derived", "formats.sqtt"},
+        {"formats.rocpd"},
+        {"formats.isa", "formats.packed", "formats.uiout"},
         {"formats.notes", "formats.sources"},
         {"formats.raw"},
         {"formats"},
