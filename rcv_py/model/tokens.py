@@ -24,6 +24,24 @@ def find(column: np.ndarray, value: int, side: Literal["left", "right"]) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Executions:
+    """The executions of an instruction by a wave, in order."""
+
+    rows: np.ndarray  # int64, ascending: rows of the wave's tokens
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def token(self, hit: int | None) -> int | None:
+        """Row of the n-th execution, from 0; None if there are not as many, or for None."""
+        return int(self.rows[hit]) if hit is not None and 0 <= hit < len(self.rows) else None
+
+    def before(self, token: int) -> int:
+        """Executions before a token: the number, from 0, of a token that is an execution itself."""
+        return find(self.rows, token, "left")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
     """The instructions that a wave issued, one row each, sorted by start.  15 to 21 bytes a row.
 

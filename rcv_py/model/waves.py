@@ -14,7 +14,7 @@ import numpy as np
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import borders
 from rcv_py.model.ids import WaveId
-from rcv_py.model.tokens import States, Tokens, Waits
+from rcv_py.model.tokens import Executions, States, Tokens, Waits
 from rcv_py.model.window import TimeWindow
 
 
@@ -71,6 +71,10 @@ class Wave:
     cluster: int = -1
     me: int = -1
     pipe: int = -1
+
+    def executions(self, line: int) -> Executions:
+        """The executions of a row of the code table."""
+        return Executions(np.flatnonzero(self.tokens.line == line))
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import LineHits, Which, hits_of, pick
+from rcv_py.analysis.cost.distribution import Which
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
@@ -21,6 +20,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
+from rcv_py.state.executions import ALL, Counted, ExecutionSearch, Sought
 from rcv_py.state.history import History, Visit
 from rcv_py.state.notes import SessionNotes
 from rcv_py.state.selection import Between, Hover, SearchQuery, Selection, moved
@@ -33,41 +33,6 @@ if TYPE_CHECKING:  # they import analyses that most sessions do not need
 MIN_WINDOW = 16  # cycles
 SEEN_PX = 4  # a narrower selected token is invisible
 NEAR_PX = 40  # its width after zooming in
-QUICK_TOKENS = 500_000  # executions of an instruction among that many are found in a few ms
-TOKENS_A_WAVE = 200  # overhead per wave, in tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The executions that a view counts, limited to a shader engine and a range; None: all."""
-
-    se: int | None = None
-    window: TimeWindow | None = None
-
-    def of(self, hits: LineHits) -> np.ndarray:
-        """The rows of executions that are counted, int64, ascending; all rows if none is."""
-        is_counted = np.ones(len(hits), dtype=bool)
-        if self.se is not None:
-            is_counted &= hits.se == self.se
-        if self.window is not None:
-            is_counted &= (hits.start < self.window.end) & (hits.start + hits.latency > self.window.begin)
-        return np.flatnonzero(is_counted if is_counted.any() else ~is_counted)
-
-
-ALL = Counted()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sought:
-    """A search for an execution of an instruction among the executions of all chosen waves.
-
-    `place` has the instruction and the rest of the selection; FASTER and SLOWER start from its execution.
-    """
-
-    place: Selection
-    which: Which = Which.MEDIAN
-    among: Counted = ALL
-    is_again: bool = False  # repeated with more waves: the place is the same visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +71,7 @@ class Session:
         self.trace: Cell[Trace | None] = Cell(None)
         self.loaded = Cell(0)  # incremented with every batch of waves
         self.selection = Cell(Selection())
-        self.sought: Cell[Sought | None] = Cell(None)  # a search that a thread runs
+        self.executions = ExecutionSearch(self)
         self.view = Cell(TimeWindow(0, 1))  # live during a gesture, for drawing
         self.window = Cell(TimeWindow(0, 1))  # committed, for computing
         self.clock_range: Cell[TimeWindow | None] = Cell(None)  # overlapping waves count; None: the default
@@ -136,7 +101,6 @@ class Session:
         self._reported: dict[str, tuple[Problem, ...]] = {}
         self._begun = _Where()  # the user's place when the capture was shown
         self._first: Selection | None = None  # selection on opening, until it changes
-        self._picked: tuple[Sought, Selection] | None = None  # the last found execution
 
     # -- opening ------------------------------------------------------------------------------------
 
@@ -160,8 +124,8 @@ class Session:
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
         self.view.value = self.window.value = self.outer(trace)
-        self._reported, self._picked = {}, None
-        self.sought.set(None)
+        self._reported = {}
+        self.executions.forget()
         self.problems.set(trace.problems)
         self.loaded.value = 0
         self.trace.set(trace)
@@ -198,7 +162,7 @@ class Session:
         self._end_answers()
         self.store = None
         self.populations.set(None)
-        self.sought.set(None)
+        self.executions.sought.set(None)
         self.selection.set(Selection())
         self.problems.set(())
         self.notes.forget()
@@ -301,7 +265,7 @@ class Session:
     def take_populations(self, found: Populations) -> None:
         """Set the populations of waves; select a working wave unless the user has selected one."""
         self.populations.set(found)
-        self.look_again()
+        self.executions.find_again()
         trace, wave = self.trace.value, self.selection.value.wave
         if trace is None or wave is None or self.selection.value != self._first or not found.working:
             return
@@ -334,15 +298,15 @@ class Session:
     def token(self) -> tuple[Wave, int] | None:
         """The selected token as (wave, row), if a line and a hit are selected and the wave is loaded."""
         wave, selection = self.wave(), self.selection.value
-        if wave is None or selection.line is None or selection.hit is None:
+        if wave is None or selection.line is None:
             return None
-        rows = np.flatnonzero(wave.tokens.line == selection.line)
-        return (wave, int(rows[selection.hit])) if selection.hit < len(rows) else None
+        row = wave.executions(selection.line).token(selection.hit)
+        return None if row is None else (wave, row)
 
     def hits(self) -> int:
         """Number of executions of the selected line in the selected wave."""
         wave, line = self.wave(), self.selection.value.line
-        return 0 if wave is None or line is None else int(np.count_nonzero(wave.tokens.line == line))
+        return 0 if wave is None or line is None else len(wave.executions(line))
 
     @staticmethod
     def outer(trace: Trace) -> TimeWindow:
@@ -356,10 +320,10 @@ class Session:
 
         An execution that cannot be seen is shown NEAR_PX wide; with `stays` the zoom stays as it is.
         """
-        self.sought.set(None)
+        self.executions.sought.set(None)
         self.selection.set(self.with_source(selection))
         self._measure_to()
-        self._reveal(0 if stays else SEEN_PX)
+        self.reveal(0 if stays else SEEN_PX)
         self._remember()
 
     def select_wave(self, wave: WaveId) -> None:
@@ -373,23 +337,20 @@ class Session:
     def show_token(self, wave: WaveId, row: int) -> None:
         """Select the token at `row` of a loaded wave, and show it NEAR_PX wide or wider."""
         self.select_token(wave, row)
-        self._reveal(NEAR_PX)
+        self.reveal(NEAR_PX)
 
     def select_token(self, wave: WaveId, row: int, *, stays: bool = False) -> None:
         """Select the token at `row` of a loaded wave; `stays` is as in `select`."""
         found = None if self.store is None else self.store.wave_by_id(wave)
         if found is None or not 0 <= row < len(found.tokens):
             return
-        line = found.tokens.line
-        if line[row] < 0:
-            self.select(Selection(wave=wave), stays=stays)
-            return
-        hit = int(np.count_nonzero(line[:row] == line[row]))
-        self.select(Selection(wave, int(line[row]), hit), stays=stays)
+        line = int(found.tokens.line[row])
+        hit = None if line < 0 else found.executions(line).before(row)
+        self.select(Selection(wave, None if hit is None else line, hit), stays=stays)
 
     def select_line(self, line: int) -> None:
         """Select a row of the code table, its source place, and the median of all its executions."""
-        self._seek(Sought(Selection(self.selection.value.wave, line, source=self._leaf(line))))
+        self.executions.find(Sought(Selection(self.selection.value.wave, line, source=self._leaf(line))))
 
     def select_hit(self, hit: int) -> None:
         """Select the n-th time, from 0, that the selected wave ran the selected line."""
@@ -399,7 +360,7 @@ class Session:
     def select_execution(self, which: Which) -> None:
         """Select another execution of the selected line: the fastest, median or slowest, or the next one."""
         if self.selection.value.line is not None:
-            self._seek(Sought(self.selection.value, which))
+            self.executions.find(Sought(self.selection.value, which))
 
     def select_lines(
         self, first: int, stop: int, cost: np.ndarray | None = None, among: Counted = ALL
@@ -416,7 +377,7 @@ class Session:
             cost = trace.code.latency[first:stop] + trace.code.idle[first:stop]
         line = first + int(np.argmax(cost))
         place = Selection(self.selection.value.wave, line, source=self._leaf(line), lines=(first, stop))
-        self._seek(Sought(place, among=among))
+        self.executions.find(Sought(place, among=among))
 
     def select_source(self, file: int, line: int) -> None:
         """Select a source line and the most expensive code line from it: the median of its executions."""
@@ -430,7 +391,7 @@ class Session:
             self.select(Selection(wave, source=(file, line)))
             return
         best = int(rows[np.argmax(code.latency[rows] + code.idle[rows])])
-        self._seek(Sought(Selection(wave, best, source=(file, line))))
+        self.executions.find(Sought(Selection(wave, best, source=(file, line))))
 
     def step_token(self, direction: int) -> None:
         """Select the next (+1) or previous (-1) token of the selected wave."""
@@ -466,7 +427,7 @@ class Session:
         """Go to a place of the history, if there is one at this position."""
         visit = self.history.go(position)
         if visit is not None:
-            self.sought.set(None)
+            self.executions.sought.set(None)
             self.selection.set(visit.selection)
             self.set_view(visit.window)
             self.visited.set(self.visited.value + 1)
@@ -531,75 +492,6 @@ class Session:
         chain = [] if trace is None else trace.code.chain(line)
         return chain[0] if chain else None
 
-    # -- executions of all waves --------------------------------------------------------------------
-
-    def executions(self, line: int) -> Callable[[], LineHits]:
-        """Return a function, for any thread: the executions of a line in the waves that count and were read.
-
-        If none of these ran it, the executions of all waves.  A capture must be open.
-        """
-        choice, reduction = self.choice, hits_of(line, has_idle=False)
-        rows = None if choice is None else choice.rows
-        ask = self.snapshot().so_far("executions", reduction, line)
-
-        def answer() -> LineHits:
-            found = ask(rows)
-            return found if len(found) or rows is None else ask(None)
-
-        return answer
-
-    def found(self, sought: Sought, hits: LineHits) -> None:
-        """Select the result of a search among the executions of its line."""
-        if self.sought.value is not sought:
-            return
-        place, trace = sought.place, self.trace.value
-        assert trace is not None
-        hits = hits.at(sought.among.of(hits))
-        at = pick(hits, sought.which, self._place_in(hits, place))
-        if at >= 0:
-            place = replace(place, wave=trace.waves.id(int(hits.wave[at])), hit=int(hits.hit[at]))
-        is_final = not self.is_streaming and self.populations.value is not None
-        self._picked = None if is_final else (sought, place)
-        if not sought.is_again:
-            self.select(place)
-            return
-        self.sought.set(None)
-        if place != self.selection.value:
-            self.selection.set(place)
-            self._reveal()
-            self.history.replace(Visit(place, self.view.value))
-
-    def look_again(self) -> None:
-        """Repeat the search with all waves, if its earlier result is still selected."""
-        if self._picked is None or self.is_streaming or self._picked[1] != self.selection.value:
-            return
-        sought, _ = self._picked
-        if sought.which in (Which.FASTEST, Which.MEDIAN, Which.SLOWEST):
-            self._seek(replace(sought, is_again=True))
-
-    def _seek(self, sought: Sought) -> None:
-        """Find an execution now if that is quick, else set `sought`, so that a thread finds it."""
-        store, line = self.store, sought.place.line
-        if store is None or line is None or not store.batches:
-            if not sought.is_again:
-                self._picked = sought, sought.place
-                self.select(sought.place)
-            return
-        is_quick = store.tokens + TOKENS_A_WAVE * store.count <= QUICK_TOKENS and not store.absent
-        if is_quick:
-            self.sought.value = sought  # without notifying watchers
-            self.found(sought, self.executions(line)())
-        else:
-            self.selection.set(sought.place)
-            self.sought.set(sought)
-
-    def _place_in(self, hits: LineHits, place: Selection) -> int:
-        """The row of the execution that a place names, -1 if it names none."""
-        trace = self.trace.value
-        row = None if trace is None or place.wave is None else trace.waves.row(place.wave)
-        rows = np.flatnonzero((hits.wave == row) & (hits.hit == place.hit))  # empty if `row` or `hit` is None
-        return int(rows[0]) if len(rows) else -1
-
     # -- inside -------------------------------------------------------------------------------------
 
     def measure_from(self) -> None:
@@ -620,7 +512,7 @@ class Session:
             self.measure.set(TimeWindow(asked.begin, end))
         self.between.set(replace(asked, last=line))
 
-    def _reveal(self, least_px: float = 0) -> None:
+    def reveal(self, least_px: float = 0) -> None:
         """Bring the selected token into view; if it is not `least_px` wide there, NEAR_PX wide."""
         token, view = self.token(), self.view.value
         if token is None:

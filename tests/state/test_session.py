@@ -252,27 +252,27 @@ def test_fastest_and_slowest_and_one_by_one_between_them(session: Session) -> No
 def test_a_large_capture_is_looked_through_by_somebody_else(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rcv_py.state.session.QUICK_TOKENS", 1)
+    monkeypatch.setattr("rcv_py.state.executions.QUICK_TOKENS", 1)
     line, visits = hot_line(session), len(session.history.visits)
     session.select_line(line)
-    sought = session.sought.value
+    sought = session.executions.sought.value
     assert (session.selection.value.line, session.selection.value.hit) == (line, None)
     assert len(session.history.visits) == visits, "no place until the execution is known"
-    session.found(sought, session.executions(line)())
-    assert session.sought.value is None
+    session.executions.found(sought, session.executions.of_line(line)())
+    assert session.executions.sought.value is None
     assert session.token() is not None
     assert len(session.history.visits) == visits + 1
     session.select_line(line)
-    late = session.sought.value
+    late = session.executions.sought.value
     session.back()
-    session.found(late, session.executions(line)())
+    session.executions.found(late, session.executions.of_line(line)())
     assert session.selection.value.line != line, "who went back is not taken away from there"
     session.forward()
     other = session.selection.value
     session.select_line(line)
-    old = session.sought.value
+    old = session.executions.sought.value
     session.select_line(1)
-    session.found(old, session.executions(line)())
+    session.executions.found(old, session.executions.of_line(line)())
     assert session.selection.value != other, "an answer to an older question changes nothing"
 
 
@@ -285,7 +285,7 @@ def test_the_median_is_found_again_when_all_waves_are_there(session: Session) ->
     session.select_line(line)
     assert session.selection.value.wave == trace.waves.id(row)
     session.store = whole
-    session.look_again()
+    session.executions.find_again()
     assert is_median(session, whole, line)
     assert [visit.selection for visit in session.history.visits][-1] == session.selection.value
     assert len(session.history.visits) == 2, "it is the same visit"

@@ -255,7 +255,7 @@ def undo_choices(app: App) -> None:
     trace = session.trace.value
     assert trace is not None
     for cell, value in (
-        (session.sought, None),
+        (session.executions.sought, None),
         (session.hover, None),
         (session.measure, None),
         (session.between, None),

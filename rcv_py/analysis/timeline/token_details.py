@@ -9,7 +9,7 @@ import numpy as np
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
-from rcv_py.model.tokens import Tokens, Waits
+from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave
 
 
@@ -38,21 +38,15 @@ class LineTotals:
     program_total: int  # latency + idle of all lines
 
 
-def hit_of(tokens: Tokens, row: int) -> tuple[int, int]:
-    """Return (earlier, all) executions by the wave of this token's line."""
-    same = tokens.line == tokens.line[row]
-    return int(np.count_nonzero(same[:row])), int(np.count_nonzero(same))
-
-
 def token_details(wave: Wave, row: int) -> TokenDetails:
     """Return the details of the token at `row`."""
     tokens, span = wave.tokens, wave.tokens.span(row)
     reached = int(tokens.end[:row].max()) if row else wave.begin
-    hit, hits = hit_of(tokens, row)
+    hits = wave.executions(int(tokens.line[row]))
     return TokenDetails(
         line=int(tokens.line[row]),
-        hit=hit,
-        hits=hits,
+        hit=hits.before(row),
+        hits=len(hits),
         start=span.begin,
         stall=int(tokens.stall[row]),
         busy=int(tokens.busy[row]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, SAMPLES, Evidence, Finding
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, verdict
 from rcv_py.base.text import count
@@ -148,6 +146,4 @@ def _hit(inputs: ReportInputs, one: Evidence) -> int | None:
     if one.wave is None or one.token < 0 or one.line < 0:
         return None
     wave = inputs.wave(one.wave)
-    if wave is None:
-        return None
-    return int(np.count_nonzero(wave.tokens.line[: one.token] == one.line))
+    return None if wave is None else wave.executions(one.line).before(one.token)

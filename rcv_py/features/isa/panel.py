@@ -311,7 +311,7 @@ class IsaPanel(CodePanel):
         wave, selection = self.session.wave(), self.session.selection.value
         if wave is None:
             return ""
-        total = int(np.count_nonzero(wave.tokens.line == row))
+        total = len(wave.executions(row))
         if selection.line == row and selection.hit is not None and selection.hit < total:
             return f"hit {selection.hit + 1:,} of {total:,} in {wave.id}"
         return f"{plural(total, 'hit')} in {wave.id}"

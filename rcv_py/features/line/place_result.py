@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rcv_py.analysis.attribution.attribute import token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.analysis.cost.place_text import source_of
@@ -112,10 +110,10 @@ def execution_facts(
 
     `beside` are the other waves of its unit, which compete with it.
     """
-    executions = np.flatnonzero(wave.tokens.line == line)
-    if hit is None or hit >= len(executions):
+    executions = wave.executions(line)
+    token = executions.token(hit)
+    if token is None:
         return {"hits_of_wave": len(executions)}
-    token = int(executions[hit])
     one = token_details(wave, token)
     waits = token_waits(wave, token, trace.code, trace.architecture)
     return {

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
@@ -86,7 +85,7 @@ class TokenDetailsPanel(Panel):
         for cell in (ui.session.trace, ui.session.selection):
             cell.watch(self._soon.ask)
             cell.watch(self._all_soon.ask)
-        ui.session.sought.watch(self._show_hit)
+        ui.session.executions.sought.watch(self._show_hit)
         ui.session.busy.watch(self._show_replay)
         ui.session.waves.watch(self._forget_all)
         ui.session.loaded.watch(self._more_waves)
@@ -214,8 +213,7 @@ class TokenDetailsPanel(Panel):
                 doubt = f"partial: {plural(count, 'wave')} beside it not in memory"
                 return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
             waits = waits_of(wave, trace.code, trace.architecture)
-            hits = int(np.count_nonzero(wave.tokens.line == line))
-            late = producers(waits, line, selection.hit, hits)
+            late = producers(waits, line, selection.hit, len(wave.executions(line)))
             return replace(facts, producers=late, waiters=waiters(waits, line))
 
         return job
@@ -240,7 +238,7 @@ class TokenDetailsPanel(Panel):
         self._causes_soon.ask()
         wanted, ask, step = (
             Wanted(bins=self.chart.bars_wanted),
-            self.session.executions(line),
+            self.session.executions.of_line(line),
             trace.architecture.base_clock,
         )
         self.run_job(
@@ -382,7 +380,7 @@ class TokenDetailsPanel(Panel):
 
     def _show_hit(self) -> None:
         """Show which execution is selected, or that it is being searched."""
-        facts, sought = self.facts, self.session.sought.value
+        facts, sought = self.facts, self.session.executions.sought.value
         token = None if facts is None else facts.token
         self.note.setText("" if sought is None else f"Finding the {sought.which.value} execution …")
         self.note.setVisible(sought is not None)

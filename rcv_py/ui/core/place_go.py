@@ -80,18 +80,17 @@ class ExecutionFinder(QObject):
     def __init__(self, session: Session, tasks: Tasks) -> None:
         super().__init__()
         self._session, self._tasks = session, tasks
-        session.sought.watch(self._find)
+        session.executions.sought.watch(self._find)
         session.busy.watch(self._look_again)
         session.loaded.watch(self._look_again)
 
     def _find(self) -> None:
-        sought = self._session.sought.value
+        sought = self._session.executions.sought.value
         if sought is not None and sought.place.line is not None:
-            self._tasks.run(
-                self, self._session.executions(sought.place.line), partial(self._session.found, sought)
-            )
+            executions = self._session.executions
+            self._tasks.run(self, executions.of_line(sought.place.line), partial(executions.found, sought))
 
     def _look_again(self) -> None:
         store = self._session.store
         if store is not None and store.is_complete:
-            self._session.look_again()
+            self._session.executions.find_again()

@@ -203,10 +203,8 @@ def bookmark_time(session: Session, mark: Selection) -> int | None:
     if wave is None:
         row = None if trace is None or mark.wave is None else trace.waves.row(mark.wave)
         return None if row is None or trace is None else int(trace.waves.begin[row])
-    if mark.line is None or mark.hit is None:
-        return wave.begin
-    rows = np.flatnonzero(wave.tokens.line == mark.line)
-    return wave.tokens.span(int(rows[mark.hit])).begin if mark.hit < len(rows) else wave.begin
+    token = None if mark.line is None else wave.executions(mark.line).token(mark.hit)
+    return wave.begin if token is None else wave.tokens.span(token).begin
 
 
 MAX_LINES = 4000  # a trace

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import plural
@@ -47,8 +45,8 @@ def token_actions(
     asked = session.between.value
     if asked is not None and asked.last is None:
         actions.append((f"Measure to here, from instruction {asked.first}", then(lambda: None)))
-    hits = np.flatnonzero(wave.tokens.line == line)
-    first, last = (wave.tokens.span(int(hits[at])) for at in (0, -1))
+    hits = wave.executions(line)
+    first, last = (wave.tokens.span(int(hits.rows[at])) for at in (0, -1))
     every = TimeWindow(first.begin, last.end).padded(0.02)
     return [
         *actions,

@@ -68,9 +68,9 @@ def token_tip(
     parts = f"stall {times.number(stall)} + {part} {times.number(busy)}"
     lines.append(f"{parts} = {times.both(stall + busy)}")
     if wave is not None:
-        is_line = wave.tokens.line == line
+        hits = wave.executions(line)
         if line >= 0:
-            lines.append(f"hit {count(int(is_line[: row + 1].sum()))} of {count(int(is_line.sum()))}")
+            lines.append(f"hit {count(hits.before(row) + 1)} of {count(len(hits))}")
         lines += [*_waits_for(trace, wave, row, line), wave_name(wave.id), _state(wave, pixel.begin)]
     held = tokens_in(segment, pixel)
     if held > 1:
@@ -141,8 +141,8 @@ def _source(trace: Trace, line: int) -> str:
 def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
     if line < 0 or wave.tokens.kind[row] != TokenKind.IMMED:
         return []
-    is_line = wave.tokens.line == line
-    rows = producers(wave.waits, line, int(is_line[:row].sum()), int(is_line.sum()))
+    hits = wave.executions(line)
+    rows = producers(wave.waits, line, hits.before(row), len(hits))
     names = [elide_right(trace.code.text[at], 60) + beside(trace, at) for at in rows if at < len(trace.code)]
     texts = [rich("&nbsp;&nbsp;{}", name) for name in names]
     if len(texts) > MAX_PRODUCERS:
