@@ -30,7 +30,8 @@ LEFT_OUT = (
     *("export/report/style.py", "ui/core/style_sheet.py"),  # rules of CSS
     "ui/core/imports/",  # names of Qt
 )
-HELP = "cli/options/"  # where docstrings of classes are shown: they are the help of commands
+HELP = re.compile(r"cli/options/|features/\w+/options\.py")  # docstrings of classes are help of commands
+ENGLISH = "AgentTool"  # what calls of it say, agents read
 
 COMPOSED = (  # what parts of the program say together, and no text of it says alone
     "Hazard nop",
@@ -123,12 +124,14 @@ def texts_of(nodes: Iterable[ast.AST], *, has_help: bool) -> Iterator[str]:
 
 
 def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:
-    """Docstrings, and what is inside of f-strings beside their values."""
+    """Docstrings, texts for agents, and what is inside of f-strings beside their values."""
     if isinstance(node, DOCUMENTED):
         first = node.body[0] if node.body else None
         is_help = has_help and isinstance(node, ast.ClassDef)
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and not is_help:
             yield first.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == ENGLISH:
+        yield from ast.walk(node)
     elif isinstance(node, ast.JoinedStr):
         for part in node.values:
             yield part
@@ -197,7 +200,7 @@ def said() -> tuple[set[str], set[str]]:
     every: set[str] = set()
     for name, nodes in files():
         if not name.startswith(LEFT_OUT):
-            every.update(texts_of(nodes, has_help=name.startswith(HELP)))
+            every.update(texts_of(nodes, has_help=HELP.match(name) is not None))
     titles = {*columns(), *COMPOSED, *composed(), *page_texts()}
     wanted = {text for text in every if is_for_people(text)} | titles
     return every | titles, wanted - set(no_texts())

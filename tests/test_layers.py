@@ -24,7 +24,8 @@ MAY_IMPORT = {  # layer → layers
     "results": ("base", "model", "analysis", "results"),
     "export": REPORTED,
     "export.interactive": (*REPORTED, "features.report"),
-    "features.feature": ("base", "cli.options"),
+    "features.feature": ("base", "features.options"),
+    "features.options": ("base", "model", "cli.options"),
     "features.numbers": ("base", "model", "formats", "analysis"),
     "features.result": ("base", "model", "analysis", "results", "features.numbers", "features.result"),
     "features.report": (*REPORTED, "features.report"),
@@ -36,6 +37,7 @@ MAY_IMPORT = {  # layer → layers
         "state",
         "cli",
         "features.numbers",
+        "features.options",
         "features.result",
         "features.command",
     ),
@@ -84,9 +86,17 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"formats"},
     ),
 )
-ROLES = ("feature", "result", "numbers", "command", "report")  # last words of modules; others are panels
+ROLES = (
+    "feature",
+    "options",
+    "result",
+    "numbers",
+    "command",
+    "report",
+)  # last words of modules; others are panels
 ARROWS = {  # features whose answers another one uses
     "compare": {"flame"},
+    "compat": {"hotspot"},
     "counters": {"compat"},
     "hotspot": {"compat", "isa", "loops", "occupancy", "source"},
     "latency": {"loops"},

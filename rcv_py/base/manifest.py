@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 from rcv_py.base.problems import Affects
 
 FEATURES = "rcv_py.features"
+
+
+class Group(Enum):
+    """A heading of the list of commands."""
+
+    LOOK = "Look first"
+    DIG = "Dig into costs"
+    MANAGE = "Manage captures"
+    EXPORT = "Export and share"
+    AGENTS = "Agents, scripts and the shell"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTool:
+    """A command as a tool for agents, who read English: when to use it, and which arguments it has."""
+
+    when: str = ""  # sentences
+    writes: bool = False  # offered only where there is a folder for its files
+    left_out: tuple[str, ...] = ()  # arguments that agents cannot give
+    rare: tuple[str, ...] = ()  # arguments that few calls need: only the tool `help` has them
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # other ones than on a command line
+    optional: tuple[str, ...] = ()  # arguments that a command line must have
+    required: tuple[str, ...] = ()  # arguments that a command line may lack
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """A command, and its place in the help: its group, sorted by `order`."""
+
+    options: type[Any]  # of rcv_py.cli.options.option.Options
+    module: str  # whose `run` answers it, in the folder of the feature
+    group: Group
+    order: int
+    tool: AgentTool | None = None  # None: agents cannot call it
+    former: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # old names → the options they imply
+
+    @property
+    def name(self) -> str:
+        """The word of a command line."""
+        return str(self.options.command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +103,7 @@ class Feature:
     """One question that the program answers, and all that it adds for it."""
 
     id: str  # the name of its folder
+    commands: tuple[CommandEntry, ...] = ()
     schemas: tuple[str, ...] = ()  # modules of its folder that declare schemas of documents
     panels: tuple[PanelEntry, ...] = ()
 

@@ -15,8 +15,8 @@ import pytest
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.options.commands import COMMANDS, module_of
-from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.cli.options.option import Options
+from rcv_py.features.why.options import WaitsOptions
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 

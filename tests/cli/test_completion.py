@@ -11,7 +11,7 @@ import pytest
 from rcv_py.cli.commands.completion import words_of
 from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
-from rcv_py.cli.options.other_options import SHELLS
+from rcv_py.cli.options.program import SHELLS
 from tests.support.limits import HANG_S
 
 

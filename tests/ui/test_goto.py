@@ -11,7 +11,7 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.commands.view import place_of
 from rcv_py.cli.main import main
-from rcv_py.cli.options.other_options import ShotOptions
+from rcv_py.cli.options.program import ShotOptions
 from rcv_py.export.report.cells import cycle_anchor, place_text
 from rcv_py.formats.open import open_trace
 from rcv_py.state.selection import Place, Selection

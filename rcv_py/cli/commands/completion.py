@@ -14,7 +14,7 @@ from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.option import Options
-from rcv_py.cli.options.other_options import CompletionOptions, HelpOptions
+from rcv_py.cli.options.program import CompletionOptions, HelpOptions
 
 MAX_LETTERS = 60  # of a description: menus have one line for it
 _FOLDERS = ("FOLDER", "DIR", "A", "B", "C", "BASELINE", "OTHER")  # what is called so is a folder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.cli.answer import Answer
-from rcv_py.cli.options.other_options import DecodeOptions
+from rcv_py.cli.options.program import DecodeOptions
 from rcv_py.cli.packing import written
 from rcv_py.results.written import DECODE_SCHEMA
 from rcv_py.work.opening import open_trace

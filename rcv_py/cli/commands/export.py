@@ -11,7 +11,7 @@ from rcv_py.base.text import count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.opening import markers
-from rcv_py.cli.options.other_options import ExportOptions
+from rcv_py.cli.options.program import ExportOptions
 from rcv_py.cli.terminal import progress
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.cli.arguments import command_named, help_text
-from rcv_py.cli.options.other_options import HelpOptions
+from rcv_py.cli.options.program import HelpOptions
 
 
 def run(options: HelpOptions) -> None:

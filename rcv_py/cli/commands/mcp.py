@@ -7,7 +7,7 @@ import sys
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import speak
 from rcv_py.cli.mcp.tools import AllowedPaths
-from rcv_py.cli.options.other_options import McpOptions
+from rcv_py.cli.options.program import McpOptions
 
 NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from rcv_py.cli.answer import Answer
-from rcv_py.cli.options.other_options import PackOptions
+from rcv_py.cli.options.program import PackOptions
 from rcv_py.cli.packing import written
 from rcv_py.formats.locate import PACKED
 from rcv_py.formats.notes.store import NotePlaces

@@ -17,7 +17,7 @@ from rcv_py.base.text import translated, visible
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
-from rcv_py.cli.options.look_options import ReportOptions
+from rcv_py.cli.options.program import ReportOptions
 from rcv_py.cli.terminal import progress
 from rcv_py.export.interactive.content import OF_PAGE
 from rcv_py.export.interactive.page import interactive_page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.cli.answer import Answer, Shown
-from rcv_py.cli.options.other_options import SchemaOptions
+from rcv_py.cli.options.program import SchemaOptions
 from rcv_py.cli.schemas import SCHEMAS, schema_document
 from rcv_py.results import written
 from rcv_py.results.table import Table

@@ -7,8 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.options.look_options import ViewOptions
-from rcv_py.cli.options.other_options import ShotOptions
+from rcv_py.cli.options.program import ShotOptions, ViewOptions
 from rcv_py.formats.locate import locate
 
 WINDOW_PACKAGES = ("PySide6", "pyqtgraph", "pygments")  # the extra `window` of pyproject.toml

@@ -8,7 +8,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, translated
 from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.answer import Answer, Shown
-from rcv_py.cli.options.other_options import SynthOptions
+from rcv_py.cli.options.program import SynthOptions
 from rcv_py.results import written
 from rcv_py.results.table import Table
 from rcv_py.synth.samples import SAMPLES, Sample

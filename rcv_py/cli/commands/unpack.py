@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.answer import Answer
-from rcv_py.cli.options.other_options import UnpackOptions
+from rcv_py.cli.options.program import UnpackOptions
 from rcv_py.cli.packing import written
 from rcv_py.formats.locate import is_packed
 from rcv_py.results.written import UNPACK_SCHEMA

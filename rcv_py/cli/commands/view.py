@@ -12,8 +12,7 @@ from rcv_py.base.log import LOG
 from rcv_py.base.machine import memory
 from rcv_py.base.text import translated
 from rcv_py.cli.commands import shot
-from rcv_py.cli.options.look_options import ViewOptions
-from rcv_py.cli.options.other_options import ShotOptions
+from rcv_py.cli.options.program import ShotOptions, ViewOptions
 from rcv_py.formats.locate import SESSION
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId

@@ -23,7 +23,7 @@ from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.base.machine.ending import ends_by
 from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
-from rcv_py.cli.mcp.tools import WRITERS, AllowedPaths, Tool, help_tool
+from rcv_py.cli.mcp.tools import AllowedPaths, Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
 
 JSON = "application/json"
@@ -147,7 +147,7 @@ def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
             name=tool.name,
             description=tool.description,
             input_schema=tool.short_schema,
-            annotations=types.ToolAnnotations(read_only_hint=tool.name not in WRITERS),
+            annotations=types.ToolAnnotations(read_only_hint=not tool.facts.writes),
         )
         for tool in offered.values()
     ]

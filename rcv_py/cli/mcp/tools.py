@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.manifest import AgentTool
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import shown_actions
-from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.commands import ENTRIES
 from rcv_py.cli.options.option import FORM, Options, add_arguments, at_most, cycle, cycles, percent, size
 
 
@@ -73,10 +74,6 @@ def _inside(base: Path, name: str, hint: str) -> Path:
     return path
 
 
-# A window, synthetic captures, a shell; duplicates of `decode`; commands that run programs; user settings.
-NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help", "unpack", "record", "isa-docs"))
-# Offered only where there is a folder for their files.
-WRITERS = frozenset(("report", "export", "pack", "decode"))
 NOTES, NOTES_READ = "notes", "list"  # the command, and the only action of it that changes nothing
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"
@@ -88,13 +85,6 @@ _TARGETS = frozenset(("out", "out_dir"))
 # Exit codes that a tool has not, and what the server decides itself; forms are left out, too.
 # Also the address of a cluster, which could run code here, and options that start other programs.
 _LEFT_OUT = ("more", "fail_on", "strict", "jobs", "cluster", "mca")
-_LEFT_OUT_OF = {"index": ("out",), "source": ("editor",)}
-_DEFAULTS: Mapping[tuple[str, str], Any] = {
-    ("isa", "top"): 40,  # all is right for a file, not for a chat
-    ("index", "folder"): ".",
-}
-_OPTIONAL = frozenset(((PICTURE, "out"), ("index", "folder")))
-_REQUIRED = frozenset((("pack", "out"),))  # by itself it is named for the folder that the program runs in
 # Arguments that the short definition of a tool leaves to `help`: few calls need them.
 _RARE = frozenset(
     (
@@ -106,48 +96,10 @@ _RARE = frozenset(
         "without_kernel", "without_se", "without_sources",
     )
 )  # fmt: skip
-_RARE_OF = {"notes": ("at", "beside", "file", "out", "regex", "sort", "source", "top")}  # and these of a tool
 _MEANT = {
     "line": "index of an instruction",
     "wave": "se0/simd1/slot2/wv3",
     "waves": "working, all, or a population's id",
-}
-_WHEN = {
-    "triage": "Use it first: what limits the kernel, and which change gains most.",
-    "info": "Use it to see waves, code and clocks of a capture before trusting a number.",
-    "check": "Use it before reading numbers: stop if the verdict is serious.",
-    "summary": "Use it for the kernel as a whole; units shows which pipe is the bottleneck.",
-    "range": "Use it for a stretch of time: what waves did in it, and how long A to B takes.",
-    "hotspot": "Use it to find the instructions that cost most; then causes or line.",
-    "isa": "Use it to read the program, its blocks and branches; help_of says what an instruction does.",
-    "source": "Use it when source lines matter; place is FILE:LINE.",
-    "line": "Use it to see whether all executions of an instruction are slow, or all about one execution.",
-    "waits": "Use it on s_waitcnt: which loads they waited for; inverted: which load to issue earlier.",
-    "causes": "Use it to learn why an instruction stalls, and which producer to change.",
-    "loops": "Use it when iterations differ, or to split prologue and loop.",
-    "bubbles": "Use it to weigh a stall: only cycles that no other wave hides cost time.",
-    "whatif": "Use it before an edit: what the change would gain, or without options what is worth trying.",
-    "latency": "Use it to see if more waves would help, or with by=memory how slow memory is.",
-    "flame": "Use it for costs by call path and source.",
-    "schedule": "Use it before reordering by hand: which loads pay when they are moved up.",
-    "roofline": "Use it to see how far from the peaks of the GPU a kernel is, and which roof is nearer.",
-    "registers": "Use it before an edit that takes registers: where most are held, which are free at a line.",
-    "occupancy": "Use it when too few waves are resident; limits says why.",
-    "waves": "Use it to pick waves, or with wave to follow one.",
-    "search": "Use it to find instructions by text, such as buffer_load.",
-    "counters": "Use it when the capture has counters (list shows them).",
-    "pmc": "Use it on CSV files of rocprofv3 --pmc, next to a capture.",
-    "events": "Use it for order in time: dispatches and markers.",
-    "compare": "Use it after a change: folder is before, other is after.",
-    "trend": "Use it on captures of several builds: which one became slower.",
-    "notes": "Use it to read what people noted about a capture, and with add to point them at a place.",
-    "index": "Use it to see which captures there are; no argument lists the root.",
-    "report": "Use it for a page that people read.",
-    "export": "Use it to hand a trace to another tool.",
-    "pack": "Use it for what people attach to a report.",
-    "decode": "Use it on raw and packed captures.",
-    "shot": "Use it to show a person a timeline; it answers with a picture.",
-    "schema": "Use it to learn the fields of an answer.",
 }
 _TYPES: Mapping[Any, dict[str, Any]] = {
     None: {"type": "string"},
@@ -169,6 +121,7 @@ class Tool:
     """A command, the arguments that an agent may give, and their JSON schema."""
 
     command: type[Options]
+    facts: AgentTool
     actions: Mapping[str, argparse.Action]
 
     @property
@@ -184,7 +137,7 @@ class Tool:
     @property
     def description(self) -> str:
         """What it does, and when to use it."""
-        return f"{self.command.__doc__} {_WHEN.get(self.name, '')}".strip()
+        return f"{self.command.__doc__} {self.facts.when}".strip()
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -203,7 +156,7 @@ class Tool:
     @property
     def short_schema(self) -> dict[str, Any]:
         """The same without meanings, defaults and rarely needed arguments, which are still accepted."""
-        rare = _RARE.union(_RARE_OF.get(self.name, ()))
+        rare = _RARE.union(self.facts.rare)
         properties = {
             name: _short_property(name, self._property(name, action))
             for name, action in self.actions.items()
@@ -218,13 +171,13 @@ class Tool:
         return [
             name
             for name, action in self.actions.items()
-            if (self.name, name) in _REQUIRED
-            or (action.required and action.nargs != "*" and (self.name, name) not in _OPTIONAL)
+            if name in self.facts.required
+            or (action.required and action.nargs != "*" and name not in self.facts.optional)
         ]
 
     def _property(self, name: str, action: argparse.Action) -> dict[str, Any]:
         described: dict[str, Any] = {"description": _help(action)}
-        default = _DEFAULTS.get((self.name, name), action.default)
+        default = self.facts.defaults.get(name, action.default)
         if action.nargs == 0:
             return {"type": "boolean", "default": False, **described}
         if default not in (None, "", [], argparse.SUPPRESS):
@@ -245,8 +198,7 @@ class Tool:
                 "Notes cannot be changed: this server only reads them.",
                 hint="`rcv mcp --notes` lets agents write notes.",
             )
-        values = {name: value for (tool, name), value in _DEFAULTS.items() if tool == self.name}
-        values |= {name: value for name, value in given.items() if value is not None}
+        values = {**self.facts.defaults, **{name: one for name, one in given.items() if one is not None}}
         places: list[str] = []
         options = ["--json"] if self.has_json else []
         for name, action in self.actions.items():
@@ -305,18 +257,21 @@ class Tool:
 
 def tools(*, can_write: bool = False) -> dict[str, Tool]:
     """Return the tools by name; those that write files only if they may."""
-    left_out = NO_TOOLS if can_write else NO_TOOLS | WRITERS
-    return {name: _tool(name, command) for name, command in COMMANDS.items() if name not in left_out}
+    return {
+        name: _tool(entry.options, entry.tool)
+        for name, entry in ENTRIES.items()
+        if entry.tool is not None and (can_write or not entry.tool.writes)
+    }
 
 
-def _tool(name: str, command: type[Options]) -> Tool:
+def _tool(command: type[Options], facts: AgentTool) -> Tool:
     parser = argparse.ArgumentParser(add_help=False)
     add_arguments(command, parser)
     forms = (form for form, argument in command.arguments.items() if argument.one_of == FORM)
-    out = {*_LEFT_OUT, *_LEFT_OUT_OF.get(name, ()), *forms}
+    out = {*_LEFT_OUT, *facts.left_out, *forms}
     shown = ((action.option_strings or [action.dest], action) for action in shown_actions(parser))
     actions = {written[-1].lstrip("-").replace("-", "_"): action for written, action in shown}
-    return Tool(command, {name: action for name, action in actions.items() if name not in out})
+    return Tool(command, facts, {name: action for name, action in actions.items() if name not in out})
 
 
 def help_tool() -> dict[str, Any]:

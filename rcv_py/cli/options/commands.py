@@ -2,89 +2,90 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Iterator
 
-from rcv_py.cli.options import dig_options, look_options
+from rcv_py.base.manifest import AgentTool, CommandEntry, Group, features
 from rcv_py.cli.options.option import Options
-from rcv_py.cli.options.other_options import (
+from rcv_py.cli.options.program import (
     CompletionOptions,
     DecodeOptions,
     ExportOptions,
     HelpOptions,
-    IndexOptions,
-    IsaDocsOptions,
     McpOptions,
-    NotesOptions,
     PackOptions,
-    RecordOptions,
+    ReportOptions,
     SchemaOptions,
     ShotOptions,
     SynthOptions,
-    TrendOptions,
     UnpackOptions,
+    ViewOptions,
+)
+
+PROGRAM = (
+    CommandEntry(ViewOptions, "view", Group.LOOK, 10),
+    CommandEntry(
+        ReportOptions, "report", Group.LOOK, 90, AgentTool("Use it for a page that people read.", writes=True)
+    ),
+    CommandEntry(SynthOptions, "synth", Group.MANAGE, 60),
+    CommandEntry(
+        ExportOptions,
+        "export",
+        Group.EXPORT,
+        10,
+        AgentTool("Use it to hand a trace to another tool.", writes=True),
+    ),
+    CommandEntry(
+        PackOptions,
+        "pack",
+        Group.EXPORT,
+        20,
+        AgentTool("Use it for what people attach to a report.", writes=True, required=("out",)),
+    ),
+    CommandEntry(UnpackOptions, "unpack", Group.EXPORT, 30),
+    CommandEntry(
+        DecodeOptions,
+        "decode",
+        Group.EXPORT,
+        40,
+        AgentTool("Use it on raw and packed captures.", writes=True),
+    ),
+    CommandEntry(
+        ShotOptions,
+        "shot",
+        Group.EXPORT,
+        50,
+        AgentTool("Use it to show a person a timeline; it answers with a picture.", optional=("out",)),
+    ),
+    CommandEntry(
+        SchemaOptions, "schema", Group.AGENTS, 10, AgentTool("Use it to learn the fields of an answer.")
+    ),
+    CommandEntry(McpOptions, "mcp", Group.AGENTS, 20),
+    CommandEntry(CompletionOptions, "completion", Group.AGENTS, 30),
+    CommandEntry(HelpOptions, "help", Group.AGENTS, 40),
 )
 
 
-def _declared(module: ModuleType) -> tuple[type[Options], ...]:
-    declared = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Options))
-    return tuple(one for one in declared if one.example and one.__module__ == module.__name__)
+def _found() -> Iterator[tuple[CommandEntry, str]]:
+    """Each command, and the name of its module."""
+    for entry in PROGRAM:
+        yield entry, f"rcv_py.cli.commands.{entry.module}"
+    for feature in features():
+        for entry in feature.commands:
+            yield entry, feature.module(entry.module)
 
 
-GROUPS: dict[str, tuple[type[Options], ...]] = {
-    "Look first": _declared(look_options),
-    "Dig into costs": _declared(dig_options),
-    "Manage captures": (
-        RecordOptions,
-        IndexOptions,
-        TrendOptions,
-        NotesOptions,
-        IsaDocsOptions,
-        SynthOptions,
-    ),
-    "Export and share": (ExportOptions, PackOptions, UnpackOptions, DecodeOptions, ShotOptions),
-    "Agents, scripts and the shell": (SchemaOptions, McpOptions, CompletionOptions, HelpOptions),
+_SORTED = sorted(_found(), key=lambda found: ([*Group].index(found[0].group), found[0].order))
+ENTRIES = {entry.name: entry for entry, _ in _SORTED}
+COMMANDS: dict[str, type[Options]] = {name: entry.options for name, entry in ENTRIES.items()}
+GROUPS = {
+    group.value: tuple(entry.options for entry in ENTRIES.values() if entry.group is group) for group in Group
 }
-COMMANDS = {command.command: command for commands in GROUPS.values() for command in commands}
-FOLDED = {  # old names, and the commands they stand for
-    "place": ("line",),
-    "units": ("summary", "--units"),
-    "wave": ("waves",),
+FOLDED = {  # old names, and the words they stand for
+    old: (entry.name, *more) for entry in ENTRIES.values() for old, more in entry.former.items()
 }
-MODULES = {  # commands of features, and the modules that run them; others lie in `rcv_py.cli.commands`
-    "bubbles": "rcv_py.features.why.bubbles_command",
-    "causes": "rcv_py.features.why.command",
-    "check": "rcv_py.features.health.command",
-    "compare": "rcv_py.features.compare.command",
-    "counters": "rcv_py.features.counters.command",
-    "events": "rcv_py.features.events.command",
-    "flame": "rcv_py.features.flame.command",
-    "hotspot": "rcv_py.features.hotspot.command",
-    "index": "rcv_py.features.compare.index_command",
-    "info": "rcv_py.features.summary.info_command",
-    "isa": "rcv_py.features.isa.command",
-    "isa-docs": "rcv_py.features.isa.docs_command",
-    "latency": "rcv_py.features.latency.command",
-    "line": "rcv_py.features.line.command",
-    "loops": "rcv_py.features.loops.command",
-    "notes": "rcv_py.features.notes.command",
-    "occupancy": "rcv_py.features.occupancy.command",
-    "pmc": "rcv_py.features.counters.pmc_command",
-    "range": "rcv_py.features.range.command",
-    "record": "rcv_py.features.record.command",
-    "registers": "rcv_py.features.registers.command",
-    "roofline": "rcv_py.features.roofline.command",
-    "schedule": "rcv_py.features.whatif.schedule_command",
-    "search": "rcv_py.features.notes.search_command",
-    "source": "rcv_py.features.source.command",
-    "summary": "rcv_py.features.summary.command",
-    "trend": "rcv_py.features.compare.trend_command",
-    "triage": "rcv_py.features.findings.command",
-    "waits": "rcv_py.features.why.waits_command",
-    "waves": "rcv_py.features.waves.command",
-    "whatif": "rcv_py.features.whatif.command",
-}
+_MODULES = {entry.name: module for entry, module in _SORTED}
 
 
 def module_of(command: str) -> str:
     """Return the name of the module whose `run` answers a command."""
-    return MODULES.get(command) or f"rcv_py.cli.commands.{command.replace('-', '_')}"
+    return _MODULES[command]

@@ -205,6 +205,17 @@ class OfAllWaves(OfWaves):
     waves: str | None = waves(ALL)
 
 
+class Ruled(OfWaves, Rows):
+    """Options of results by our rules or the reference viewer's, which counts all waves."""
+
+    rule: str = rule("our estimate or the reference viewer's (default ours)")
+
+    @property
+    def usual_waves(self) -> str:
+        """The default population of waves without `--waves`."""
+        return ALL if self.rule == REFERENCE else WORKING
+
+
 class OverCaptures(Options):
     """Options of commands that process many captures, each in one job."""
 

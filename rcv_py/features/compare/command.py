@@ -31,9 +31,9 @@ from rcv_py.cli.opening import (
     opened,
     refuse_for_one,
 )
-from rcv_py.cli.options.look_options import CompareOptions
 from rcv_py.cli.options.option import flag_of
 from rcv_py.cli.terminal import bold, progress
+from rcv_py.features.compare.options import CompareOptions
 from rcv_py.features.compare.result import (
     CHANGES,
     FLAME_SCHEMA,

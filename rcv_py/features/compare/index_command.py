@@ -6,10 +6,10 @@ from rcv_py.analysis.overview.library import ranked_rows, with_replicates
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Shown
 from rcv_py.cli.opening import captures_below
-from rcv_py.cli.options.other_options import IndexOptions
 from rcv_py.cli.terminal import progress
 from rcv_py.export.report.index import library_markdown, library_page
 from rcv_py.features.compare.library_result import SCHEMA, library_table
+from rcv_py.features.compare.options import IndexOptions
 from rcv_py.work.library import library_rows
 
 

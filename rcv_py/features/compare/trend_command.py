@@ -13,9 +13,9 @@ from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import below, captures_below
-from rcv_py.cli.options.other_options import TrendOptions
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.compare.command import TRIPS, problems, sentences, waves_of_builds
+from rcv_py.features.compare.options import TrendOptions
 from rcv_py.features.compare.trend_result import SCHEMA, trend_table
 from rcv_py.work.builds import builds, in_time
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from rcv_py.base.text import MAX_DIGITS, count
 from rcv_py.cli.answer import Answer
-from rcv_py.cli.options.look_options import HotspotOptions
 from rcv_py.features.compat.analyzer_numbers import (
     MAX_WAVES,
     Generation,
@@ -18,6 +17,7 @@ from rcv_py.features.compat.analyzer_numbers import (
 )
 from rcv_py.features.compat.pmc_numbers import OriginalNumbers
 from rcv_py.features.compat.result import SCHEMA, facts, row_table, source_table
+from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.formats.uiout.run_files import launches
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace

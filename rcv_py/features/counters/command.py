@@ -23,7 +23,7 @@ from rcv_py.base.text import DASH
 from rcv_py.cli.answer import Answer, Csv, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
-from rcv_py.cli.options.dig_options import CountersOptions
+from rcv_py.features.counters.options import CountersOptions
 from rcv_py.features.counters.result import LIST_SCHEMA, SCHEMA, counter_table, recorded
 from rcv_py.model.trace import Trace
 

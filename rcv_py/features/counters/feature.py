@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelCommand, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelCommand, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.counters.options import CountersOptions, PmcOptions
 
 FEATURE = Feature(
     id="counters",
+    commands=(
+        CommandEntry(
+            CountersOptions,
+            "command",
+            Group.DIG,
+            170,
+            AgentTool("Use it when the capture has counters (list shows them)."),
+        ),
+        CommandEntry(
+            PmcOptions,
+            "pmc_command",
+            Group.DIG,
+            180,
+            AgentTool("Use it on CSV files of rocprofv3 --pmc, next to a capture."),
+        ),
+    ),
     schemas=(
         "pmc_result",
         "result",

@@ -23,9 +23,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.options.dig_options import PmcOptions
 from rcv_py.features.compat.command import like_pmc
 from rcv_py.features.compat.pmc_numbers import CHANNELS, original_numbers
+from rcv_py.features.counters.options import PmcOptions
 from rcv_py.features.counters.pmc_result import SCHEMA
 from rcv_py.features.counters.pmc_result import pmc_table as pmc_rows
 from rcv_py.formats.pmc_files import pmc_table

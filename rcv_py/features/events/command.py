@@ -12,7 +12,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, listing, matched
 from rcv_py.cli.opening import markers, opened
-from rcv_py.cli.options.dig_options import EventsOptions
+from rcv_py.features.events.options import EventsOptions
 from rcv_py.features.events.result import SCHEMA, events
 from rcv_py.results.table import Table
 

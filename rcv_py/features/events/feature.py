@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.events.options import EventsOptions
 
 FEATURE = Feature(
     id="events",
+    commands=(
+        CommandEntry(
+            EventsOptions,
+            "command",
+            Group.DIG,
+            190,
+            AgentTool("Use it for order in time: dispatches and markers."),
+        ),
+    ),
     schemas=("result",),
     panels=(
         PanelEntry(

@@ -13,8 +13,8 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
-from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.terminal import bold, progress
+from rcv_py.features.findings.options import TriageOptions
 from rcv_py.features.findings.result import (
     FOLDER_SCHEMA,
     SCHEMA,

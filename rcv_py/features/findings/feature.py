@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.features.findings.options import TriageOptions
 
 FEATURE = Feature(
     id="findings",
+    commands=(
+        CommandEntry(
+            TriageOptions,
+            "command",
+            Group.LOOK,
+            20,
+            AgentTool("Use it first: what limits the kernel, and which change gains most."),
+        ),
+    ),
     schemas=("result",),
     panels=(
         PanelEntry(

@@ -19,7 +19,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
 from rcv_py.cli.answer import Answer, Column, Grid, Part, heading
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves
-from rcv_py.cli.options.dig_options import FlameOptions
+from rcv_py.features.flame.options import FlameOptions
 from rcv_py.features.flame.result import SANDWICH, SANDWICH_SCHEMA, SCHEMA, at_least, frames, placed
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.flame.options import FlameOptions
 
 FEATURE = Feature(
     id="flame",
+    commands=(
+        CommandEntry(
+            FlameOptions, "command", Group.DIG, 100, AgentTool("Use it for costs by call path and source.")
+        ),
+    ),
     schemas=("result",),
     panels=(
         PanelEntry(

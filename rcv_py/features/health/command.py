@@ -14,8 +14,8 @@ from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, each
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import answers, opened
-from rcv_py.cli.options.look_options import CheckOptions
 from rcv_py.cli.terminal import bold
+from rcv_py.features.health.options import CheckOptions
 from rcv_py.features.health.result import NOTES, SCHEMA, document, number_table
 from rcv_py.model.trace import Trace
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelCommand, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelCommand, PanelEntry
+from rcv_py.features.health.options import CheckOptions
 
 FEATURE = Feature(
     id="health",
+    commands=(
+        CommandEntry(
+            CheckOptions,
+            "command",
+            Group.LOOK,
+            30,
+            AgentTool("Use it before reading numbers: stop if the verdict is serious."),
+        ),
+    ),
     schemas=("result",),
     panels=(
         PanelEntry(

@@ -19,8 +19,8 @@ from rcv_py.cli.opening import (
     warn,
     window_of,
 )
-from rcv_py.cli.options.look_options import HotspotOptions
 from rcv_py.features.compat.command import like_analyzer
+from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.features.hotspot.result import (
     BINS_SCHEMA,
     PLACES_BY,

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.hotspot.options import HotspotOptions
 
 FEATURE = Feature(
     id="hotspot",
+    commands=(
+        CommandEntry(
+            HotspotOptions,
+            "command",
+            Group.LOOK,
+            70,
+            AgentTool("Use it to find the instructions that cost most; then causes or line."),
+        ),
+    ),
     schemas=("result",),
     panels=(
         PanelEntry(

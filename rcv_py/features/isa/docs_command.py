@@ -8,8 +8,8 @@ from pathlib import Path
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Part, Shown
-from rcv_py.cli.options.other_options import IsaDocsOptions
 from rcv_py.features.isa.help_result import DOCS, DOCS_SCHEMA
+from rcv_py.features.isa.options import IsaDocsOptions
 from rcv_py.formats.isa.kept_docs import KeptDocs, add_docs, kept_docs, remove_docs
 from rcv_py.results.table import Table
 

@@ -18,7 +18,7 @@ from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.text import count, percent, plural, translated
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
-from rcv_py.cli.options.dig_options import LatencyOptions
+from rcv_py.features.latency.options import LatencyOptions
 from rcv_py.features.latency.result import (
     FETCH_NOTE,
     SCHEMA,

@@ -22,7 +22,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, heading
 from rcv_py.cli.opening import ChosenWaves, batches, chosen, opened, refuse, warn, wave_of
-from rcv_py.cli.options.dig_options import LineOptions
+from rcv_py.features.line.options import LineOptions
 from rcv_py.features.line.place_result import PLACE_SCHEMA, execution_facts, line_facts, wave_facts
 from rcv_py.features.line.result import (
     SCHEMA,

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.line.options import LineOptions
 
 FEATURE = Feature(
     id="line",
+    commands=(
+        CommandEntry(
+            LineOptions,
+            "command",
+            Group.DIG,
+            30,
+            AgentTool(
+                "Use it to see whether all executions of an instruction are slow, or all about one execution."
+            ),
+            former={"place": ()},
+        ),
+    ),
     schemas=(
         "place_result",
         "result",

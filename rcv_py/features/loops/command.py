@@ -8,7 +8,7 @@ from rcv_py.analysis.iterations.loop_summary import PHASES
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
-from rcv_py.cli.options.dig_options import LoopsOptions
+from rcv_py.features.loops.options import LoopsOptions
 from rcv_py.features.loops.result import ASKED, ASKED_BY, SCHEMA, TABLES, Inputs, facts, one_loop
 from rcv_py.results.table import Table
 

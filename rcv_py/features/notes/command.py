@@ -11,7 +11,7 @@ from rcv_py.base.problems import Severity
 from rcv_py.base.text import plural, translated
 from rcv_py.cli.answer import Answer, listing, matched
 from rcv_py.cli.opening import opened
-from rcv_py.cli.options.other_options import NotesOptions
+from rcv_py.features.notes.options import NotesOptions
 from rcv_py.features.notes.result import SCHEMA, note_table
 from rcv_py.formats.notes.store import NotePlaces, export_notes, import_notes, new_note
 from rcv_py.model.notes import Anchor, Note, NoteChanges

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelCommand, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelCommand, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.notes.options import NotesOptions, SearchOptions
 
 FEATURE = Feature(
     id="notes",
+    commands=(
+        CommandEntry(
+            SearchOptions,
+            "search_command",
+            Group.DIG,
+            160,
+            AgentTool("Use it to find instructions by text, such as buffer_load."),
+        ),
+        CommandEntry(
+            NotesOptions,
+            "command",
+            Group.MANAGE,
+            40,
+            AgentTool(
+                "Use it to read what people noted about a capture, and with add to point them at a place.",
+                rare=("at", "beside", "file", "out", "regex", "sort", "source", "top"),
+            ),
+        ),
+    ),
     schemas=(
         "result",
         "search_result",

@@ -7,7 +7,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import markers, opened
-from rcv_py.cli.options.dig_options import SearchOptions
+from rcv_py.features.notes.options import SearchOptions
 from rcv_py.features.notes.search_result import SCHEMA, hits
 
 

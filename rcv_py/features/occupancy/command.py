@@ -11,7 +11,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural, some
 from rcv_py.cli.answer import Answer, Csv, Part, Shown, listing
 from rcv_py.cli.opening import answers, check_engine, facts_of, opened
-from rcv_py.cli.options.dig_options import OccupancyOptions
+from rcv_py.features.occupancy.options import OccupancyOptions
 from rcv_py.features.occupancy.result import (
     BY,
     LIMITS_SCHEMA,

@@ -10,7 +10,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
-from rcv_py.cli.options.look_options import RangeOptions
+from rcv_py.features.range.options import RangeOptions
 from rcv_py.features.range.result import SCHEMA, TITLES, between_facts, flop_facts, range_facts, range_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table

@@ -22,11 +22,13 @@ from rcv_py.cli.answer import Answer, Facts, put
 from rcv_py.cli.commands import view
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import answers
-from rcv_py.cli.options.look_options import CompareOptions, TriageOptions, ViewOptions
-from rcv_py.cli.options.other_options import RecordOptions
+from rcv_py.cli.options.program import ViewOptions
 from rcv_py.features.compare import command as compare
+from rcv_py.features.compare.options import CompareOptions
 from rcv_py.features.findings import command as triage
+from rcv_py.features.findings.options import TriageOptions
 from rcv_py.features.record import result as recording
+from rcv_py.features.record.options import RecordOptions
 from rcv_py.formats.open import open_trace
 from rcv_py.work.recording import settings as recorded
 from rcv_py.work.recording.machine import Here, There

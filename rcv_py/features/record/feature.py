@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature
+from rcv_py.base.manifest import CommandEntry, Feature, Group
+from rcv_py.features.record.options import RecordOptions
 
 FEATURE = Feature(
     id="record",
+    commands=(CommandEntry(RecordOptions, "command", Group.MANAGE, 10),),
     schemas=("result",),
 )

@@ -9,7 +9,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Part, Shown, listing
 from rcv_py.cli.opening import facts_of, opened
-from rcv_py.cli.options.dig_options import RegistersOptions
+from rcv_py.features.registers.options import RegistersOptions
 from rcv_py.features.registers.result import (
     METHOD,
     SCHEMA,

@@ -11,7 +11,7 @@ from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.base.text import count
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves, facts_of
-from rcv_py.cli.options.dig_options import RooflineOptions
+from rcv_py.features.roofline.options import RooflineOptions
 from rcv_py.features.roofline.result import (
     NOTE,
     SCHEMA,

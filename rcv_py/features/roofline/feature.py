@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.roofline.options import RooflineOptions
 
 FEATURE = Feature(
     id="roofline",
+    commands=(
+        CommandEntry(
+            RooflineOptions,
+            "command",
+            Group.DIG,
+            120,
+            AgentTool(
+                "Use it to see how far from the peaks of the GPU a kernel is, and which roof is nearer."
+            ),
+        ),
+    ),
     schemas=("result",),
     panels=(
         PanelEntry(

@@ -12,7 +12,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
 from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
-from rcv_py.cli.options.dig_options import SourceOptions
+from rcv_py.features.source.options import SourceOptions
 from rcv_py.features.source.result import SCHEMA, file_table, instruction_table, line_table, text_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.source.options import SourceOptions
 
 FEATURE = Feature(
     id="source",
+    commands=(
+        CommandEntry(
+            SourceOptions,
+            "command",
+            Group.DIG,
+            20,
+            AgentTool("Use it when source lines matter; place is FILE:LINE.", left_out=("editor",)),
+        ),
+    ),
     schemas=("result",),
     panels=(
         PanelEntry(

@@ -16,7 +16,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
 from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
-from rcv_py.cli.options.look_options import SummaryOptions
+from rcv_py.features.summary.options import SummaryOptions
 from rcv_py.features.summary.result import (
     SCHEMA,
     parts,

@@ -15,9 +15,9 @@ from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
-from rcv_py.cli.options.look_options import InfoOptions
 from rcv_py.cli.terminal import bold
 from rcv_py.features.summary.info_result import CAPTURES_SCHEMA, SCHEMA, capture_table, info
+from rcv_py.features.summary.options import InfoOptions
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.rocpd.names import is_profile
 from rcv_py.model.trace import INFERRED

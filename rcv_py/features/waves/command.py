@@ -24,8 +24,8 @@ from rcv_py.cli.opening import (
     wave_of,
     window_of,
 )
-from rcv_py.cli.options.dig_options import WavesOptions
 from rcv_py.features.waves import result as results
+from rcv_py.features.waves.options import WavesOptions
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave

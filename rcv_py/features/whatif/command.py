@@ -18,7 +18,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Part, Shown
 from rcv_py.cli.opening import opened
-from rcv_py.cli.options.dig_options import WhatifOptions
+from rcv_py.features.whatif.options import WhatifOptions
 from rcv_py.features.whatif.result import (
     PATH_SCHEMA,
     SCHEMA,

@@ -14,7 +14,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
-from rcv_py.cli.options.dig_options import ScheduleOptions
+from rcv_py.features.whatif.options import ScheduleOptions
 from rcv_py.features.whatif.schedule_result import SCHEDULES, SCHEMA, move_records, schedule_table
 from rcv_py.formats.isa.mca import Estimate, estimate, find_mca
 from rcv_py.model.trace import Trace

@@ -11,8 +11,8 @@ from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
-from rcv_py.cli.options.dig_options import BubblesOptions
 from rcv_py.features.why.bubbles_result import SCHEMA, bubble_table, facts
+from rcv_py.features.why.options import BubblesOptions
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.table import Table
 

@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.text import count, known_percent, percent, plural, short_place
 from rcv_py.cli.answer import Answer, Column, Grid, Part, heading, max_nested, nothing
 from rcv_py.cli.opening import choose_waves
-from rcv_py.cli.options.dig_options import CausesOptions
+from rcv_py.features.why.options import CausesOptions
 from rcv_py.features.why.result import (
     BY,
     SCHEMA,

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
+from rcv_py.features.why.options import BubblesOptions, CausesOptions, WaitsOptions
 
 FEATURE = Feature(
     id="why",
+    commands=(
+        CommandEntry(
+            WaitsOptions,
+            "waits_command",
+            Group.DIG,
+            40,
+            AgentTool(
+                "Use it on s_waitcnt: which loads they waited for; inverted: which load to issue earlier."
+            ),
+        ),
+        CommandEntry(
+            CausesOptions,
+            "command",
+            Group.DIG,
+            50,
+            AgentTool("Use it to learn why an instruction stalls, and which producer to change."),
+        ),
+        CommandEntry(
+            BubblesOptions,
+            "bubbles_command",
+            Group.DIG,
+            70,
+            AgentTool("Use it to weigh a stall: only cycles that no other wave hides cost time."),
+        ),
+    ),
     schemas=(
         "bubbles_result",
         "result",

@@ -12,8 +12,8 @@ from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import count, percent, plural, short_place
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, listing, max_nested, nothing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
-from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.features.whatif.result import signed
+from rcv_py.features.why.options import WaitsOptions
 from rcv_py.features.why.waits_result import (
     SCHEMA,
     SHARE_OF_STALL,

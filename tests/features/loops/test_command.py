@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.cli.options.dig_options import LOOPS_BY
+from rcv_py.features.loops.options import LOOPS_BY
 from rcv_py.features.loops.result import TABLES
 from tests.formats.test_run_files import HEAD
 from tests.formats.test_run_files import row as launch_of

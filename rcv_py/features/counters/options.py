@@ -1,0 +1,75 @@
+"""The options of `rcv counters` and `rcv pmc`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rcv_py.cli.options import shared
+from rcv_py.cli.options.option import (
+    Need,
+    count,
+    flag,
+    lacks,
+    number,
+    option,
+    path,
+    positional,
+    positive,
+    positive_count,
+    without,
+)
+
+
+class CountersOptions(
+    shared.OfCapture,
+    example="rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+):
+    """Summarise hardware counters and formulas over them."""
+
+    needs = (
+        without("list", "the values", "raw formula file se cu simd only"),
+        without("raw", "formulas", "formula file"),
+    )
+
+    list: bool = flag("names only, with where and how often recorded")
+    raw: bool = flag("counters of the hardware only, no formulas")
+    formula: Sequence[str] = option(
+        "add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
+        [],
+        repeated=True,
+        metavar="TEXT",
+    )
+    file: Sequence[Path] = path("add formulas from a file", "DEFS", [], repeated=True)
+    se: Sequence[int] | None = option("only this shader engine", read=count, repeated=True, metavar="N")
+    cu: Sequence[int] | None = option("only this compute unit", read=count, repeated=True, metavar="N")
+    simd: int | None = number("only raw counters that count this SIMD")
+    only: Sequence[str] | None = shared.only("only this counter")
+    csv: bool = shared.as_csv("the curves: name, time, value")
+
+
+class PmcOptions(shared.Forms, example="rcv pmc FOLDER --kernel attn --ideal-mb 8590"):
+    """Show how L2 and memory were used, from rocprofv3 --pmc files."""
+
+    needs = (Need("by top", lacks("like"), "our own table", "Leave out --like, which adds up everything."),)
+
+    paths: list[Path] = positional(
+        "PATH",
+        "CSV files of rocprofv3 --pmc, folders with such files, or a capture next to such files",
+        nargs="+",
+    )
+    kernel: str = option("only kernels with this in their name (default: all)", "", metavar="NAME")
+    by: str = option("what a row is (default kernel)", "kernel", choices=("kernel", "dispatch"))
+    ideal_mb: float | None = option(
+        "minimum of megabytes (10^6) that a dispatch has to read: shows the excess",
+        read=positive,
+        metavar="MB",
+    )
+    channels: int | None = number(
+        "factor for bytes, for counters that cover part of the channels (default 1, with --like 2)",
+        read=positive_count,
+    )
+    top: int = shared.top(10)
+    like: bool = flag(
+        "the text of pmc_l2_analyzer.py, which adds up everything and counts each read as 64 bytes"
+    )

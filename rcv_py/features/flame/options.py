@@ -1,0 +1,57 @@
+"""The options of `rcv flame`."""
+
+from __future__ import annotations
+
+from rcv_py.cli.options import shared
+from rcv_py.cli.options.option import (
+    Need,
+    element,
+    is_none,
+    lacks,
+    option,
+    percent,
+    range_of,
+)
+
+FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
+
+
+class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall --folded > stacks.txt"):
+    """Show costs as a tree of nested frames."""
+
+    needs = (
+        Need("order", lacks("folded"), "a tree", "Stack lines have no order: leave it out."),
+        Need("least", lambda options: not options.folded and options.content != "sandwich", "a tree"),
+        Need("waves wave se", is_none("content", "markers", "both"), "--content source, kernel or sandwich"),
+        Need("no_idle", is_none("content", "markers"), "--content source, kernel, both or sandwich"),
+        Need(
+            "clock",
+            lambda options: options.content not in ("markers", "both") or options.metric == "nonhidden",
+            "--content source, kernel or sandwich",
+        ),
+    )
+
+    metric: str = option("what is measured (default total: latency and idle)", "total", choices=FLAME_METRICS)
+    order: str = option("order of siblings (default heavy)", "heavy", choices=("heavy", "execution", "name"))
+    content: str = option(
+        "what frames are; both: scopes of markers with sources and instructions (default source)",
+        "source",
+        choices=("source", "kernel", "markers", "both", "sandwich"),
+    )
+    least: float = option(
+        "omit frames below this percentage of the total (default 1)",
+        1.0,
+        read=percent,
+        metavar="PERCENT",
+    )
+    around: tuple[str, int] | None = option(
+        "the middle of --content sandwich: an instruction N, or a source line FILE:N",
+        read=element,
+        metavar="PLACE",
+    )
+    no_idle: bool = shared.no_idle()
+    clock: tuple[int, int] | None = range_of(
+        "only waves that touch a range of cycles; hidden cycles are then unknown", old="--clock"
+    )
+    folded: bool = shared.form("stack lines for flamegraph.pl and speedscope")
+    csv: bool = shared.as_csv("one row per frame")

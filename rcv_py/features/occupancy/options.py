@@ -1,0 +1,31 @@
+"""The options of `rcv occupancy`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rcv_py.cli.options import shared
+from rcv_py.cli.options.option import (
+    beside,
+    flag,
+    option,
+    without,
+)
+
+OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
+
+
+class OccupancyOptions(shared.OfCapture, shared.WithRunFiles, example="rcv occupancy FOLDER --by kernel"):
+    """Show how many waves were resident, and what limits them."""
+
+    needs = (
+        without("limits", "the curves", "by se only"),
+        beside("limits", "run_files"),
+    )
+
+    by: str = option("what a row is (default se)", "se", choices=OCCUPIED_BY)
+    limits: bool = flag("instead: what limits the waves of a SIMD, and the next step")
+    se: int | None = shared.engine()
+    only: list[str] | None = shared.only("only this row")
+    run_files: list[Path] | None = shared.run_files("with --limits: ")
+    csv: bool = shared.as_csv("the curves: a row for every change")

@@ -1,0 +1,25 @@
+"""The options of `rcv range`."""
+
+from __future__ import annotations
+
+from rcv_py.cli.options import shared
+from rcv_py.cli.options.option import (
+    option,
+    pair,
+    range_of,
+)
+
+
+class RangeOptions(shared.OfWaves, example="rcv range FOLDER --from 120000 --to 126000"):
+    """Sum up a range of cycles by cause, instruction, line and unit."""
+
+    chosen_by = ("wave", "se")
+
+    clock: tuple[int, int] | None = range_of("the range of cycles (default: the whole capture)")
+    between: tuple[int, int] | None = option(
+        "also how long it takes from one instruction to the next execution of another, over all iterations",
+        read=pair,
+        metavar="A:B",
+    )
+    top: int = shared.top(8, "rows of each part")
+    csv: bool = shared.as_csv("one row per cause, instruction, source line or unit")
