@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -33,6 +34,10 @@ class Architecture:
     simds_per_cu: int = 4
     unit_name: str = "CU"  # of the unit that is traced
     code_cache: int = 0  # bytes of the instruction cache that compute units share; 0 if unknown
+    # Operations per compute unit and cycle by operand type; types without a known peak are missing.
+    matrix_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)
+    vector_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)  # with all lanes active
+    memory_roof: float | None = None  # peak bytes a cycle that memory delivers to each compute unit
     has_lds_dma: bool = False  # loads can go to LDS directly
     has_preload: bool = False  # kernel arguments can be preloaded into registers
     has_store_counter: bool = False  # waits tell stores from loads
@@ -62,50 +67,69 @@ class Architecture:
         return replace(self, wave_size=64, vgprs=self.vgprs // 2, granule=self.granule // 2)
 
 
-# Instruction caches: AMD CDNA 2 and 3 white papers, RDNA white paper.
+# fmt: off
+# Sources: of instruction caches the AMD CDNA 2 and 3 and the RDNA white papers; of peaks AMD's data sheets of
+# the product named, the rate or bandwidth divided by compute units and peak engine clock, such as
+#     gfx942   1,307.4 TFLOP/s of f16 / (304 CU x 2.1 GHz) = 2,048 per CU and cycle
+# Matrix peaks are dense, vector peaks include packed instructions and both halves of dual ones, and a
+# multiply-add counts as two operations.
 _GCN5 = Architecture("GCN5", waves=10, vgprs=256, granule=4, known_slots=10, is_unified=False,
-    code_cache=32 * _KB)  # fmt: skip
-_CDNA1 = replace(_GCN5, name="CDNA1", has_lds_dma=True)
+    code_cache=32 * _KB, vector_peaks={"f64": 64, "f32": 128, "f16": 256, "bf16": 256})
+_CDNA1 = replace(_GCN5, name="CDNA1", has_lds_dma=True,
+    matrix_peaks={"f32": 256, "f16": 1024, "bf16": 512, "i8": 1024})
 _CDNA2 = replace(_CDNA1, name="CDNA2", waves=8, known_slots=8, vgprs=512, granule=8, is_unified=True,
-    has_preload=True)  # fmt: skip
-_CDNA3 = replace(_CDNA2, name="CDNA3", code_cache=64 * _KB)
-_CDNA4 = replace(_CDNA3, name="CDNA4", lds=160 * _KB, lds_granule=1280, lds_banks=64)
+    has_preload=True, vector_peaks={"f64": 128, "f32": 256, "f16": 256, "bf16": 256},
+    matrix_peaks={"f64": 256, "f32": 256, "f16": 1024, "bf16": 1024, "i8": 1024})
+_CDNA3 = replace(_CDNA2, name="CDNA3", code_cache=64 * _KB, matrix_peaks={
+    "f64": 256, "f32": 256, "xf32": 1024, "f16": 2048, "bf16": 2048, "i8": 4096, "f8": 4096})
+_CDNA4 = replace(_CDNA3, name="CDNA4", lds=160 * _KB, lds_granule=1280, lds_banks=64, matrix_peaks={
+    "f64": 128, "f32": 256, "f16": 4096, "bf16": 4096, "i8": 8192, "f8": 8192, "f6f4": 16384})
 _GFX9 = Architecture("CDNA3", waves=8, vgprs=512, granule=8, is_guess=True, code_cache=32 * _KB)
 _GFX10 = Architecture("RDNA2", waves=16, vgprs=1024, granule=8, lds=128 * _KB, sgprs=0, wave_size=32,
     groups=32, simds_per_cu=2, unit_name="WGP", code_cache=32 * _KB, has_store_counter=True, waitcnt="gfx10",
     layout="navi", base_clock=1, issue_overlap=0, busy_is_issue=False, has_trace_counters=False,
-    traces_all_simds=False, counter_set="gfx10", is_checked=False)  # fmt: skip
+    traces_all_simds=False, counter_set="gfx10", is_checked=False)
+_GFX103 = replace(_GFX10, granule=16, known_slots=16)
 _GFX11 = replace(_GFX10, name="RDNA3", known_slots=16, granule=16, lds_granule=1024, waitcnt="gfx11",
-    counter_set="gfx11", is_checked=True)  # fmt: skip
+    counter_set="gfx11", is_checked=True)
+_RDNA3 = replace(_GFX11, vector_peaks={"f64": 4, "f32": 256, "f16": 512, "bf16": 512},
+    matrix_peaks={"f16": 512, "bf16": 512, "i8": 512, "i4": 1024})
+_LARGE_RDNA3 = replace(_RDNA3, vgprs=1536, granule=24)
 _GFX12 = replace(_GFX11, name="RDNA4", known_slots=0, vgprs=1536, granule=24, waitcnt="gfx12",
-    counter_set="gfx12")  # fmt: skip
+    counter_set="gfx12")
+_RDNA4 = replace(_GFX12, known_slots=16, vector_peaks=_RDNA3.vector_peaks,
+    matrix_peaks={"f16": 1024, "bf16": 1024, "f8": 2048, "i8": 2048, "i4": 4096})
 _GFX125 = replace(_GFX12, vgprs=1024, granule=16, is_guess=True, has_preload=True)
-_LARGE_GFX11 = replace(_GFX11, vgprs=1536, granule=24)
 _OLDER = replace(_GFX9, code_cache=0, counter_set="")
 
-# By the beginning of the target's name; the longest match counts.
-_ROWS = {
+_ROWS = {  # by the beginning of the target's name; the longest match counts
     "gfx9": _GFX9,
     "gfx900": _GCN5,
     "gfx902": replace(_GFX9, known_slots=10),
     "gfx904": replace(_GFX9, known_slots=10),
-    "gfx906": _GCN5,
-    "gfx908": _CDNA1,
-    "gfx90a": _CDNA2,
+    "gfx906": replace(_GCN5, memory_roof=1_024e9 / (60 * 1.725e9)),  # Radeon Instinct MI50
+    "gfx908": replace(_CDNA1, memory_roof=1_228.8e9 / (120 * 1.502e9)),  # Instinct MI100
+    "gfx90a": replace(_CDNA2, memory_roof=3_276.8e9 / (220 * 1.7e9)),  # Instinct MI250X, both dies
     "gfx94": _CDNA3,
-    "gfx950": _CDNA4,
+    "gfx942": replace(_CDNA3, memory_roof=5_300e9 / (304 * 2.1e9)),  # Instinct MI300X
+    "gfx950": replace(_CDNA4, memory_roof=8_000e9 / (256 * 2.4e9)),  # Instinct MI355X
     "gfx10": _GFX10,
     "gfx101": replace(_GFX10, waves=20, known_slots=20),
-    "gfx103": replace(_GFX10, granule=16, known_slots=16),
+    "gfx103": _GFX103,
+    "gfx1030": replace(_GFX103, memory_roof=512e9 / (80 * 2.25e9),  # Radeon RX 6900 XT
+        vector_peaks={"f64": 8, "f32": 128, "f16": 256, "bf16": 256}),
     "gfx11": _GFX11,
-    "gfx1100": _LARGE_GFX11,
-    "gfx1101": _LARGE_GFX11,
-    "gfx1151": _LARGE_GFX11,
+    "gfx1100": replace(_LARGE_RDNA3, memory_roof=960e9 / (96 * 2.499e9)),  # Radeon RX 7900 XTX
+    "gfx1101": _LARGE_RDNA3,
+    "gfx1102": _RDNA3,
+    "gfx1151": replace(_GFX11, vgprs=1536, granule=24),
     "gfx12": _GFX12,
-    "gfx120": replace(_GFX12, known_slots=16),
+    "gfx1200": replace(_RDNA4, memory_roof=320e9 / (32 * 3.13e9)),  # Radeon RX 9060 XT
+    "gfx1201": replace(_RDNA4, memory_roof=640e9 / (64 * 2.97e9)),  # Radeon RX 9070 XT
     "gfx125": _GFX125,
     "gfx1250": replace(_GFX125, waitcnt="gfx1250", is_checked=False),
 }
+# fmt: on
 
 
 @lru_cache(maxsize=64)

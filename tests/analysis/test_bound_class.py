@@ -19,7 +19,6 @@ from rcv_py.analysis.findings.bound_class import (
     LATENCY,
     LAUNCH,
     MEMORY,
-    MEMORY_ROOF,
     SHOWN_NAMES,
     BoundClass,
     LoadNumbers,
@@ -28,6 +27,7 @@ from rcv_py.analysis.findings.bound_class import (
 )
 from rcv_py.analysis.findings.detect import findings, gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support.opened import sample_trace
@@ -79,9 +79,8 @@ def test_sentences_carry_the_numbers() -> None:
 
 
 def test_the_memory_roof_is_bandwidth_by_units_and_clock() -> None:
-    assert MEMORY_ROOF["gfx950"] == pytest.approx(13.02, abs=0.01)
-    assert MEMORY_ROOF["gfx942"] == pytest.approx(8.30, abs=0.01)
-    assert all(2 < roof < 15 for roof in MEMORY_ROOF.values())
+    assert architecture_of(9, "gfx950").memory_roof == pytest.approx(13.02, abs=0.01)
+    assert architecture_of(9, "gfx942").memory_roof == pytest.approx(8.30, abs=0.01)
 
 
 MATRIX = "\n".join(
@@ -136,7 +135,7 @@ def test_a_kernel_of_loads_is_memory_bound_where_the_roof_is_known(tmp_path: Pat
     assert len({(wave.id.se, wave.cu) for wave in batch.waves}) == 1
     cycles = max(wave.end for wave in batch.waves) - min(wave.begin for wave in batch.waves)
     assert shown["rate"] == pytest.approx(int(known.code.hits[loads].sum()) * 16 * 64 / cycles)
-    assert shown["rate"] > MEMORY_ROOF["gfx942"]
+    assert shown["rate"] > known.architecture.memory_roof
 
 
 AGENT = AgentFacts("gfx942", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4)

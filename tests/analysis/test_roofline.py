@@ -6,22 +6,20 @@ from collections import Counter
 from functools import cache
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
-from rcv_py.analysis.program.peaks import (
+from rcv_py.analysis.program.operations import (
     MATRIX,
     VECTOR,
-    matrix_peak,
     matrix_type,
-    vector_peak,
     vector_type,
 )
 from rcv_py.features.roofline.result import roofline_facts
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import Trace
@@ -53,13 +51,15 @@ def of(trace: Trace) -> Roofline:
     ],
 )
 def test_peaks_are_those_of_data_sheets(target: str, type_: str, tflops: float, cus: int, ghz: float) -> None:
-    assert matrix_peak(target, type_) == pytest.approx(tflops * 1e12 / (cus * ghz * 1e9), rel=0.01)
+    peak = architecture_of(int(target[3:-2]), target).matrix_peaks[type_]
+    assert peak == pytest.approx(tflops * 1e12 / (cus * ghz * 1e9), rel=0.01)
 
 
 def test_vector_peaks_are_those_of_data_sheets() -> None:
-    assert vector_peak("gfx942", "f32") == pytest.approx(163.4e12 / (304 * 2.1e9), rel=0.01)
-    assert vector_peak("gfx942", "f64") == pytest.approx(81.7e12 / (304 * 2.1e9), rel=0.01)
-    assert np.isnan(vector_peak("gfx999", "f32"))
+    peaks = architecture_of(9, "gfx942").vector_peaks
+    assert peaks["f32"] == pytest.approx(163.4e12 / (304 * 2.1e9), rel=0.01)
+    assert peaks["f64"] == pytest.approx(81.7e12 / (304 * 2.1e9), rel=0.01)
+    assert "f32" not in architecture_of(9, "gfx999").vector_peaks
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,8 @@ def test_the_fastest_forms_reach_the_peak(target: str, text: str, type_: str) ->
     cycles = matrix_cycles(text, target)
     assert cycles is not None
     simds = 4 if target.startswith("gfx9") else 2
-    assert matrix_flops(text) / cycles * simds == pytest.approx(matrix_peak(target, type_))
+    peak = architecture_of(int(target[3:-2]), target).matrix_peaks[type_]
+    assert matrix_flops(text) / cycles * simds == pytest.approx(peak)
 
 
 def test_types_of_vector_instructions() -> None:

@@ -25,20 +25,6 @@ RATE = 0.6  # of the rate that memory can deliver: memory-bound, if waits are fo
 WAITS = 0.5  # part of the stall that is waits for vector memory
 ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 
-# Peak bytes a cycle that memory delivers to each compute unit with all units at work: peak bandwidth divided
-# by compute units and peak engine clock, from AMD's data sheets of the product named.
-MEMORY_ROOF = {
-    "gfx906": 1_024e9 / (60 * 1.725e9),  # Radeon Instinct MI50
-    "gfx908": 1_228.8e9 / (120 * 1.502e9),  # Instinct MI100
-    "gfx90a": 3_276.8e9 / (220 * 1.7e9),  # Instinct MI250X, both dies
-    "gfx942": 5_300e9 / (304 * 2.1e9),  # Instinct MI300X
-    "gfx950": 8_000e9 / (256 * 2.4e9),  # Instinct MI355X
-    "gfx1030": 512e9 / (80 * 2.25e9),  # Radeon RX 6900 XT
-    "gfx1100": 960e9 / (96 * 2.499e9),  # Radeon RX 7900 XTX
-    "gfx1200": 320e9 / (32 * 3.13e9),  # Radeon RX 9060 XT
-    "gfx1201": 640e9 / (64 * 2.97e9),  # Radeon RX 9070 XT
-}
-
 
 @dataclass(frozen=True, slots=True)
 class LoadNumbers:
@@ -223,6 +209,6 @@ def class_of(inputs: FindingInputs) -> BoundClass:
         unused=shape.unused_share,
         waits=memory / table.total_stall if table.total_stall else 0.0,
         rate=inputs.widths.vector_rate,
-        roof=MEMORY_ROOF.get(inputs.trace.target),
+        roof=inputs.trace.architecture.memory_roof,
     )
     return bound_class(load)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.findings.bound_class import MEMORY_ROOF
 from rcv_py.analysis.findings.evidence import (
     line_of,
     of_pattern,
@@ -142,7 +141,7 @@ def width_sentences(case: Situation) -> Iterator[str]:
     parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in sizes[:MAX_WIDTHS]]
     yield f"The accesses to blame, by width: {', '.join(parts)}."
     if widths.is_vector[case.accesses].any() and widths.vector_rate is not None:
-        roof = MEMORY_ROOF.get(case.inputs.trace.target)
+        roof = case.inputs.trace.architecture.memory_roof
         beside = "" if roof is None else f"; memory delivers at most {roof:.1f} to each"
         yield f"All VMEM instructions request at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
 

@@ -23,11 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.findings.bound_class import MEMORY_ROOF
 from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.latency.access_widths import AccessWidths
 from rcv_py.analysis.program.matrix_forms import flops_of, passes_of
-from rcv_py.analysis.program.peaks import MATRIX, kinds_of, matrix_peak, vector_peak
+from rcv_py.analysis.program.operations import MATRIX, kinds_of
 from rcv_py.analysis.program.vector_forms import lane_flops_of
 from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
@@ -104,8 +103,8 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
     index, lanes, code = trace.waves, widths.lanes, trace.code
     simds = len(distinct(index.se, index.cu, index.simd)[0]) if len(index) else 0
     units = len(distinct(index.se, index.cu)[0]) if len(index) else 0
-    per_unit = trace.architecture.simds_per_cu
-    part = simds / max(1, units * per_unit)  # traced SIMDs of a compute unit, as a part of it
+    gpu = trace.architecture
+    part = simds / max(1, units * gpu.simds_per_cu)  # traced SIMDs of a compute unit, as a part of it
     kinds = kinds_of(code)
     flop = flops_of(code) * widths.executions + lane_flops_of(code) * lanes * widths.executions
     moved = np.maximum(0, widths.width) * widths.executions * lanes
@@ -123,7 +122,7 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
                 type=type_,
                 flop=done,
                 rate=done / scaled if scaled else np.nan,
-                peak=(matrix_peak if unit == MATRIX else vector_peak)(trace.target, type_),
+                peak=float((gpu.matrix_peaks if unit == MATRIX else gpu.vector_peaks).get(type_, np.nan)),
             )
             for (unit, type_), done in sums.items()
         ]
@@ -135,8 +134,8 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
             computed=tuple(sorted(computed, key=lambda one: (-one.flop, one.unit, one.type))),
             bytes=float((moved * widths.is_vector)[rows].sum()),
             local_bytes=float((moved * widths.is_local)[rows].sum()),
-            roof=MEMORY_ROOF.get(trace.target, np.nan),
-            matrix_busy=float(busy[rows].sum()) / (scaled * per_unit) if scaled else np.nan,
+            roof=gpu.memory_roof or np.nan,
+            matrix_busy=float(busy[rows].sum()) / (scaled * gpu.simds_per_cu) if scaled else np.nan,
         )
 
     if not len(code):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.overview.roofline import Computed, Roofline, Scope
-from rcv_py.analysis.program.peaks import MATRIX, VECTOR
+from rcv_py.analysis.program.operations import MATRIX, VECTOR
 from rcv_py.base.text import count
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

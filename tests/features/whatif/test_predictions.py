@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.overview.roofline import Computed, Scope
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
-from rcv_py.analysis.program.peaks import MATRIX, VECTOR
+from rcv_py.analysis.program.operations import MATRIX, VECTOR
 from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.features.isa.rows import HELD
 from rcv_py.features.line.token_beside import described
