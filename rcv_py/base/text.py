@@ -237,10 +237,7 @@ def encodable(text: str) -> str:
 
 
 def _escape(letter: str) -> str:
-    code = ord(letter)
-    if letter in _LAYOUT:
-        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[letter]
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return letter.encode("unicode-escape").decode()
 
 
 def escaped_json(document: str) -> str:
@@ -283,26 +280,20 @@ def short_paths(paths: Iterable[str]) -> dict[str, str]:
     Only whole folders are kept or left out.  `/./` and repeated separators are ignored, so two spellings of
     one path get the same text.
     """
-    parts = {path: _parts(path) for path in paths}
-    often = Counter(tuple(one[-n:]) for one in set(parts.values()) for n in range(1, len(one) + 1))
-    return {path: _shortest(one, often) or path for path, one in parts.items()}
+    split = {path: path.replace("\\", "/").split("/") for path in paths}
+    parts = {path: tuple(part for part in one if part not in ("", ".")) for path, one in split.items()}
+    often = Counter(one[-n:] for one in set(parts.values()) for n in range(1, len(one) + 1))
+    short = {}
+    for path, one in parts.items():
+        unique = (one[-n:] for n in range(1, len(one)) if often[one[-n:]] == 1)
+        short[path] = "/".join(next(unique, one)) or path
+    return short
 
 
 def short_place(place: str, short: Mapping[str, str]) -> str:
     """Return `path:line` with the path from `short`; unknown paths are not changed."""
     path, colon, line = place.rpartition(":")
     return f"{short.get(path, path)}{colon}{line}" if colon else short.get(place, place)
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    return tuple(part for part in path.replace("\\", "/").split("/") if part not in ("", "."))
-
-
-def _shortest(parts: tuple[str, ...], often: Counter[tuple[str, ...]]) -> str:
-    for n in range(1, len(parts) + 1):
-        if often[parts[-n:]] == 1:
-            return "/".join(parts[-n:])
-    return "/".join(parts)
 
 
 def demangled(symbol: str) -> str:

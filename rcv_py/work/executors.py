@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from functools import partial
+from operator import call
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,19 +24,15 @@ class Processes(Executor):
     """At most `size` processes of this machine, which end with this one; see `WorkerPool`."""
 
     def __init__(self, size: int, *, keeps: bool = False) -> None:
-        self._pool: WorkerPool[Any] = WorkerPool(_call, size, keeps=keeps)
+        self._pool: WorkerPool[Any] = WorkerPool(call, size, keeps=keeps)
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Return the future result of a call; function and arguments must be picklable."""
-        return self._pool.submit(fn, args, kwargs)
+        return self._pool.submit(partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End all processes at once."""
         self._pool.close()
-
-
-def _call(function: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
-    return function(*args, **kwargs)
 
 
 @contextmanager

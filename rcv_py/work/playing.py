@@ -83,7 +83,10 @@ class Recordings:
             slots.setdefault((wave.id.simd, wave.id.slot), []).append(wave)
         rows: list[tuple[TokenRow, str, bool]] = []
         for (simd, slot), own in slots.items():
-            ran = [_recorded(wave) for wave in own]
+            ran = [
+                Segment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
+                for wave in own
+            ]
             would = [_predicted(wave, found[wave.row]) for wave in own if len(found.get(wave.row, ()))]
             name = f"{simd}-{slot}"
             rows.append((TokenRow(tuple(ran)), name, True))
@@ -96,10 +99,6 @@ class Recordings:
             before=_span(played),
             after=_span([tokens for tokens in found.values() if len(tokens)]),
         )
-
-
-def _recorded(wave: Wave) -> Segment:
-    return Segment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
 
 
 def _predicted(wave: Wave, tokens: Tokens) -> Segment:

@@ -161,7 +161,7 @@ def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, be
         step_back(behind)
         if module:
             import_module(module)
-        function = _nothing
+        function: Callable[..., object] = lambda *_: None  # noqa: E731 - until there is a task
         while True:
             told = loads(receive(connection))
             if not isinstance(told, Task):
@@ -171,10 +171,6 @@ def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, be
             trim()  # garbage of the previous task
             if told.setup is not None:
                 told.setup()
-
-
-def _nothing(*_: object) -> None:
-    """The task of a process without a task."""
 
 
 def _forget_parent(connection: Connection) -> None:
@@ -204,25 +200,21 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is None:
         return
-    if isinstance(parent.sentinel, int):
+    if isinstance(pipe := parent.sentinel, int):
         with suppress(OSError, ImportError):
-            _let_it_signal(parent.sentinel)
+            import fcntl  # noqa: PLC0415 - Windows has none
+
+            # SIGIO, which ends a process, comes when the pipe's other end is closed.
+            fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
     if wait([parent.sentinel], timeout=0):  # it ended while we started: no signal will come
         os._exit(1)
-    Thread(target=_watch, args=(parent.sentinel,), name="rcv-lifeline", daemon=True).start()
 
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
 
-def _let_it_signal(pipe: int) -> None:
-    """Request SIGIO, which ends a process, for when the pipe's other end is closed."""
-    import fcntl  # noqa: PLC0415 - Windows has none
-
-    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-
-
-def _watch(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
+    Thread(target=watch, name="rcv-lifeline", daemon=True).start()
 
 
 def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> Message:

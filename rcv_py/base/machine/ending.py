@@ -99,12 +99,8 @@ def not_interrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with ends_by(_nothing):
+    with ends_by(lambda: None):  # the block ends by itself
         yield
-
-
-def _nothing() -> None:
-    """The block ends by itself."""
 
 
 def _end(number: int, frame: FrameType | None) -> None:

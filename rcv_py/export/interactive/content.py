@@ -6,7 +6,7 @@ first, then waves, steps of occupancy and sources.  The document says what was l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from rcv_py import __version__
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves
-from rcv_py.analysis.findings.finding import Evidence, Finding
+from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.progress import CancelFlag, Stage, silent
@@ -62,9 +62,9 @@ def content(
     Raise Cancelled once `cancel` is set.
     """
     trace = inputs.trace
-    named = (trace.waves.row(one.wave) for one in _evidence(inputs.findings.in_full) if one.wave is not None)
+    waves = (one.wave for finding in inputs.findings.in_full for one in finding.evidence)
+    wanted = [row for wave in waves if wave is not None and (row := trace.waves.row(wave)) is not None]
     slowest = (one.slowest.wave for one in inputs.spreads.values()) if len(trace.waves) else ()
-    wanted = [row for row in named if row is not None]
     made = Making(inputs, shown_waves(trace, [*wanted, *slowest], tokens), _code_rows(inputs), Columns())
     document = {}
     for done, (name, part) in enumerate(PARTS.items()):
@@ -73,11 +73,6 @@ def content(
         report(Stage("Writing the page", done, len(PARTS)))
         document[name] = part(made)
     return document, made.columns
-
-
-def _evidence(findings: Iterable[Finding]) -> Iterator[Evidence]:
-    for finding in findings:
-        yield from finding.evidence
 
 
 def _code_rows(inputs: ReportInputs) -> np.ndarray:
@@ -164,17 +159,14 @@ def _arrows(made: Making) -> dict[str, Any]:
     jumps = branch_table(made.inputs.answers.of(BRANCHES), flow(trace.code))
     chosen = np.flatnonzero(jumps.target >= 0)
     chosen = chosen[np.argsort(-jumps.taken[chosen], kind="stable")][:MAX_ARROWS]
-    _put_arrows(columns, "branch", jumps.row[chosen], jumps.target[chosen])
+    columns.put("branch.from", jumps.row[chosen])
+    columns.put("branch.to", jumps.target[chosen])
     found = made.inputs.waits.blocking
     wait = np.repeat(found.line, np.diff(found.first))
     most = np.argsort(-found.charged, kind="stable")[:MAX_ARROWS]
-    _put_arrows(columns, "wait", found.producer[most], wait[most])
+    columns.put("wait.from", found.producer[most])
+    columns.put("wait.to", wait[most])
     return {}
-
-
-def _put_arrows(columns: Columns, name: str, start: np.ndarray, end: np.ndarray) -> None:
-    columns.put(f"{name}.from", start)
-    columns.put(f"{name}.to", end)
 
 
 def _sources(made: Making) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ A list has a title and `rows`, one line each, or `items` shaped like findings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -71,25 +70,22 @@ def _costliest(inputs: ReportInputs) -> dict[str, Any]:
 
 def _causes(inputs: ReportInputs) -> dict[str, Any]:
     """Why waves stalled or idled, and the instruction to blame for most of each."""
-    return {"title": translated("Why cycles were spent"), "rows": list(_cause_rows(inputs))}
-
-
-def _cause_rows(inputs: ReportInputs) -> Iterator[dict[str, Any]]:
-    found = inputs.causes
+    found, rows = inputs.causes, []
     if found is None:
-        return
+        return {}
     groups, whole = found.by_cause(), int(found.cycles.sum())
     for cause, cycles in list(zip(groups.cause.tolist(), groups.cycles.tolist(), strict=True))[:MAX_CAUSES]:
         producer = main_producer(found, cause)
         blamed = f"mostly because of {_instruction(inputs, producer)}" if producer >= 0 else ""
         more = " · ".join(filter(None, (percent(cycles, whole), blamed)))
-        yield _row(CAUSE_TEXT[Cause(cause)].name, more, producer)
+        rows.append(_row(CAUSE_TEXT[Cause(cause)].name, more, producer))
+    return {"title": translated("Why cycles were spent"), "rows": rows}
 
 
 def _loops(inputs: ReportInputs) -> dict[str, Any]:
     """Loops by the time of their iterations, with the time of an iteration."""
     if not inputs.waves:
-        return {"title": translated("Loops")}
+        return {}
     table, rows = inputs.iterations.found.table, []
     for at in np.argsort(-table.cycles, kind="stable")[:MAX_LOOPS].tolist():
         head, branch = int(table.head[at]), int(table.branch[at])
@@ -154,11 +150,4 @@ def _health(inputs: ReportInputs) -> dict[str, Any]:
     return {"title": translated(f"The capture: {verdict(notes)}"), "items": items}
 
 
-LISTS: tuple[Callable[[ReportInputs], dict[str, Any]], ...] = (
-    _notes,
-    _costliest,
-    _causes,
-    _loops,
-    _room,
-    _health,
-)
+LISTS = (_notes, _costliest, _causes, _loops, _room, _health)

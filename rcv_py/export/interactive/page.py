@@ -63,7 +63,8 @@ def interactive_page(
     )
     held = f'<script type="application/octet-stream" id="data">{data}</script>\n'
     body = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return f"{head}<body>\n{_markup('page.html')}{held}{body}</body></html>\n".encode()
+    markup = MARKUP_TEXT.sub(lambda found: escape(translated(found[0])), _file("page.html"))
+    return f"{head}<body>\n{markup}{held}{body}</body></html>\n".encode()
 
 
 def _data(inputs: ReportInputs, report: Report, cancel: CancelFlag | None) -> str:
@@ -93,11 +94,6 @@ def _script(name: str) -> str:
 def headings(script: str) -> set[str]:
     """Return the names of columns that a script uses as headings."""
     return {name for listed in _HEADINGS.findall(script) for name in re.findall(r'"([a-z]+)"', listed)}
-
-
-def _markup(name: str) -> str:
-    """Markup in the selected language."""
-    return MARKUP_TEXT.sub(lambda found: escape(translated(found[0])), _file(name))
 
 
 def _hash(text: str) -> str:

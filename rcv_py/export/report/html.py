@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from rcv_py.base.text import spoken_language, translated
 from rcv_py.export.report import model
-from rcv_py.export.report.style import MAX_COLUMNS, SCRIPT, style
+from rcv_py.export.report.style import MAX_COLUMNS, script, style
 from rcv_py.export.report.svg import svg
 
 _OPTION = re.compile(r"--[a-z0-9]+(?:-[a-z0-9]+)+")  # a browser would break it at its hyphens
@@ -40,7 +40,7 @@ def html(report: model.Report) -> str:
         f"<p>{_said(report.subtitle)}</p></header>"
         f"\n{nav}\n<main>\n{sections}\n"
         f'<p class="foot">{escape(report.made_with)}</p></main></div>\n'
-        f"<script>{SCRIPT}</script></body></html>\n"
+        f"<script>\n{script()}</script></body></html>\n"
     )
 
 
@@ -80,18 +80,17 @@ class _Page:
         named = [f"{kind}{at}" for at, kind in enumerate(kinds, 1) if kind and at <= MAX_COLUMNS]
         group = f' class="{" ".join(named)}"' if named else ""
         heads = "".join(map(_head, table.columns))
-        rows = "\n".join(self._row(kinds, row) for row in table.rows)
+        rows = []
+        for row in table.rows:
+            cells = enumerate(zip(kinds, row, strict=True))
+            rows.append(f"<tr>{''.join(self._cell(at, kind, cell) for at, (kind, cell) in cells)}</tr>")
         body = (
             f'<div class="scroll"><table{group}><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>"
+            f"<tbody>{chr(10).join(rows)}</tbody></table></div>"
         )
         if table.is_folded:
             return _folded(table.caption or "Show", body)
         return (f'<p class="caption">{_said(table.caption)}</p>' if table.caption else "") + body
-
-    def _row(self, kinds: list[str], row: tuple[model.Cell, ...]) -> str:
-        cells = enumerate(zip(kinds, row, strict=True))
-        return f"<tr>{''.join(self._cell(at, kind, cell) for at, (kind, cell) in cells)}</tr>"
 
     def _cell(self, at: int, column: str, cell: model.Cell) -> str:
         kind = column or ("c" if cell.is_code else "w" if len(cell.text) > LONG else "")

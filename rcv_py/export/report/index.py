@@ -67,9 +67,8 @@ def index(entries: Sequence[Entry]) -> Report:
     bad = [one for one in entries if one.error]
     parts: list[Part] = [_captures(good)] if good else []
     for one in bad:
-        parts.append(
-            Note(one.error if str(one.folder) in one.error else f"{one.folder}: {one.error}", "error")
-        )
+        is_named = str(one.folder) in one.error
+        parts.append(Note(one.error if is_named else f"{one.folder}: {one.error}", "error"))
     without = f", {plural(len(bad), 'capture')} without a report" if bad else ""
     section = Section("captures", "Captures", parts, _INTRO)
     subtitle = f"{plural(len(good), 'report')}{without}"
@@ -111,9 +110,8 @@ def library_page(heading: str, library: results.Table) -> str:
         for at, field in enumerate(library.fields(At.REPORT))
     ]
     section = Section("captures", "Captures", (table(*columns),))
-    return html(
-        Report(visible(heading), "A click on a heading sorts.", (section,), f"Written by rcv {__version__}.")
-    )
+    made_with = f"Written by rcv {__version__}."
+    return html(Report(visible(heading), "A click on a heading sorts.", (section,), made_with))
 
 
 def _extra(field: Field, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,10 @@ def _part(part: model.Part, anchors: _Anchors) -> list[str]:
         case model.Prose():
             return [_prose(part)]
         case model.Listing():
-            lines = _fenced(part.lines, part.language)
+            fence = "```"
+            while any(fence in line for line in part.lines):
+                fence += "`"
+            lines = [f"{fence}{part.language}", *map(md_verbatim, part.lines), fence]
             return _folded(part.caption, lines) if part.caption else lines
         case model.Subheading():
             place = [anchors.tag(part.anchor), ""] if part.anchor else []
@@ -86,23 +89,10 @@ def _prose(part: model.Prose) -> str:
     return f"**{_said(part.label)}:** {text}" if part.label else text
 
 
-def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
-    fence = "```"
-    while any(fence in line for line in lines):
-        fence += "`"
-    return [f"{fence}{language}", *map(md_verbatim, lines), fence]
-
-
 def _folded(caption: str, lines: list[str]) -> list[str]:
     """A folded part; blank lines around its contents, or they would not be read as Markdown."""
-    return [
-        "<details>",
-        f"<summary>{md_in_tags(translated(caption))}</summary>",
-        "",
-        *lines,
-        "",
-        "</details>",
-    ]
+    summary = f"<summary>{md_in_tags(translated(caption))}</summary>"
+    return ["<details>", summary, "", *lines, "", "</details>"]
 
 
 def _table(table: model.Table, anchors: _Anchors) -> list[str]:

@@ -86,11 +86,12 @@ def _trees(trace: Trace) -> list[tuple[str, FlameTree]]:
     ways = {"source": source_stacks, "kernel and block": kernel_stacks}
     if not len(code.chain_file):
         del ways["source"]
-    return [(name, fold(_costing(way(code, every), own), (), unit)) for name, way in ways.items()]
-
-
-def _costing(stacks: Stacks, own: np.ndarray) -> Stacks:
-    return Stacks(stacks.first, stacks.element, own[stacks.order], stacks.order)
+    trees = []
+    for name, way in ways.items():
+        stacks = way(code, every)
+        costing = Stacks(stacks.first, stacks.element, own[stacks.order], stacks.order)
+        trees.append((name, fold(costing, (), unit)))
+    return trees
 
 
 def _frames(trace: Trace, trees: Sequence[FlameTree]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:

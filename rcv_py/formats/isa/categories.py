@@ -11,20 +11,25 @@ from rcv_py.formats.isa.program import Category
 # The longest matching prefix counts.  The scalar entries come from traces, not from manuals: some
 # instructions that a manual calls memory or ALU instructions are issued without a unit.
 PREFIXES = {
-    Category.VALU: "v_",
-    Category.SALU: "s_ s_setprio_inc",
-    Category.IMMED: "s_waitcnt s_wait_ s_nop s_sleep s_wakeup s_sendmsg s_setprio s_set_inst s_inst_prefetch"
-    " s_setkill s_version s_trap s_barrier s_endpgm s_icache_inv s_dcache_inv s_incperf s_decperf s_sethalt"
-    " s_setvskip s_ttrace s_clause s_monitor",
-    Category.SKIP: "s_delay s_wait_alu s_wait_dep s_set_vgpr buffer_nop",
-    Category.SMEM: "s_load s_buffer s_store s_atomic s_atc s_scratch s_dcache s_memrealtime s_prefetch",
-    Category.FLAT: "flat_",
-    Category.VMEM: "global_ buffer_ tbuffer_ scratch_ image_ cluster_ tensor_ dds_",
-    Category.LDS: "ds_ lds_",
-    Category.BVH: "image_bvh ds_bvh_stack_push",
-}
+    Category.VALU: ("v_",),
+    Category.SALU: ("s_", "s_setprio_inc"),
+    Category.IMMED: (
+        "s_waitcnt", "s_wait_", "s_nop", "s_sleep", "s_wakeup", "s_sendmsg", "s_setprio", "s_set_inst",
+        "s_inst_prefetch", "s_setkill", "s_version", "s_trap", "s_barrier", "s_endpgm", "s_icache_inv",
+        "s_dcache_inv", "s_incperf", "s_decperf", "s_sethalt", "s_setvskip", "s_ttrace", "s_clause", "s_monitor",
+    ),
+    Category.SKIP: ("s_delay", "s_wait_alu", "s_wait_dep", "s_set_vgpr", "buffer_nop"),
+    Category.SMEM: (
+        "s_load", "s_buffer", "s_store", "s_atomic", "s_atc", "s_scratch", "s_dcache", "s_memrealtime",
+        "s_prefetch",
+    ),
+    Category.FLAT: ("flat_",),
+    Category.VMEM: ("global_", "buffer_", "tbuffer_", "scratch_", "image_", "cluster_", "tensor_", "dds_"),
+    Category.LDS: ("ds_", "lds_"),
+    Category.BVH: ("image_bvh", "ds_bvh_stack_push"),
+}  # fmt: skip
 LONGEST_FIRST = sorted(
-    ((prefix, category) for category, prefixes in PREFIXES.items() for prefix in prefixes.split()),
+    ((prefix, category) for category, prefixes in PREFIXES.items() for prefix in prefixes),
     key=lambda row: -len(row[0]),
 )
 

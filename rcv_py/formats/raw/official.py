@@ -70,8 +70,8 @@ LAYOUT = {  # of the records, by kind; `size` as the library reports it
     ),
 }
 STATE = np.dtype([("state", "<i4"), ("duration", "<i4")])
+# A word has 8 bits of kind, 24 of stall.
 TOKEN = np.dtype([("word", "<u4"), ("duration", "<i4"), ("time", "<i8"), ("pc", PC)])
-"""`word`: 8 bits of kind, 24 of stall."""
 
 
 def library_path(given: str = "") -> str:

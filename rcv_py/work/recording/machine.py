@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 from rcv_py.base.errors import UsageError
 
@@ -94,8 +94,9 @@ class There:
         found = next((line for line in reversed(lines) if _FOLDER.fullmatch(line)), None)
         if code or found is None:
             said = f" It said: {lines[-1]}" if lines else ""
+            trial = shlex.join(["ssh", self.host, f"{self._enter}true"])
             raise UsageError(
-                f"{self.host} cannot be used.{said}", hint=f"Does `{self._trial}` work without a question?"
+                f"{self.host} cannot be used.{said}", hint=f"Does `{trial}` work without a question?"
             )
         return found
 
@@ -122,11 +123,6 @@ class There:
         """The prefix of each command there."""
         return f"cd {shlex.quote(self.work)} && " if self.work else ""
 
-    @property
-    def _trial(self) -> str:
-        """A command that the user can try."""
-        return shlex.join(["ssh", self.host, f"{self._enter}true"])
-
     def _ssh(self, command: str, tell: Tell, *options: str) -> int:
         return told(self._words(command, *options), tell)
 
@@ -152,8 +148,8 @@ def told(words: Sequence[str], tell: Tell) -> int:
     """
     with _started(words) as process:
         assert process.stdout is not None
-        for line in _lines(process.stdout):
-            tell(line)
+        while line := process.stdout.readline(LINE):
+            tell(line.decode("utf-8", "replace").rstrip("\r\n"))
         return process.wait()
 
 
@@ -198,11 +194,6 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
             os.killpg(process.pid, number)
         else:
             process.send_signal(number)
-
-
-def _lines(stream: IO[bytes]) -> Iterator[str]:
-    while part := stream.readline(LINE):
-        yield part.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _nobody(line: str) -> None:

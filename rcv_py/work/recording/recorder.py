@@ -25,44 +25,44 @@ SHOWN = 3  # lines that are shown if no reason is known
 class Trouble:
     """A message of rocprofv3 and its meaning."""
 
-    sign: re.Pattern[str]
+    sign: str  # an expression that is in a line that it prints, in any case
     text: str  # a sentence
     hint: str
 
-
-def _trouble(sign: str, text: str, hint: str) -> Trouble:
-    return Trouble(re.compile(sign, re.IGNORECASE), text, hint)
+    def is_in(self, line: str) -> bool:
+        """Whether a line has the sign."""
+        return re.search(self.sign, line, re.IGNORECASE) is not None
 
 
 TROUBLES = (
-    _trouble(
+    Trouble(
         r"rocprof-trace-decoder library path not found|error loading decoder",
         "rocprofv3 records no thread trace without AMD's trace decoder.",
         "ROCm 7.13 and later have it; else put librocprof-trace-decoder.so into /opt/rocm/lib, or name its"
         " folder in ROCPROF_ATT_LIBRARY_PATH.",
     ),
-    _trouble(
+    Trouble(
         r"INVALID_SHADER_DATA|agent not supported",
         "rocprofv3 cannot trace on this GPU with this driver: aqlprofile is older than ROCm 7, or the GPU is"
         " not supported.",
         "Update ROCm; thread traces need MI200 and later, or gfx10 and later.",
     ),
-    _trouble(
+    Trouble(
         r"unrecognized arguments|unknown (key|option|attribute).*att_",
         "This rocprofv3 does not know what it was asked for.",
         "Thread traces need ROCm 7.0 or later; settings of later versions can be left out.",
     ),
-    _trouble(
+    Trouble(
         r"/dev/kfd.*(permission denied|unable)|permission denied.*/dev/(kfd|dri)",
         "The GPU may not be used.",
         "Be a member of the groups render and video, or pass /dev/kfd and /dev/dri into the container.",
     ),
-    _trouble(
+    Trouble(
         r"regex_error|in regular expression",
         "rocprofv3 cannot read --kernel as a regular expression.",
         r"Write \( and \[ for these characters themselves.",
     ),
-    _trouble(
+    Trouble(
         r"no (hip|rocm|gpu)[ -]?(capable )?(device|agent)|hipErrorNoDevice",
         "No GPU was found.",
         "Record on the machine that has one: --host HOST.",
@@ -141,7 +141,7 @@ class Recorder:
             capture=best,
             captures=number,
             is_full=any(FULL_SIGN.search(line) for line in last),
-            trouble=next((one for one in TROUBLES if any(map(one.sign.search, last))), None),
+            trouble=next((one for one in TROUBLES if any(map(one.is_in, last))), None),
             last=tuple(line for line in last if line.strip())[-SHOWN:],
         )
 
