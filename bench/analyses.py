@@ -9,16 +9,16 @@ from typing import Any
 
 from bench.folders import large_folder, recorded
 from bench.table import Options, Row, measure
-from rcv_py.analysis.core.cost_columns import all_lines, cost_columns
-from rcv_py.analysis.cost.distribution import line_hits, spread
-from rcv_py.analysis.cost.hotspot import counted_rows, hotspot, kind_latency
+from rcv_py.analysis.core.cost_columns import LINES, cost_columns
+from rcv_py.analysis.cost.distribution import hits_of, spread
+from rcv_py.analysis.cost.hotspot import KINDS, counted_rows, hotspot_bins
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.flame.flame import code_costs, source_flame
-from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.health.check import wave_problems
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.bubbles import BUBBLES
@@ -27,7 +27,7 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.analysis.program.branches import branches
+from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
@@ -49,7 +49,7 @@ Batches = tuple[WaveBatch, ...]
 
 
 def _hotspot(trace: Trace, batches: Batches) -> object:
-    return hotspot(batches, len(trace.code), counted_rows(trace.waves, None, None))
+    return hotspot_bins().of(trace, batches, counted_rows(trace.waves, None, None))
 
 
 def _flame(trace: Trace, batches: Batches) -> object:
@@ -58,7 +58,7 @@ def _flame(trace: Trace, batches: Batches) -> object:
 
 
 def _blocks(trace: Trace, batches: Batches) -> object:
-    found = branches(batches, trace.code)
+    found = BRANCHES.of(trace, batches)
     return loops(blocks(trace.code, found), found)
 
 
@@ -67,18 +67,18 @@ def _utilization(trace: Trace, batches: Batches) -> object:
 
 
 def _distribution(trace: Trace, batches: Batches) -> object:
-    hits = line_hits(batches, int(trace.code.hits.argmax()))
+    hits = hits_of(int(trace.code.hits.argmax())).of(trace, batches)
     return spread(hits.latency)
 
 
 ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
-    "costs by line": lambda trace, batches: all_lines(batches, len(trace.code)),
+    "costs by line": LINES.of,
     "hotspot": _hotspot,
     "waits, their causes, and latency": WAITS.of,
     "hidden latency": HIDDEN[ReferenceRule.OURS].of,
     "memory latency": MEMORY[ReferenceRule.OURS].of,
     "branches, blocks, loops": _blocks,
-    "kinds of a line": lambda trace, batches: kind_latency(batches, len(trace.code)),
+    "kinds of a line": KINDS.of,
     "wave states": state_curves().of,
     "utilization": _utilization,
     "distribution of a line": _distribution,
@@ -87,7 +87,7 @@ ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
     "summary": summary_by(None).of,
     "counters": lambda trace, batches: counters(trace),
     "kernels": lambda trace, batches: dispatch_curves(trace.occupancy, trace.dispatches),
-    "contradictions": check_waves,
+    "contradictions": lambda trace, batches: wave_problems(trace, lambda one: one.of(trace, batches), {}),
     "bubbles": BUBBLES[ReferenceRule.OURS].of,
     "iterations and phases of loops": LOOPS.of,
     "loads to their waits": LOAD_TO_USE.of,

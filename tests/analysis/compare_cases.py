@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.model.code import CodeTable, Kernel
 from rcv_py.model.tokens import Tokens
 from tests.analysis import build
+from tests.analysis.in_memory import capture_costs
 
 PROGRAM = (
     "; kernel",

@@ -17,11 +17,12 @@ from rcv_py.analysis.cost.annotations import (
     annotation,
     why_not,
 )
-from rcv_py.analysis.cost.hotspot import Bins, kind_latency
+from rcv_py.analysis.cost.hotspot import Bins
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from tests.analysis import build
+from tests.analysis.in_memory import kind_latency
 from tests.support.read_twice import Case
 
 CODE = build.code(

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, by_label
 from rcv_py.analysis.program.branches import branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.code import CodeTable
 from tests.analysis import build
+from tests.analysis.in_memory import jumps, kind_latency
 from tests.support.opened import sample_trace
 from tests.support.read_twice import Case
 from tests.support.samples import sample
@@ -82,12 +82,12 @@ def test_jumps_that_were_seen_stand_in_for_operands_that_do_not_tell() -> None:
     code = build.code(["v_a", "s_setpc_b64 s[0:1]", "v_b", "v_c", "v_d"])
     wave = build.wave("V|J|V|V", [0, 1, 3, 4])
     assert spans(blocks(code)) == [(0, 2), (2, 5)]
-    assert spans(blocks(code, branches(wave, code))) == [(0, 2), (2, 3), (3, 5)]
+    assert spans(blocks(code, branches([wave], code))) == [(0, 2), (2, 3), (3, 5)]
 
 
 def test_a_jump_that_contradicts_its_operand_counts_for_nothing() -> None:
     wave = build.wave("V|V|J|V", [2, 3, 4, 6])  # tokens are missing: row 4 goes to row 3
-    found = branches(wave, NESTED)
+    found = branches([wave], NESTED)
     assert spans(blocks(NESTED, found)) == spans(blocks(NESTED))
     how = flow(NESTED)
     table = branch_table(found, how)
@@ -98,7 +98,7 @@ def test_a_jump_that_contradicts_its_operand_counts_for_nothing() -> None:
 
 def test_loops_nest_and_count_their_rounds() -> None:
     lines = [1, 2, 3, 4, 3, 4, 5, 2, 3, 4, 5, 6]
-    found = branches(build.wave("S|V|V|J|V|N|J|V|V|N|N|I", lines), NESTED)
+    found = branches([build.wave("S|V|V|J|V|N|J|V|V|N|N|I", lines)], NESTED)
     table = blocks(NESTED, found)
     ring = loops(table, found)
     assert ring.header.tolist() == [1, 2]
@@ -120,7 +120,7 @@ def test_a_jump_back_from_code_moved_out_of_line_is_no_loop() -> None:
 def test_a_loop_that_falls_into_its_header_is_counted() -> None:
     code = words(["s_branch 1", "v_body", "v_head", "s_cbranch_scc1 65533", "s_endpgm"])  # 3 goes to 1
     lines = [0, 2, 3, 1, 2, 3, 1, 2, 3, 4]
-    found = branches(build.wave("J|V|J|V|V|J|V|V|N|I", lines), code)
+    found = branches([build.wave("J|V|J|V|V|J|V|V|N|I", lines)], code)
     ring = loops(blocks(code, found), found)
     assert (ring.first.tolist(), ring.stop.tolist()) == ([1], [4])
     assert (ring.back.tolist(), ring.rounds.tolist(), ring.entries.tolist()) == ([2], [3], [1])
@@ -147,7 +147,7 @@ def test_nothing_has_no_blocks() -> None:
 
 def test_branches_of_all_waves_tell_what_became_of_every_execution(case: Case) -> None:
     code = case.trace.code
-    found, how = branches(case.batches, code), flow(case.trace.code)
+    found, how = jumps(case.batches, code), flow(case.trace.code)
     np.testing.assert_array_equal(found.ran, code.hits)
     table = branch_table(found, how)
     if case.trace.name not in (
@@ -156,7 +156,7 @@ def test_branches_of_all_waves_tell_what_became_of_every_execution(case: Case) -
         "waitcnt_gfx12",
     ):  # made up: their waves stop short
         np.testing.assert_array_equal(table.taken + table.not_taken, code.hits[table.row])
-    one_by_one = [branches(wave, code) for wave in case.waves]
+    one_by_one = [branches([wave], code) for wave in case.waves]
     total = sum(int(one.taken.sum()) for one in one_by_one)
     assert int(found.taken.sum()) == total
     np.testing.assert_array_equal(sum(one.passed for one in one_by_one), found.passed)
@@ -164,7 +164,7 @@ def test_branches_of_all_waves_tell_what_became_of_every_execution(case: Case) -
 
 def test_blocks_are_run_as_a_whole(case: Case) -> None:
     code = case.trace.code
-    found = branches(case.batches, code)
+    found = jumps(case.batches, code)
     table = blocks(code, found)
     assert table.first[0] == 0
     assert table.stop[-1] == len(code)
@@ -179,7 +179,7 @@ def test_blocks_are_run_as_a_whole(case: Case) -> None:
 @pytest.mark.parametrize("name", ["matmul_small", "reduction", "rivals", "groups_512", "gfx11", "gfx12"])
 def test_the_loop_of_a_simulated_kernel(name: str) -> None:
     trace, (_, truth) = sample_trace(name), sample(name)
-    found = branches([trace.reader.read(list(range(len(trace.waves))))], trace.code)
+    found = jumps([trace.reader.read(list(range(len(trace.waves))))], trace.code)
     ring = loops(blocks(trace.code, found), found)
     visits = [rounds for wave in truth.waves.values() for each in wave.iterations.values() for rounds in each]
     assert (ring.rounds.tolist(), ring.entries.tolist()) == ([sum(visits)], [len(visits)])

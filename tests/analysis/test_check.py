@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.health.check import check_waves
 from rcv_py.base.problems import Severity
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from tests.analysis import build
+from tests.analysis.in_memory import check_waves
 from tests.support.opened import VARIED
 from tests.support.read_twice import opened_plainly
 from tests.support.samples import sample_path

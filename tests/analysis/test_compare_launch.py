@@ -12,18 +12,11 @@ import pytest
 
 from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import (
-    OF_A_MAXIMUM,
-    SIDES,
-    CaptureCosts,
-    Launch,
-    capture_costs,
-    chance,
-    launch_of,
-)
+from rcv_py.analysis.compare.costs import OF_A_MAXIMUM, SIDES, CaptureCosts, Launch, chance, launch_of
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
+from tests.analysis.in_memory import capture_costs
 from tests.support.opened import sample_trace
 from tests.support.samples import sample, sample_path
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import MAX_GROUPS, CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import MAX_GROUPS, CaptureCosts
 from rcv_py.analysis.compare.deltas import ALMOST_SURE, SURE, quantile
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.features.compare.result import UNITS, change_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
+from tests.analysis.in_memory import all_lines, capture_costs
 from tests.support.opened import VARIED, sample_trace
 from tests.support.samples import write_sample
 

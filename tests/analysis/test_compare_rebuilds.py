@@ -15,7 +15,7 @@ import pytest
 
 from rcv_py.analysis.compare.align import align
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.grouped import ONLY_A
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.features.compare.result import change_table
@@ -27,6 +27,7 @@ from rcv_py.synth.program import SOURCES, Kernel, kernel
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import write_folder
 from tests.analysis.compare_cases import table
+from tests.analysis.in_memory import capture_costs
 from tests.support.rebuilt_kernels import Edits, rebuilt, slowed, with_lines
 
 KERNELS = ("matmul_tiled", "reduce", "scale_rows", "rivals", "matmul_gfx11", "matmul_gfx12")

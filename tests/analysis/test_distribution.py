@@ -17,10 +17,10 @@ from rcv_py.analysis.cost.distribution import (
     distribution_view,
     histogram,
     latency_spreads,
-    line_hits,
     spread,
 )
 from tests.analysis import build
+from tests.analysis.in_memory import line_hits
 from tests.support.read_twice import opened
 from tests.support.samples import sample_path
 

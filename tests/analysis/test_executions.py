@@ -8,8 +8,9 @@ from statistics import median
 import numpy as np
 import pytest
 
-from rcv_py.analysis.cost.distribution import NEVER, Which, hits_of, line_hits, pick
+from rcv_py.analysis.cost.distribution import NEVER, Which, hits_of, pick
 from tests.analysis import build
+from tests.analysis.in_memory import line_hits
 from tests.support.plain_capture import plain
 from tests.support.read_twice import opened
 from tests.support.samples import sample_path

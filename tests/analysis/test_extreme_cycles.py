@@ -12,7 +12,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PIPES
-from rcv_py.analysis.device.simd_work import SimdWork, simd_work
+from rcv_py.analysis.device.simd_work import SimdWork
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
@@ -25,6 +25,7 @@ from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from tests.analysis import build
+from tests.analysis.in_memory import simd_work
 from tests.support import drawing
 
 TEXTS = [

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
@@ -80,7 +80,7 @@ def walked_code(marked: Marked) -> dict[tuple[Way, int], int]:
     """What each instruction costs below each stack of scopes, token by token."""
     _, batch, spans = marked
     found: dict[tuple[Way, int], int] = defaultdict(int)
-    for piece in token_columns([batch]):
+    for piece in [columns_of(batch)]:
         for i, wave in enumerate(piece.waves):
             own = spans.slot == wave.id.slot
             own &= (spans.simd == wave.id.simd) & (spans.se == wave.id.se) & (spans.cu == wave.cu)
@@ -124,7 +124,5 @@ def test_without_markers_all_code_is_outside_of_scopes() -> None:
     assert len(coarse_markers(spans)) == 0
     tree = marked_code(trace, batch, spans)
     assert labels(trace, tree)[0] == "<no scope>"
-    expected = sum(
-        int((piece.duration + piece.idle)[piece.line >= 0].sum()) for piece in token_columns([batch])
-    )
+    expected = sum(int((piece.duration + piece.idle)[piece.line >= 0].sum()) for piece in [columns_of(batch)])
     assert tree.whole(Metric.TOTAL) == expected

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot, hottest
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hottest
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
+from tests.analysis.in_memory import hotspot
 
 #                  0     1   2   5
 WAVE = build.wave("vvVV..LLL|SS.VVV", [0, 1, 2, 5])

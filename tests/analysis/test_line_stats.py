@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.cost_columns import LineStats, all_lines, cost_columns, executions, wave_lines
+from rcv_py.analysis.core.cost_columns import LineStats, cost_columns, executions, wave_lines
 from rcv_py.analysis.timeline.token_details import hit_of
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import Wave
 from tests.analysis import build
+from tests.analysis.in_memory import all_lines
 
 #                    line 0  1      0       0
 LOOP = build.wave("..vvVV.LLL...vvvV|VVV", [0, 1, 0, 0])

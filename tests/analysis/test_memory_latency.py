@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency, reference_values
 from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVAL
 from rcv_py.analysis.latency.memory_levels import (
@@ -101,7 +101,7 @@ def swept(loaded: Loaded, counter: LevelCounter) -> dict[int, tuple[list[Op], li
 @pytest.mark.parametrize("counter", [VMEM, LDS])
 def test_every_value_of_the_reference_s_rule(counters: Loaded, counter: LevelCounter) -> None:
     found, batches = counters
-    ops = all_ops([memory_ops(tokens, len(found.code)) for tokens in token_columns(batches)])
+    ops = all_ops([memory_ops(tokens, len(found.code)) for tokens in map(columns_of, batches)])
     engines = swept(counters, counter)
     for samples in found.counters:
         own, values = engines[samples.se]

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.cost_columns import all_lines, cost_columns, mean, wave_lines
+from rcv_py.analysis.core.cost_columns import cost_columns, mean, wave_lines
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.cost.activity import activity
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.program.blocks import labels
-from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.timeline.wave_places import global_rows
 from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.ids import WaveId
@@ -26,6 +25,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from rcv_py.model.waves import Wave
 from tests.analysis import build
+from tests.analysis.in_memory import all_lines, hotspot
 from tests.support.opened import VARIED
 from tests.support.read_twice import Case, opened, opened_plainly
 from tests.support.samples import sample, sample_path
@@ -290,12 +290,12 @@ def test_arrows_lie_where_there_is_room(case: Case) -> None:
 def test_branches_went_to_the_line_of_the_next_instruction(case: Case, plain: Case) -> None:
     main = longest(case)
     rows = executed(plain.waves[main.row])
-    jumps = Counter((one[0], next_one[0]) for one, next_one in pairwise(rows) if one[1] == TokenKind.JUMP)
-    found = branches(main, case.trace.code)
+    jumped = Counter((one[0], next_one[0]) for one, next_one in pairwise(rows) if one[1] == TokenKind.JUMP)
+    found = branches([main], case.trace.code)
     pairs = zip(found.source.tolist(), found.target.tolist(), strict=True)
-    assert dict(zip(pairs, found.taken.tolist(), strict=True)) == dict(jumps)
+    assert dict(zip(pairs, found.taken.tolist(), strict=True)) == dict(jumped)
     of_all = sum(one[1] == TokenKind.JUMP for wave in plain.waves for one in executed(wave))
-    assert int(branches(case.batches, case.trace.code).taken.sum()) == of_all
+    assert int(jumps(case.batches, case.trace.code).taken.sum()) == of_all
 
 
 # -- the device -------------------------------------------------------------------------------------

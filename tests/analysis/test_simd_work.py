@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.device.simd_work import SimdWork, simd_cycles, simd_work
+from rcv_py.analysis.device.simd_work import SimdWork, simd_cycles
 from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
 from tests.analysis import build
+from tests.analysis.in_memory import simd_work
 from tests.support.simd_cycles import simds
 
 MFMA = "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
 from tests.analysis import build
+from tests.analysis.in_memory import jumps
 
 
 def placed(pairs: list[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, bool]]:
@@ -66,7 +67,7 @@ CODE = build.code(["v_a", "s_cbranch_scc1 1", "v_b", "s_setpc_b64 s[0:1]", "s_se
 
 def test_a_jump_goes_to_the_line_of_the_next_token() -> None:
     wave = build.wave("V|J|V|J|V|N|V", [0, 1, 0, 1, 2, 1, 2])
-    found = branches(wave, CODE)
+    found = branches([wave], CODE)
     assert found.source.tolist() == [1, 1]
     assert found.target.tolist() == [0, 2]
     assert found.taken.tolist() == [1, 1]
@@ -75,12 +76,12 @@ def test_a_jump_goes_to_the_line_of_the_next_token() -> None:
 
 def test_a_jump_at_the_end_of_a_wave_goes_nowhere_and_not_into_the_next_wave() -> None:
     ends, begins = build.wave("V|J", [0, 1], row=0), build.wave("V|J|V", [2, 1, 0], row=1)
-    found = branches([build.batch(ends, begins)], CODE)
+    found = jumps([build.batch(ends, begins)], CODE)
     assert (found.source.tolist(), found.target.tolist(), found.taken.tolist()) == ([1], [0], [1])
-    assert len(branches([build.batch(ends, begins)], CODE, rows={0})) == 0
+    assert len(jumps([build.batch(ends, begins)], CODE, rows={0})) == 0
 
 
 def test_writing_the_program_counter_is_a_jump_and_unknown_lines_are_not() -> None:
-    found = branches(build.wave("S|V|S|V|J|V|V", [3, 2, 4, 2, -1, 0, -1]), CODE)
+    found = branches([build.wave("S|V|S|V|J|V|V", [3, 2, 4, 2, -1, 0, -1])], CODE)
     assert (found.source.tolist(), found.target.tolist()) == ([3], [2])
-    assert len(branches(build.wave("J|V", [1, -1]), CODE)) == 0
+    assert len(branches([build.wave("J|V", [1, -1])], CODE)) == 0

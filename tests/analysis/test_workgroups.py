@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.stream import engine_stream
-from rcv_py.analysis.compare.costs import capture_costs
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.waves import workgroups as module
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, KnownBy, Workgroups
@@ -29,6 +28,7 @@ from rcv_py.synth.program import kernel
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build as tables
+from tests.analysis.in_memory import capture_costs
 from tests.support import workgroup_truth
 from tests.support.attribution_truth import markdown
 from tests.support.engines import waves_by_engine

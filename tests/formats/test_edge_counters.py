@@ -6,11 +6,11 @@ import os
 
 import orjson
 
-from rcv_py.analysis.health.check import check_waves
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import EventKind
 from rcv_py.work.load import batches
+from tests.analysis.in_memory import check_waves
 from tests.support.folders import OCCUPANCY, WAVE, code, one_wave, opened, row, texts, waves, write
 
 

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.health.check import check_waves
 from rcv_py.work.load import batches
+from tests.analysis.in_memory import check_waves
 from tests.support.folders import OCCUPANCY, REALTIME, code, one_wave, only_wave, opened, row, texts, waves
 from tests.support.wave_folder import wave
 

@@ -3,12 +3,12 @@
 import pytest
 
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.health.check import check_waves
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load
 from rcv_py.work.load import batches
+from tests.analysis.in_memory import check_waves
 from tests.support.samples import write_sample
 from tests.support.whole_capture import (
     ADD,

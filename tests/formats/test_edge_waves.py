@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.cost.source_costs import source_costs
-from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.waits.waits import wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.work.load import prepare
+from tests.analysis.in_memory import all_lines, check_waves
 from tests.support.whole_capture import (
     ADD,
     BRANCH,

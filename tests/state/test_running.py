@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rcv_py.analysis.core.cost_columns import LINES, all_lines
+from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.errors import Cancelled
@@ -16,6 +16,7 @@ from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.state.running import AnswerFlag, Running
 from rcv_py.state.wave_store import WaveStore
 from tests.analysis import build
+from tests.analysis.in_memory import all_lines
 from tests.support.read_twice import opened
 from tests.support.same import differences
 from tests.support.samples import sample_path

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import all_lines
-from rcv_py.analysis.health.check import check_waves
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
+from tests.analysis.in_memory import all_lines, check_waves
 from tests.support.cloned_capture import write_clone
 
 SOURCE = Path(__file__).resolve().parents[2] / "sample_traces" / "matmul_tiled"

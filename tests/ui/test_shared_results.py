@@ -9,13 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from rcv_py.analysis.program.branches import BRANCHES, branches
+from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
 from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, Tasks
+from tests.analysis.in_memory import jumps
 from tests.support.same import differences
 from tests.ui.window import SAMPLE
 
@@ -83,7 +84,7 @@ def test_while_waves_stream_in_an_arrival_costs_what_arrived(ui, open_in, trace,
     ui.session.busy.set(())
     rest()
     assert looks[-1] == len(rows)
-    found = branches(ui.session.store.batches, trace.code)
+    found = jumps(ui.session.store.batches, trace.code)
     assert not differences(shared.cell("branches").value, found)
     assert mapped == Counter(rows)
 

@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.parcels import alone
-from rcv_py.analysis.cost.hotspot import hotspot
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import Order
@@ -40,6 +39,7 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.work import findings, load, reduce
 from rcv_py.work.load import prepare
+from tests.analysis.in_memory import hotspot
 from tests.support.same import differences
 from tests.support.samples import sample_path
 from tests.support.wave_folder import reader, trace, wave

@@ -15,13 +15,12 @@ shader engines: the launch.  So builds with other tiles can be compared although
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers, InMemory, Rows
+from rcv_py.analysis.core.answers import Answers, Rows
 from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field, stacked
@@ -32,7 +31,6 @@ from rcv_py.base.runs import ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 DRAWN = 4_000_000  # lives, over all draws
 SIDES = 1.96  # standard deviations that a 95 % interval reaches to either side
@@ -151,26 +149,11 @@ class CaptureCosts:
         return np.rint(self.column(name).sum(axis=0)).astype(np.int64)
 
 
-def capture_costs(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> CaptureCosts:
-    """Return the costs of the waves whose index row is in `rows` (None: all), each wave once.
-
-    Tokens without a line do not count.
-    """
-    return costs_from(InMemory(trace, batches), None if rows is None else frozenset(rows))
-
-
-def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WORKING) -> CaptureCosts:
-    """Return the costs of a named selection of waves: `working`, `all`, or a population.
+def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
+    """Return the costs of a named selection of waves, `working`, `all` or a population, in two passes.
 
     Raise UsageError for another name.
     """
-    return explained_costs_from(InMemory(trace, batches), waves)
-
-
-def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
-    """Return the same for waves in memory or in files, in two passes."""
     found.ask((POPULATIONS, WORKGROUPS))
     choice = wave_choice(found.of(POPULATIONS), waves)
     costs = costs_from(found, choice.rows)

@@ -15,7 +15,7 @@ MAX_WAVE    of the wave       of its longest execution  before it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,12 +24,12 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +56,12 @@ def wave_lines(wave: Wave, n: int) -> LineStats:
     return _line_stats(of_waves([wave]), n)
 
 
-def all_lines(batches: Iterable[WaveBatch], n: int, rows: Collection[int] | None = None) -> LineStats:
-    """Return the totals of the waves whose index row is in `rows` (None: all), each wave once."""
-    return _on_all_lines(_merge([_of_run_lines(tokens, n) for tokens in token_columns(batches, rows)]), n)
-
-
 @dataclass(frozen=True, eq=False)
 class _RunLines:
     """Totals of some waves over the lines that they ran."""
 
     sums: Sums  # code row, and hits, latency, stall, idle and executions with idle
     longest: np.ndarray  # int64, cycles, one row a code row of `sums`
-
-
-def _of_run_lines(tokens: TokenColumns, n: int) -> _RunLines:
-    stats = _line_stats(tokens, n)
-    line = np.flatnonzero(stats.hits)
-    columns = (stats.hits, stats.latency, stats.stall, stats.idle, stats.idle_gaps)
-    return _RunLines((line, *(column[line] for column in columns)), stats.longest[line])
 
 
 def _merge(parts: Sequence[_RunLines]) -> _RunLines:
@@ -85,18 +73,18 @@ def _merge(parts: Sequence[_RunLines]) -> _RunLines:
     return _RunLines(added, longest)
 
 
-def _on_all_lines(part: _RunLines, n: int) -> LineStats:
-    hits, latency, stall, idle, gaps = dense(part.sums, n)
-    (longest,) = dense((part.sums[0], part.longest), n)
-    return LineStats(hits=hits, latency=latency, stall=stall, longest=longest, idle=idle, idle_gaps=gaps)
-
-
 def _map(trace: Trace, parcel: Parcel) -> _RunLines:
-    return _of_run_lines(parcel.own, len(trace.code))
+    stats = _line_stats(parcel.own, len(trace.code))
+    line = np.flatnonzero(stats.hits)
+    columns = (stats.hits, stats.latency, stats.stall, stats.idle, stats.idle_gaps)
+    return _RunLines((line, *(column[line] for column in columns)), stats.longest[line])
 
 
 def _finish(trace: Trace, part: _RunLines) -> LineStats:
-    return _on_all_lines(part, len(trace.code))
+    n = len(trace.code)
+    hits, latency, stall, idle, gaps = dense(part.sums, n)
+    (longest,) = dense((part.sums[0], part.longest), n)
+    return LineStats(hits=hits, latency=latency, stall=stall, longest=longest, idle=idle, idle_gaps=gaps)
 
 
 LINES = Reduction(_map, _merge, _finish)

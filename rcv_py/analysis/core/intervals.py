@@ -72,13 +72,6 @@ class IntervalSet:
         end[edge[1:] - 1] = np.minimum(end[edge[1:] - 1], few.end[met])
         return IntervalSet(begin, end)
 
-    def covered_before(self, time: np.ndarray) -> np.ndarray:
-        """Return how many covered cycles lie before each time, int64."""
-        if not len(self.begin):
-            return np.zeros(len(time), dtype=np.int64)
-        stop, offset, _ = self._stretch(time)
-        return self._before(time, stop, offset)
-
     def covered_before_each(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return how many covered cycles lie before begin and end of each interval, int64; begin <= end.
 

@@ -1,12 +1,8 @@
-"""The token columns of chosen waves, batch by batch, each wave once.
-
-Analyses that sum over tokens iterate over these.  They are the columns of a whole batch where possible, so
-that thousands of short waves cost a few hundred numpy calls.
-"""
+"""The token columns of chosen waves, one wave after the other: the input of every sum over tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -183,18 +179,6 @@ class TokenColumns:
             latest = np.maximum.accumulate(np.concatenate([[0], end[low:high]]))[:-1]
             idle[low:high] = np.maximum(0, start[low:high] - latest)
         return idle
-
-
-def token_columns(
-    batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> Iterator[TokenColumns]:
-    """Yield the columns of all waves whose index row is in `rows` (None: all), each wave once."""
-    seen: set[int] = set()
-    for batch in batches:
-        keep = [wave for wave in batch.waves if wave.row not in seen and (rows is None or wave.row in rows)]
-        seen.update(wave.row for wave in keep)
-        if keep:
-            yield columns_of(batch) if len(keep) == len(batch.waves) else of_waves(keep)
 
 
 def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:

@@ -21,11 +21,10 @@ from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.core.saturated import summed
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 MEASURES = ("latency", "stall", "idle", "since")
 MEASURE_TEXT = {
@@ -109,11 +108,6 @@ class Histogram:
         return float(np.interp(value, self.edges, np.arange(len(self.edges))))
 
 
-def line_hits(batches: Iterable[WaveBatch], line: int) -> LineHits:
-    """Return all hits of a code row in the waves of the batches."""
-    return _in_order([_of_line(tokens, line) for tokens in token_columns(batches)])
-
-
 def _in_order(parts: Sequence[LineHits]) -> LineHits:
     hits = joined([_of_line(of_waves([]), 0), *parts])
     return of_rows(hits, np.lexsort((hits.token, hits.wave)))
@@ -124,7 +118,7 @@ def _of_parcel(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool) -> L
 
 
 def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits]:
-    """Return `line_hits` as a reduction.
+    """Return the reduction for all hits of a code row.
 
     Without the idle cycles before hits it reads only the hits, not all tokens of the waves.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,11 +10,11 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, sums
-from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind, token_columns
+from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 
 RANGE_TAIL = 20_000  # cycles of the default range after the last wave
@@ -37,59 +36,38 @@ class Bins:
         return self.cycles.sum(axis=1)
 
 
-def hotspot(
-    batches: Iterable[WaveBatch],
-    n_lines: int,
-    rows: Collection[int] | None,
-    bins: int = 32,
-    window: TimeWindow | None = None,
-) -> Bins:
-    """Count cycles of the waves at index `rows` (None: all) over `n_lines` code rows.
-
-    With a window only the cycles inside it count.  Without a window every token of a wave counts in full, as
-    in the reference viewer.  Idle is not counted; unknown kinds count as NONE.
-    """
-    parts = [_sums(tokens, n_lines, bins, window) for tokens in token_columns(batches, rows)]
-    return _made(_merge(parts), n_lines, bins)
+def _step(n_lines: int, bins: int) -> int:
+    return max(1, -(-n_lines // max(1, bins)))
 
 
-def _sums(tokens: TokenColumns, n_lines: int, bins: int, window: TimeWindow | None) -> Sums:
+def _map(trace: Trace, parcel: Parcel, *, bins: int | None, window: TimeWindow | None) -> Sums:
     """Return the cycles of each bin and kind with any cycles."""
-    inside = (tokens.line >= 0) & (tokens.line < n_lines)
-    group, spent = tokens.line[inside].astype(np.int64) // _step(n_lines, bins), tokens.duration
+    tokens, n = parcel.own, len(trace.code)
+    bins = n if bins is None else bins
+    inside = (tokens.line >= 0) & (tokens.line < n)
+    group, spent = tokens.line[inside].astype(np.int64) // _step(n, bins), tokens.duration
     if window is not None:
         end = np.minimum(tokens.start + spent, window.end)
         spent = np.maximum(0, end - np.maximum(tokens.start, window.begin))
     return nonzero(sums_by_kind(group, tokens.kind[inside], spent[inside], bins).reshape(-1))
 
 
-_merge = added(1)
-
-
-def _made(part: Sums, n_lines: int, bins: int) -> Bins:
-    return _bins(_step(n_lines, bins), dense(part, bins * KIND_COUNT)[0].reshape(bins, KIND_COUNT))
-
-
-def _step(n_lines: int, bins: int) -> int:
-    return max(1, -(-n_lines // max(1, bins)))
-
-
-def _map(trace: Trace, parcel: Parcel, *, bins: int | None, window: TimeWindow | None) -> Sums:
-    n = len(trace.code)
-    return _sums(parcel.own, n, n if bins is None else bins, window)
-
-
 def _finish(trace: Trace, part: Sums, *, bins: int | None) -> Bins:
     n = len(trace.code)
-    return _made(part, n, n if bins is None else bins)
+    bins = n if bins is None else bins
+    return _bins(_step(n, bins), dense(part, bins * KIND_COUNT)[0].reshape(bins, KIND_COUNT))
 
 
 def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Reduction[Sums, Bins]:
-    """Return `hotspot` as a reduction; without a number of bins, a bin is a code row."""
-    return Reduction(partial(_map, bins=bins, window=window), _merge, partial(_finish, bins=bins))
+    """Return the reduction that counts cycles over the code rows; without `bins`, a bin is a code row.
+
+    With a window only the cycles inside it count.  Without a window every token of a wave counts in full, as
+    in the reference viewer.  Idle is not counted; unknown kinds count as NONE.
+    """
+    return Reduction(partial(_map, bins=bins, window=window), added(1), partial(_finish, bins=bins))
 
 
-KINDS = hotspot_bins(None)  # `kind_latency`
+KINDS = hotspot_bins(None)  # latency of each code row; a branch has two kinds: taken and not taken
 
 
 def static_bins(code: CodeTable, bins: int) -> Bins:
@@ -131,14 +109,6 @@ def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
     same = np.flatnonzero(index.se == index.se[row])
     begin, end = int(index.begin[same].min()), int(index.end[same].max()) + RANGE_TAIL
     return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))
-
-
-def kind_latency(batches: Iterable[WaveBatch], n: int) -> Bins:
-    """Return the latency of each of `n` code lines by TokenKind, one bin a line.
-
-    A branch has two kinds: taken and not taken.  Kinds without a name count as NONE.
-    """
-    return hotspot(batches, n, None, n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,7 +42,6 @@ class SourceCosts:
     cost: np.ndarray  # int64, in the unit of the charged cost
     by_kind: np.ndarray  # int64 [n, KIND_COUNT], cost by kind of the code line
     file_cost: np.ndarray  # int64 [files]
-    file_by_kind: np.ndarray  # int64 [files, KIND_COUNT]
     unmapped: int  # cost of code lines without a source place
     total: int  # cost of all code lines
 
@@ -79,7 +78,6 @@ def source_costs(
         cost=by_kind.sum(axis=1),
         by_kind=by_kind,
         file_cost=file_by_kind.sum(axis=1),
-        file_by_kind=file_by_kind,
         unmapped=int(cost[code.leaf < 0].sum()),
         total=int(cost.sum()),
     )

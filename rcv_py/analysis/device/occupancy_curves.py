@@ -14,7 +14,6 @@ from rcv_py.base.runs import ascending
 from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
 
-GROUPS = ("all", "se", "cu", "simd")
 SIMDS = 4  # of a compute unit of gfx9, and of a workgroup processor later
 FULL = 0.9  # of the peak: from here on the launch counts as done
 

@@ -28,7 +28,7 @@ from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, stacked
 from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.runs import ascending, repeated, starts_run
@@ -36,7 +36,7 @@ from rcv_py.base.text import plural
 from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave
 
 MAX_DISTANCE = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
 
@@ -96,35 +96,38 @@ class SimdWork:
         return self.resident - self.work
 
 
-def simd_work(
-    trace: Trace,
-    batches: Iterable[WaveBatch],
-    rows: Collection[int] | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> SimdWork:
-    """Return when SIMDs were resident and worked; waves whose index row is in `rows` (None: all) count.
-
-    All waves of the batches issue and keep units busy.  The reference rule counts time under s_endpgm as
-    issue and ignores the work of units.
-    """
-    batches = tuple(batches)
-    parts = list(token_columns(batches))
-    counted = [wave for tokens in parts for wave in tokens.waves if rows is None or wave.row in rows]
-    return _work(trace, parts, counted, ASTRAY.of(trace, batches), rule)
-
-
 def work_of(
     trace: Trace,
     parcel: Parcel,
     left_out: frozenset[int],
     rule: ReferenceRule = ReferenceRule.OURS,
 ) -> SimdWork:
-    """Return the same for a parcel, inside its slab; `left_out` is the result of ASTRAY.
+    """Return when SIMDs were resident and worked, inside the slab; `left_out` is the result of ASTRAY.
 
-    `waves` of the result counts the waves that begin in the slab.
+    Chosen waves are resident; all waves issue and keep units busy.  The reference rule counts time under
+    s_endpgm as issue and ignores the work of units.  `waves` counts the waves that begin in the slab.
     """
-    chosen = [wave for wave, counts in zip(parcel.tokens.waves, parcel.chosen, strict=True) if counts]
-    return work_inside(_work(trace, [parcel.tokens], chosen, left_out, rule), parcel)
+    is_ours, passes, tokens = rule is ReferenceRule.OURS, passes_of(trace), parcel.tokens
+    ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
+    left_out = left_out & {wave.row for wave in tokens.waves}
+    counts = zip(tokens.waves, parcel.chosen, strict=True)
+    counted = [wave for wave, is_chosen in counts if is_chosen and wave.row not in left_out]
+    if left_out:
+        tokens = of_waves(wave for wave in tokens.waves if wave.row not in left_out)
+    at, cycles = passes.of_tokens(tokens)
+    axis = _axis(tokens, int(cycles.sum()))
+    worked = at[: len(at) if is_ours else 0]
+    issue = tokens.issue.take(worked) + axis.shift(tokens.waves).take(tokens.owner.take(worked))
+    work = SimdWork(
+        axis=axis,
+        resident=IntervalSet.of(*lives(counted, axis)),
+        issue=IntervalSet.of(*_issuing(tokens, axis, ends)),
+        matrix=serial_busy(issue, cycles[: len(worked)]),
+        waves=len(counted),
+        assumption=assumption(passes, left_out, rule),
+        left_out=left_out,
+    )
+    return work_inside(work, parcel)
 
 
 def work_inside(work: SimdWork, parcel: Parcel) -> SimdWork:
@@ -140,35 +143,6 @@ def work_inside(work: SimdWork, parcel: Parcel) -> SimdWork:
         issue=work.issue & slab,
         matrix=work.matrix & slab,
         waves=sum(wave.row not in work.left_out for wave in parcel.own.waves),
-    )
-
-
-def _work(
-    trace: Trace,
-    parts: list[TokenColumns],
-    counted: list[Wave],
-    left_out: frozenset[int],
-    rule: ReferenceRule,
-) -> SimdWork:
-    is_ours = rule is ReferenceRule.OURS
-    passes = passes_of(trace)
-    ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
-    left_out = left_out & {wave.row for tokens in parts for wave in tokens.waves}
-    parts = without_rows([tokens for tokens in parts if len(tokens.waves)], left_out)
-    counted = [wave for wave in counted if wave.row not in left_out]
-    passed = [passes.of_tokens(tokens) for tokens in parts]
-    axis = _axis(parts, sum(int(cycles.sum()) for _, cycles in passed))
-    issued = [_issuing(tokens, axis, ends) for tokens in parts]
-    each = zip(parts, passed, strict=True) if is_ours else ()
-    worked = [(_issues(tokens, axis, at), cycles) for tokens, (at, cycles) in each]
-    return SimdWork(
-        axis=axis,
-        resident=IntervalSet.of(*lives(counted, axis)),
-        issue=IntervalSet.of(*_columns(issued)),
-        matrix=serial_busy(*_columns(worked)),
-        waves=len(counted),
-        assumption=assumption(passes, left_out, rule),
-        left_out=left_out,
     )
 
 
@@ -220,14 +194,6 @@ def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
     return SimdCycles(place, *sums)
 
 
-def without_rows(parts: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
-    """Return the columns without the waves of these index rows; empty columns are left out."""
-    if not rows:
-        return parts
-    kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in parts)
-    return [of_waves(waves) for waves in kept if waves]
-
-
 def _times(trace: Trace, parcel: Parcel) -> np.ndarray:
     """Index row, begin, first and last time of each wave, int64 [waves, 4]."""
     tokens = parcel.begun
@@ -263,19 +229,15 @@ def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
     return begin + shift, np.maximum(begin, end) + shift
 
 
-def _axis(parts: list[TokenColumns], work: int) -> SimdAxis:
+def _axis(tokens: TokenColumns, work: int) -> SimdAxis:
     """An axis with stretches that hold the recorded times and all matrix passes (`work` cycles) in a row."""
-    if not parts:
+    if not tokens.waves:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
-    low, high = np.iinfo(np.int64).max, np.iinfo(np.int64).min
-    for piece in parts:
-        begin, end = piece.lives
-        low = min(low, int(begin.min()), int(piece.start.min(initial=low)))
-        high = max(high, int(begin.max()), int(end.max()), piece.last_end)
-    place = ascending(
-        np.array([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves], np.int64)
-    )
-    return SimdAxis(place, low, high - low + work + 1)
+    begin, end = tokens.lives
+    low = min(int(begin.min()), int(tokens.start.min(initial=begin.min())))
+    high = max(int(begin.max()), int(end.max()), tokens.last_end)
+    place = np.array([wave.id.se * 256 + wave.id.simd for wave in tokens.waves], dtype=np.int64)
+    return SimdAxis(ascending(place), low, high - low + work + 1)
 
 
 def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -289,14 +251,3 @@ def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np
     is_apart[1:] |= (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1])
     at = np.flatnonzero(is_apart)
     return begin.take(at), np.maximum.reduceat(end, at) if len(at) else end
-
-
-def _issues(tokens: TokenColumns, axis: SimdAxis, at: np.ndarray) -> np.ndarray:
-    """Return when some tokens issue, on the axis."""
-    return tokens.issue.take(at) + axis.shift(tokens.waves).take(tokens.owner.take(at))
-
-
-def _columns(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    none = np.zeros(0, dtype=np.int64)
-    first, second = (np.concatenate([none, *(part[i] for part in parts)]) for i in (0, 1))
-    return first, second

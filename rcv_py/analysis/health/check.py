@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave
 
 _C = InstructionClass
 WAITS = range(_C.WAIT_LOAD, _C.WAIT_OTHER + 1)
@@ -31,22 +31,6 @@ RAGGED_END = 28  # cycles that the last instruction may end before or after its 
 _TOTALS = ("hits", "latency", "stall", "idle")
 _CUT = "The record may have been cut off or have lost packets: record again with a larger buffer."
 _TWICE = "The folder may hold files of two recordings: record again into an empty folder."
-
-
-def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ...]:
-    """Return the errors in the waves that were read, one problem a rule.
-
-    ```
-    waves      of one slot follow each other; files agree with the index; states last as long as the wave
-    tokens     have a code line and a known kind; lie inside their wave; s_endpgm is the last
-    waits      the lists of the files name executed waits, and executed operations that a wait can wait for
-    code       totals are the sums over the tokens (checked only if every wave was read)
-    occupancy  every wave on a traced compute unit has a file, every file a wave
-    ```
-    """
-    batches = tuple(batches)
-    unread = {row: text for batch in batches for row, text in batch.missing}
-    return wave_problems(trace, lambda reduction: reduction.of(trace, batches), unread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +118,18 @@ OF_WAVES = (CHECKS, ENDS, UNMATCHED, LINES)  # reductions over waves
 def wave_problems(
     trace: Trace, ask: Callable[[Reduction[Any, Any]], Any], unread: Mapping[int, str]
 ) -> tuple[Problem, ...]:
-    """Return the same problems; `ask` returns the result of each of OF_WAVES.
+    """Return the errors in the waves that were read, one problem a rule.
 
-    `unread` holds the waves that could not be read, by index row, and why.
+    ```
+    waves      of one slot follow each other; files agree with the index; states last as long as the wave
+    tokens     have a code line and a known kind; lie inside their wave; s_endpgm is the last
+    waits      the lists of the files name executed waits, and executed operations that a wait can wait for
+    code       totals are the sums over the tokens (checked only if every wave was read)
+    occupancy  every wave on a traced compute unit has a file, every file a wave
+    ```
+
+    `ask` returns the result of each of OF_WAVES; `unread` holds the waves that could not be read, by index
+    row, and why.
     """
     seen: WaveChecks = ask(CHECKS)
     problems = [*_unread(unread)]

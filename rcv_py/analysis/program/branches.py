@@ -7,7 +7,7 @@ name of a label.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,12 @@ from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, dense
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave
 
 _WORD = 4  # bytes; a branch is one word
 _ENDS = ("s_branch", "s_endpgm", "s_setpc", "s_rfe")  # the next line does not run after them
@@ -133,16 +133,13 @@ class BranchTable:
         return len(self.row)
 
 
-def branches(
-    waves: Wave | Iterable[WaveBatch], code: CodeTable, rows: Collection[int] | None = None
-) -> Branches:
-    """Return the jumps of one wave, or of the waves of batches whose index row is in `rows` (None: all).
+def branches(waves: Iterable[Wave], code: CodeTable) -> Branches:
+    """Return the jumps of some waves.
 
     A jump is a token of kind JUMP, or one that writes the program counter; it went to the line of the next
     token of its wave.  Tokens that match no code line are ignored.
     """
-    chosen = [of_waves([waves])] if isinstance(waves, Wave) else token_columns(waves, rows)
-    return _made(_merge([_jumps(tokens, code) for tokens in chosen]), code)
+    return _made(_jumps(of_waves(waves), code), code)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,9 +167,6 @@ def _jumps(tokens: TokenColumns, code: CodeTable) -> _Jumps:
     return _Jumps(pairs, (rows, jumped[rows], passed[rows], ran[rows]))
 
 
-_merge = by_field(_Jumps, pairs=added(1), lines=added(3))
-
-
 def _made(part: _Jumps, code: CodeTable) -> Branches:
     pair, taken = part.pairs
     jumped, passed, ran = dense(part.lines, len(code))
@@ -197,7 +191,7 @@ def _finish(trace: Trace, part: _Jumps) -> Branches:
     return _made(part, trace.code)
 
 
-BRANCHES = Reduction(_map, _merge, _finish)
+BRANCHES = Reduction(_map, by_field(_Jumps, pairs=added(1), lines=added(3)), _finish)
 
 
 def branch_table(jumps: Branches, how: Flow) -> BranchTable:

@@ -30,7 +30,6 @@ _FORM = re.compile(
     r"|(?:add|sub|subrev|mul|mul_dx9_zero|exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos)(?:_legacy)?"
     r")_(?:f16|bf16|f32|f64)(?![a-z])"
 )
-_FLOAT = re.compile(r"f(?:16|32)")
 _HALVES = re.compile(r"\s*::\s*")
 
 

@@ -21,7 +21,7 @@ from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
-from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
+from rcv_py.analysis.core.saturated import Sums, joined_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
@@ -35,9 +35,6 @@ _SHIFT = 40  # bits of a latency in a key; one more says whether it is an upper 
 _LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 _PAIR_SHIFT = 32  # bits of a producer in a key, below its wait
 _NOBODY = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
-
-NO_SAMPLES = no_sums(1)
-NO_SUMS = no_sums(3)
 
 
 @dataclass(frozen=True, eq=False)

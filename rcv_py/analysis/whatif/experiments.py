@@ -18,7 +18,6 @@ from rcv_py.model.trace import Trace
 EVERYTHING = 1 << 62
 MOST_TOKENS = 2_000_000  # played tokens: a second or two per experiment
 EACH = 4  # instructions of each kind that are tried
-NOTABLE = 0.02  # of the span: experiments that change less are summed up in one line
 
 
 class Sample(NamedTuple):

@@ -391,7 +391,7 @@ def branch_arrows(program: Program, wave: Wave | None) -> GutterArrows:
         return GutterArrows(note)
     times = _by_pair(source, target, taken)
     passed = dict(zip(program.table.row.tolist(), program.table.not_taken.tolist(), strict=True))
-    own = None if wave is None else branches(wave, trace.code)
+    own = None if wave is None else branches([wave], trace.code)
     here = {} if own is None else _by_pair(own.source, own.target, own.taken)
 
     def tip(start: int, goal: int) -> str:

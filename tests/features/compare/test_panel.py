@@ -13,7 +13,6 @@ from PySide6.QtCore import QPointF
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QFileDialog
 
-from rcv_py.analysis.compare.costs import capture_costs
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import RcvError
 from rcv_py.features.compare.panel import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
@@ -25,6 +24,7 @@ from rcv_py.ui.flame.flame_paint import SHADE, color_codes
 from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
+from tests.analysis.in_memory import capture_costs
 from tests.support.samples import sample, write_sample
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle

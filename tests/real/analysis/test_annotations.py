@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation
-from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
+from tests.analysis.in_memory import kind_latency
 from tests.analysis.test_annotations import costs
 from tests.support.read_twice import GoldenCase
 

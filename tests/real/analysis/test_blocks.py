@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.kinds import TokenKind
+from tests.analysis.in_memory import jumps, kind_latency
 from tests.analysis.test_blocks import (
     test_blocks_are_run_as_a_whole,  # noqa: F401
     test_branches_of_all_waves_tell_what_became_of_every_execution,  # noqa: F401
@@ -24,7 +23,7 @@ from tests.support.read_twice import GoldenCase
 )
 def test_the_loop_of_a_real_kernel(name: str, first: int, stop: int, rounds: int, entries: int) -> None:
     trace = real_trace(name)
-    found = branches([trace.reader.read(list(range(len(trace.waves))))], trace.code)
+    found = jumps([trace.reader.read(list(range(len(trace.waves))))], trace.code)
     ring = loops(blocks(trace.code, found), found)
     assert (ring.first.tolist(), ring.stop.tolist()) == ([first], [stop])
     assert (ring.rounds.tolist(), ring.entries.tolist()) == ([rounds], [entries])

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.verdict import Verdict
+from tests.analysis.in_memory import capture_costs
 from tests.analysis.test_compare_launch import (
     swapped,
     test_a_launch_is_what_the_file_says,  # noqa: F401

@@ -8,9 +8,10 @@ from functools import cache
 import pytest
 
 from rcv_py.analysis.compare.compare import compare
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.model.trace import Trace
+from tests.analysis.in_memory import capture_costs
 from tests.analysis.test_compare_numbers import (
     test_a_recorded_capture_does_not_differ_from_itself,  # noqa: F401
     test_costs_are_the_sums_over_all_waves,  # noqa: F401

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency, reference_values
 from rcv_py.analysis.latency.memory_levels import LEVEL_COUNTERS, all_ops, memory_ops, position
 from rcv_py.model.device import CounterSamples
@@ -37,7 +37,7 @@ def row(table: MemoryLatency, code_line: int) -> int:
 
 def test_every_value_of_the_reference(counters: Loaded) -> None:
     found, batches = counters
-    ops = all_ops([memory_ops(tokens, len(found.code)) for tokens in token_columns(batches)])
+    ops = all_ops([memory_ops(tokens, len(found.code)) for tokens in map(columns_of, batches)])
     golden = captures.golden("memory_latency.json")["rcv_per_se"]
     for counter in (VMEM, LDS):
         at = position(found.counter_names, counter)

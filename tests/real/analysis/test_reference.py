@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.cost_columns import all_lines, cost_columns, mean, wave_lines
+from rcv_py.analysis.core.cost_columns import cost_columns, mean, wave_lines
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.cost.activity import activity
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.program.blocks import labels
@@ -21,6 +21,7 @@ from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from tests.analysis import build
+from tests.analysis.in_memory import all_lines, hotspot
 from tests.real import captures
 from tests.support.read_twice import GoldenCase
 
@@ -133,7 +134,7 @@ def test_our_order_of_arrows_needs_no_more_room(case: GoldenCase) -> None:
 
 def test_branch_arrows(case: GoldenCase) -> None:
     golden = case.golden["main_wave_branches"]
-    found = branches(case.main, case.trace.code)
+    found = branches([case.main], case.trace.code)
     assert len(found) == case.golden["waves"][case.main_row]["branch_arrows"]
     assert rows_of(arrows(found.source, found.target)) == golden
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.compare.costs import capture_costs
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.trace import Trace
+from tests.analysis.in_memory import capture_costs
 from tests.analysis.test_workgroups import (  # noqa: F401
     batch,
     test_groups_are_those_of_the_definition,

@@ -111,7 +111,6 @@ def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 UNDER_FETCH = 0.95  # of the ideal bytes: fewer cannot be
-BY = ("kernel", "dispatch")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,69 @@
+"""Results of reductions for waves in memory, where a test has no trace or no parcel of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from rcv_py.analysis.compare.costs import CaptureCosts, costs_from
+from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.cost_columns import LINES, LineStats
+from rcv_py.analysis.core.parcels import parcel_of
+from rcv_py.analysis.cost.distribution import LineHits, hits_of
+from rcv_py.analysis.cost.hotspot import Bins, hotspot_bins
+from rcv_py.analysis.device.simd_work import ASTRAY, SimdWork, work_of
+from rcv_py.analysis.health.check import wave_problems
+from rcv_py.analysis.program.branches import BRANCHES, Branches
+from rcv_py.base.problems import Problem
+from rcv_py.model.code import CodeTable
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
+from tests.analysis import build
+
+Batches = Iterable[WaveBatch]
+Rows = Collection[int] | None
+
+
+def of_rows(rows: int) -> Trace:
+    """A trace with this number of code rows."""
+    return build.trace(build.code(["s_nop 0"] * rows), [])
+
+
+def all_lines(batches: Batches, code_rows: int, rows: Rows = None) -> LineStats:
+    return LINES.of(of_rows(code_rows), batches, rows)
+
+
+def hotspot(
+    batches: Batches, code_rows: int, rows: Rows, bins: int | None = 32, window: TimeWindow | None = None
+) -> Bins:
+    return hotspot_bins(bins, window).of(of_rows(code_rows), batches, rows)
+
+
+def kind_latency(batches: Batches, code_rows: int) -> Bins:
+    return hotspot(batches, code_rows, None, None)
+
+
+def line_hits(batches: Batches, line: int) -> LineHits:
+    return build.of(hits_of(line), batches)
+
+
+def jumps(batches: Batches, code: CodeTable, rows: Rows = None) -> Branches:
+    return BRANCHES.of(build.trace(code, []), batches, rows)
+
+
+def capture_costs(trace: Trace, batches: Batches, rows: Rows = None) -> CaptureCosts:
+    return costs_from(InMemory(trace, batches), None if rows is None else frozenset(rows))
+
+
+def check_waves(trace: Trace, batches: Batches) -> tuple[Problem, ...]:
+    batches = tuple(batches)
+    unread = {row: text for batch in batches for row, text in batch.missing}
+    return wave_problems(trace, lambda reduction: reduction.of(trace, batches), unread)
+
+
+def simd_work(
+    trace: Trace, batches: Sequence[WaveBatch], rows: Rows = None, rule: ReferenceRule = ReferenceRule.OURS
+) -> SimdWork:
+    parcel = parcel_of((wave for batch in batches for wave in batch.waves), rows)
+    return work_of(trace, parcel, ASTRAY.of(trace, batches), rule)
