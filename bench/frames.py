@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from bench.table import Options, Row, measure
 from rcv_py.analysis.timeline.lod import build
-from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Commands
@@ -28,7 +28,7 @@ from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import Rects
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
-from rcv_py.ui.timeline.time_overlay import Marks, Place
+from rcv_py.ui.timeline.time_overlay import Marks, RowPart
 from rcv_py.ui.timeline.timeline_plot import TimelinePlot
 from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import token_at
@@ -48,14 +48,14 @@ class Guide:
 
     def __init__(self, source: TokenRows, session: Session) -> None:
         self._source, self._session = source, session
-        self._place: Place | None = None
+        self._place: RowPart | None = None
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the token, and tell whoever follows the mouse."""
         self._place = None
         segment = self._source.rows[row].at(time) if row >= 0 else None
         if segment is not None and (token := token_at(segment, time, TimeWindow(time, time + 1))) >= 0:
-            self._place = Place(row, segment.tokens.span(token))
+            self._place = RowPart(row, segment.tokens.span(token))
             self._session.hover.set(Hover(time=time, line=int(segment.tokens.line[token])))
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
@@ -65,7 +65,7 @@ class Guide:
         return Marks(hovered=self._place)
 
 
-def segment(tokens: int, seed: int) -> Segment:
+def segment(tokens: int, seed: int) -> RowSegment:
     """Build a wave of short instructions with waits between, 28 cycles an instruction on average."""
     random = np.random.default_rng(seed)
     length = random.integers(1, 12, tokens) * 4
@@ -77,7 +77,7 @@ def segment(tokens: int, seed: int) -> Segment:
     made = Tokens(0, *(column.astype(np.int32) for column in columns), kind, np.zeros(tokens, np.int16))
     edges = np.append(0, np.sort(random.integers(1, end, tokens // 2))).astype(np.int32)
     states = States(0, edges, random.integers(1, 5, len(edges)).astype(np.uint8), end)
-    return Segment(0, end, made, states, build(made, states))
+    return RowSegment(0, end, made, states, build(made, states))
 
 
 class Everywhere(Session):

@@ -23,7 +23,7 @@ BEAT_MS = 5
 LOOK_EVERY = 4  # beats: asking everything whether it is idle is work, too
 QUIET_S = 0.3  # nothing runs any more if nothing ran for so long
 BUSY_S = 0.01  # of CPU between two looks: something ran, whatever `idle` says
-PATIENCE_S = 900.0
+TIMEOUT_S = 900.0
 PANEL_S = 0.25  # that each panel is in front, if all of them take turns
 BARE_S = 2.0  # that the bare window is watched
 
@@ -73,7 +73,7 @@ class Watch:
             self._quiet_since = now
         elif now - self._quiet_since > QUIET_S:
             self._end()
-        if now - self._began > PATIENCE_S:
+        if now - self._began > TIMEOUT_S:
             self._end("The window does not come to rest.")
         self._spent = spent
 

@@ -153,14 +153,14 @@ def _plurals(call: ast.Call) -> Iterator[str]:
 def columns() -> Iterator[str]:
     """Yield titles and units of the columns of results."""
     from rcv_py import features, results
-    from rcv_py.results.field import At, Field, Kind
+    from rcv_py.results.field import Field, Kind, ShownIn
     from rcv_py.results.table import Spec
 
     def walk(value: object) -> Iterator[str]:
         if isinstance(value, Spec):
             yield value.noun
             yield from (one for field in value.fields for one in walk(field))
-        elif isinstance(value, Field) and value.at & At.PEOPLE:
+        elif isinstance(value, Field) and value.at & ShownIn.PEOPLE:
             yield value.title
             yield value.kind.unit
         elif isinstance(value, Kind):

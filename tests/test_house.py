@@ -158,7 +158,7 @@ PLANTED = {
     "quoted": '"""What it is,"\n" and what it is not."""',
     "terse": '"""It is said what is here."""\ndef wait() -> None:\n    """Waves."""',
     "small": "",
-    "positional": "from rcv_py.model.waves import Wave\nwave = Wave(*range(8))",
+    "positional": "from rcv_py.model.waves import TracedWave\nwave = TracedWave(*range(8))",
 }
 
 

@@ -29,7 +29,7 @@ from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
-from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
@@ -51,11 +51,11 @@ from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waits.load_order import LOAD_ORDER, LoadOrder
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
-from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import EVERYTHING, Experiment, ranked, sample, usual_experiments
-from rcv_py.analysis.whatif.hoist import tried
+from rcv_py.analysis.whatif.hoist import predicted_moves
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.api.capture_tables import (
     CaptureTables,
@@ -88,7 +88,7 @@ from rcv_py.features.health.result import NOTE_ROWS, note_table
 from rcv_py.features.health.result import facts as health_facts
 from rcv_py.features.hotspot.result import ranking_table, totals
 from rcv_py.features.isa.help_result import asked, help_table
-from rcv_py.features.isa.result import LISTED, Listing, listing
+from rcv_py.features.isa.result import LISTED, IsaListing, listing
 from rcv_py.features.latency import result as latency
 from rcv_py.features.line.result import hit_table, sample_table, spread_facts, spreads
 from rcv_py.features.loops import result as loops
@@ -145,7 +145,7 @@ class Capture(CaptureTables):
         found = self._once("summary", waves, lambda: self._of(summary_by(self._rows(waves)), waves))
         table = summary_table(found)
         texts = {name: [*map(str, table.plain(name))] for name in ("value", "unit")}
-        table = results.Table(table.spec, {**table.columns, **texts})
+        table = results.ResultTable(table.spec, {**table.columns, **texts})
         return Answer.of(table, found, {fact.id: fact.value for fact in found.facts})
 
     def hotspot(
@@ -168,7 +168,7 @@ class Capture(CaptureTables):
 
     def isa(
         self, kind: Literal["instructions", "blocks", "branches"] = "instructions", waves: Waves = None
-    ) -> Answer[Listing]:
+    ) -> Answer[IsaListing]:
         """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`.
 
         Numbers cover all waves unless `waves` names some.
@@ -254,11 +254,11 @@ class Capture(CaptureTables):
         """
         one_of("content", content, CONTENTS)
         one_of("metric", metric, tuple(METRICS))
-        one_of("order", order, tuple(known.value for known in Order))
+        one_of("order", order, tuple(known.value for known in SiblingOrder))
         measure = METRICS[metric]
         tree, note = flame_tree(self.trace, content, measure, self._looking)
         facts = {"total": tree.whole(measure), "unit": tree.unit, "note": note}
-        return Answer.of(frames(self.trace, tree, measure, Order(order)), tree, facts)
+        return Answer.of(frames(self.trace, tree, measure, SiblingOrder(order)), tree, facts)
 
     def timeline(
         self,
@@ -342,13 +342,13 @@ class Capture(CaptureTables):
         replaying the recording.
         """
         found = self._explained(LOAD_ORDER, waves)
-        attempt = tried(self._player(), found) if predict and len(found) else None
+        attempt = predicted_moves(self._player(), found) if predict and len(found) else None
         return Answer.of(
             waits.load_table(self.trace, found, attempt), found, waits.load_facts(found, attempt)
         )
 
     def _waits(
-        self, make: Callable[[Trace, WaitSummary], results.Table], waves: Waves
+        self, make: Callable[[Trace, WaitSummary], results.ResultTable], waves: Waves
     ) -> Answer[WaitSummary]:
         found = self._explained(WAITS, waves)
         return Answer.of(make(self.trace, found), found, {"waves": found.waves, **waits.totals(found)})
@@ -649,7 +649,7 @@ class Capture(CaptureTables):
         that become part of them; `free` instructions that take no time.  For a large capture some shader
         engines are replayed, or part of the time of one, unless `every` is set.
         """
-        asked = Asked(
+        asked = ChangeRequest(
             latency=[(str(what), factor) for what, factor in (latency or {}).items()],
             move=move,
             relax=relax,
@@ -686,7 +686,7 @@ class Capture(CaptureTables):
         Instructions off it follow with their slack.  Takes the arguments of `whatif`: with changes it returns
         the predicted path of the changed kernel.
         """
-        asked = Asked(
+        asked = ChangeRequest(
             latency=[(str(what), factor) for what, factor in (latency or {}).items()],
             move=move,
             relax=relax,

@@ -39,7 +39,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.tables import PROBLEMS, SOURCES
 from rcv_py.work.opening import open_trace
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 
 Waves = str | int | WaveId | Table | np.ndarray | Iterable[str | int | WaveId] | None
 LoopTable = Literal["loops", "iterations", "phases", "first", "distance", "chains", "barriers", "segments"]
@@ -117,7 +117,7 @@ class CaptureTables:
         self._run_files = tuple(map(Path, given))
         self._cache = WaveCache(self.trace, self.budget, workers)
         self._workers = workers
-        self._reading: Reading | None = None
+        self._reading: Reducer | None = None
         self._answers: dict[object, Any] = {}
 
     def __repr__(self) -> str:
@@ -380,7 +380,7 @@ class CaptureTables:
         """
         if rows is None and self._reading is not None:
             return self._reading
-        reading = Reading(self.trace, rows, held=self._cache.held, workers=self._workers)
+        reading = Reducer(self.trace, rows, held=self._cache.held, workers=self._workers)
         if reading.is_kept:
             return InMemory(self.trace, self._all(rows))
         if rows is None:

@@ -15,8 +15,8 @@ from rcv_py.base.text import count, elide_left, elide_right, encodable, plural
 from rcv_py.export.table_files import arrow_table, wide
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
-from rcv_py.results.field import At
-from rcv_py.results.table import UNKNOWN, Meaning, Spec, Words
+from rcv_py.results.field import ShownIn
+from rcv_py.results.table import UNKNOWN, ColumnMeaning, DictionaryColumn, Spec
 from rcv_py.results.tables import HELP, ROWS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Rows = slice | np.ndarray | Sequence[int]
 T = TypeVar("T")
 
 
-class Table(dict[str, np.ndarray | Words]):
+class Table(dict[str, np.ndarray | DictionaryColumn]):
     """Named columns of equal length.
 
     `table["stall"]` is a column as a read-only numpy array: whole numbers, floats (nan: not known), bool, or
@@ -97,13 +97,13 @@ class Table(dict[str, np.ndarray | Words]):
         """Return the columns."""
         return dict(self.items()).values()
 
-    def raw(self, name: str) -> np.ndarray | Words:
-        """Return a column as stored: an array, or `Words` (`texts` and, for each row, a `code`)."""
+    def raw(self, name: str) -> np.ndarray | DictionaryColumn:
+        """Return a column as stored: an array, or `DictionaryColumn` (`texts`, and a `code` per row)."""
         if name not in self:
             raise NoColumn(name, self.columns)
         return super().__getitem__(name)
 
-    def _raw(self) -> dict[str, np.ndarray | Words]:
+    def _raw(self) -> dict[str, np.ndarray | DictionaryColumn]:
         return {name: self.raw(name) for name in self}
 
     def _column(self, name: str) -> np.ndarray:
@@ -111,7 +111,7 @@ class Table(dict[str, np.ndarray | Words]):
         if isinstance(column, np.ndarray):
             return column
         if name not in self._texts:
-            texts = Words([encodable(text) for text in column.texts], column.code)
+            texts = DictionaryColumn([encodable(text) for text in column.texts], column.code)
             self._texts[name] = _read_only(texts.values())
         return self._texts[name]
 
@@ -125,7 +125,7 @@ class Table(dict[str, np.ndarray | Words]):
         return of_rows(HELP, rows)
 
     @property
-    def meanings(self) -> dict[str, Meaning]:
+    def meanings(self) -> dict[str, ColumnMeaning]:
         """Unit and meaning of each column."""
         return {name: UNKNOWN if self._spec is None else self._spec.meaning(name) for name in self}
 
@@ -159,7 +159,7 @@ class Table(dict[str, np.ndarray | Words]):
         column = self.raw(name)
         is_many = isinstance(value, np.ndarray | list | tuple | set | frozenset | range)
         values = set(value if not isinstance(value, np.ndarray) else value.tolist()) if is_many else {value}
-        if isinstance(column, Words):
+        if isinstance(column, DictionaryColumn):
             codes = [i for i, text in enumerate(column.texts) if text in values]
             return np.isin(column.code, codes)
         if column.dtype == object:
@@ -181,7 +181,7 @@ class Table(dict[str, np.ndarray | Words]):
     def sums(self, by: str, *names: str) -> Table:
         """Return one row per value of `by`, with the number of `rows` and the sums of the named columns."""
         column = self.raw(by)
-        key = column.code if isinstance(column, Words) else column
+        key = column.code if isinstance(column, DictionaryColumn) else column
         if key.dtype == object:
             key = key.astype(str)
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
@@ -304,7 +304,7 @@ class Answer(Table, Generic[T]):
         self.facts: dict[str, Any] = dict(facts or {})
 
     @classmethod
-    def of(cls, table: results.Table, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
+    def of(cls, table: results.ResultTable, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
         """Return a result; numbers by name become columns `name_key`, if they occur, the largest first."""
         return cls(table.spec.name, flat(table), result, facts, table.spec)
 
@@ -316,16 +316,16 @@ def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any
     return table
 
 
-def flat(table: results.Table) -> dict[str, Column]:
+def flat(table: results.ResultTable) -> dict[str, Column]:
     """Return the columns of a result, without nested values."""
     columns: dict[str, Column] = {}
-    for field in table.fields(At.DATA):
+    for field in table.fields(ShownIn.DATA):
         if field.kind.names:
             columns |= table.by_key(field, f"{field.name}_")
             continue
         column = table.columns[field.name]
         if field.kind.document is not None:
-            objects = column.values() if isinstance(column, Words) else column
+            objects = column.values() if isinstance(column, DictionaryColumn) else column
             columns[field.name] = [*map(field.kind.text, objects)]
         elif field.is_nan and isinstance(column, np.ndarray) and not np.isnan(column).any():
             columns[field.name] = column.astype(np.int64)  # nothing is unknown here
@@ -336,7 +336,7 @@ def flat(table: results.Table) -> dict[str, Column]:
 
 def of_rows(spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
     """Return a table of rows of plain values, in the order of the fields."""
-    return Table(flat(results.Table.of_rows(spec, rows)), spec=spec)
+    return Table(flat(results.ResultTable.of_rows(spec, rows)), spec=spec)
 
 
 def joined(tables: Sequence[Table]) -> Table:
@@ -344,24 +344,24 @@ def joined(tables: Sequence[Table]) -> Table:
     columns: dict[str, Column] = {}
     for name in tables[0]:
         parts = [table.raw(name) for table in tables]
-        words = [part for part in parts if isinstance(part, Words)]
+        words = [part for part in parts if isinstance(part, DictionaryColumn)]
         arrays = [part for part in parts if isinstance(part, np.ndarray)]
         columns[name] = _joined_words(words) if words else np.concatenate(arrays)
     return Table(columns, tables[0].name, tables[0]._spec)
 
 
-def _joined_words(parts: Sequence[Words]) -> Words:
+def _joined_words(parts: Sequence[DictionaryColumn]) -> DictionaryColumn:
     """Concatenated columns of texts; each text is kept once."""
     places: dict[str, int] = {}
     codes = []
     for part in parts:
         new = np.array([places.setdefault(text, len(places)) for text in part.texts], dtype=np.int32)
         codes.append(new[part.code] if len(part) else np.zeros(0, dtype=np.int32))
-    return Words(tuple(places), np.concatenate(codes))
+    return DictionaryColumn(tuple(places), np.concatenate(codes))
 
 
-def _type(column: np.ndarray | Words) -> str:
-    return "text" if isinstance(column, Words) or column.dtype == object else str(column.dtype)
+def _type(column: np.ndarray | DictionaryColumn) -> str:
+    return "text" if isinstance(column, DictionaryColumn) or column.dtype == object else str(column.dtype)
 
 
 def _cell(name: str, value: Any, unit: str) -> str:
@@ -382,7 +382,7 @@ def _package(what: str, name: str, extra: str) -> Any:
         raise MissingPackage(what, name, extra) from error
 
 
-def _series(package: Any, column: np.ndarray | Words) -> Any:
+def _series(package: Any, column: np.ndarray | DictionaryColumn) -> Any:
     if isinstance(column, np.ndarray):
         return wide(column).copy()
     # Two numbers may stand for one text; categories must differ.
@@ -390,9 +390,9 @@ def _series(package: Any, column: np.ndarray | Words) -> Any:
     return package.Categorical.from_codes(place.reshape(-1)[column.code], categories=texts.astype(object))
 
 
-def _frozen(column: Column) -> np.ndarray | Words:
-    if isinstance(column, Words):
-        return Words(column.texts, _read_only(column.code))
+def _frozen(column: Column) -> np.ndarray | DictionaryColumn:
+    if isinstance(column, DictionaryColumn):
+        return DictionaryColumn(column.texts, _read_only(column.code))
     if isinstance(column, list):
         texts = np.empty(len(column), dtype=object)
         texts[:] = [encodable(text) for text in column]

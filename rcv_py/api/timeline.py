@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, look, raster
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow, raster, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, mixed, rgb
 from rcv_py.base.text import count, plural
@@ -129,10 +129,10 @@ def timeline(
     waves = sorted(
         (wave for batch in batches for wave in batch.waves), key=lambda wave: (wave.begin, wave.row)
     )
-    slots: dict[tuple[int, int, int, int], list[Segment]] = {}
+    slots: dict[tuple[int, int, int, int], list[RowSegment]] = {}
     for wave in waves:
         key = (wave.id.se, wave.cu, wave.id.simd, wave.id.slot)
-        segment = Segment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
+        segment = RowSegment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
         slots.setdefault(key, []).append(segment)
     keys = sorted(slots)
     shown = keys[:MAX_ROWS]
@@ -142,7 +142,7 @@ def timeline(
     unit = f"{trace.architecture.unit_name}{{}} " if len({key[:2] for key in shown}) > 1 else ""
     names = [f"SE{se} {unit.format(cu)}SIMD{simd} slot{slot}" for se, cu, simd, slot in shown]
     pixels = Pixels(span, width)
-    view = look([TokenRow(tuple(slots[key])) for key in shown], pixels)
+    view = visible_rows([TokenRow(tuple(slots[key])) for key in shown], pixels)
     lines = max(1, row_height - _GAP)
     codes = (
         stacked(raster(view, with_states=False).kind, lines, pixels) if shown else np.zeros((0, lines, width))

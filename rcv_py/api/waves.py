@@ -19,7 +19,7 @@ from rcv_py.model import waves
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.results.table import Words
+from rcv_py.results.table import DictionaryColumn
 from rcv_py.work.load import batches, plan
 
 DEFAULT_GB = 4.0
@@ -29,7 +29,7 @@ OF_WAVES = tuple(name for name, table in TABLES.items() if table.part is not Non
 class Wave:
     """One traced wave with tables of its activity; `record` is the loader's object with all data."""
 
-    def __init__(self, trace: Trace, record: waves.Wave) -> None:
+    def __init__(self, trace: Trace, record: waves.TracedWave) -> None:
         self._trace = trace
         self.record = record
 
@@ -167,7 +167,10 @@ def wave_table(trace: Trace, name: str, batches: Iterable[WaveBatch], limit: flo
     for batch in batches:
         table = batch_table(trace, name, batch)
         columns = (table.raw(column) for column in table)
-        size += sum(column.code.nbytes if isinstance(column, Words) else column.nbytes for column in columns)
+        size += sum(
+            column.code.nbytes if isinstance(column, DictionaryColumn) else column.nbytes
+            for column in columns
+        )
         if size > limit:
             raise TooLarge(name, limit)
         tables.append(table)
@@ -177,7 +180,7 @@ def wave_table(trace: Trace, name: str, batches: Iterable[WaveBatch], limit: flo
 
 def _tight(column: Column) -> Column:
     """Store text codes in the smallest integer type."""
-    if not isinstance(column, Words):
+    if not isinstance(column, DictionaryColumn):
         return column
     kind = np.uint8 if len(column.texts) < 256 else np.int32
-    return Words(column.texts, column.code.astype(kind))
+    return DictionaryColumn(column.texts, column.code.astype(kind))

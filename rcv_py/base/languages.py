@@ -22,13 +22,13 @@ from rcv_py.base.text import speak
 
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "zh_CN": "简体中文"}  # by the name that --language takes
-LONGEST = 4_000  # letters of a text that is looked up
-MOST_TRIES = 1_500  # parts of a text that are looked up, and templates that are compared
+MAX_LENGTH = 4_000  # letters of a text that is looked up
+MAX_TRIES = 1_500  # parts of a text that are looked up, and templates that are compared
 MANY = 4  # commas of a list
-MOST_SENTENCES = 8  # of a text that are each tried even if the others used up all tries
-DEEPEST = 6  # parts of parts
-MOST_SPACES = 12  # of a text that is looked up as two adjacent texts
-DEEPEST_BESIDE = 3
+MAX_SENTENCES = 8  # of a text that are each tried even if the others used up all tries
+MAX_DEPTH = 6  # parts of parts
+MAX_SPACES = 12  # of a text that is looked up as two adjacent texts
+MAX_DEPTH_ADJACENT = 3
 LONG = 16  # letters of a template so specific that hardly another fits
 WEAK = 6  # letters of a template so unspecific that all its values must be known
 
@@ -122,7 +122,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Translation:
     """A translation, and the number of English words left in it."""
 
     text: str
@@ -156,7 +156,7 @@ class Catalogue:
         return sorted(found, key=_letters)
 
     def _translated(self, text: str) -> str:
-        if len(text) > LONGEST or _WORD.search(text) is None or self._is_translated(text):
+        if len(text) > MAX_LENGTH or _WORD.search(text) is None or self._is_translated(text):
             return text
         return _LookUp(self).best(text, 0).text
 
@@ -201,28 +201,28 @@ class _LookUp:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._known: dict[str, tuple[Shown, int]] = {}  # and the depth at which it was looked up
-        self._tries = MOST_TRIES
+        self._known: dict[str, tuple[Translation, int]] = {}  # and the depth at which it was looked up
+        self._tries = MAX_TRIES
 
-    def best(self, text: str, depth: int) -> Shown:
+    def best(self, text: str, depth: int) -> Translation:
         """Return the translation of a text or of a part of it; outer spaces stay."""
         inner = text.strip()
-        found, known_at = self._known.get(inner, (Shown(inner, 1), DEEPEST + 1))
+        found, known_at = self._known.get(inner, (Translation(inner, 1), MAX_DEPTH + 1))
         if known_at > depth and found.left:  # fewer tries at greater depth
             found = self._of(inner, depth)
             self._known[inner] = found, depth
         at = text.find(inner)
-        return Shown(text[:at] + found.text + text[at + len(inner) :], found.left)
+        return Translation(text[:at] + found.text + text[at + len(inner) :], found.left)
 
-    def _of(self, text: str, depth: int) -> Shown:
+    def _of(self, text: str, depth: int) -> Translation:
         whole = self._catalogue.whole(text)
         words = _words_left(text)
         self._tries -= 1
         if whole is not None:
-            return Shown(whole, 0)
-        if not words or depth >= DEEPEST or self._tries <= 0:
-            return Shown(text, words)
-        best = Shown(text, words)
+            return Translation(whole, 0)
+        if not words or depth >= MAX_DEPTH or self._tries <= 0:
+            return Translation(text, words)
+        best = Translation(text, words)
         sure = self._of_known, self._of_long_template, self._lines, self._apart, self._labelled
         parts = self._sentences, self._ended, self._clauses, self._list, self._numbered, self._bracketed
         rest = self._of_template, self._parts, self._of_weak_template, self._beside
@@ -232,7 +232,7 @@ class _LookUp:
                 best = found
         return best
 
-    def _of_known(self, text: str, depth: int) -> Shown | None:
+    def _of_known(self, text: str, depth: int) -> Translation | None:
         """The translation by a template, with values that are known as a whole or need not be."""
         for template in self._catalogue.templates(text):
             values = {} if template.is_weak else template.values(text) or {}
@@ -244,19 +244,19 @@ class _LookUp:
     def _is_known(self, value: str) -> bool:
         return self._catalogue.whole(value.strip()) is not None or not _words_left(value)
 
-    def _of_long_template(self, text: str, depth: int) -> Shown | None:
+    def _of_long_template(self, text: str, depth: int) -> Translation | None:
         return self._made(
             text, depth, [one for one in self._catalogue.templates(text) if one.letters >= LONG]
         )
 
-    def _of_template(self, text: str, depth: int) -> Shown | None:
+    def _of_template(self, text: str, depth: int) -> Translation | None:
         return self._made(text, depth, [one for one in self._catalogue.templates(text) if not one.is_weak])
 
-    def _of_weak_template(self, text: str, depth: int) -> Shown | None:
+    def _of_weak_template(self, text: str, depth: int) -> Translation | None:
         return self._made(text, depth, [one for one in self._catalogue.templates(text) if one.is_weak])
 
-    def _made(self, text: str, depth: int, templates: list[Template]) -> Shown | None:
-        best: Shown | None = None
+    def _made(self, text: str, depth: int, templates: list[Template]) -> Translation | None:
+        best: Translation | None = None
         for template in templates:
             self._tries -= 1
             values = template.values(text) if self._tries > 0 else None
@@ -271,59 +271,59 @@ class _LookUp:
                 continue  # most of it would stay unknown
             if best is None or left < best.left:
                 pieces = (found[piece].text if piece in found else piece for piece in template.shown)
-                best = Shown(_spaced(pieces), left)
+                best = Translation(_spaced(pieces), left)
             if not left:
                 break
         return best
 
-    def _value(self, value: str, before: str, depth: int) -> Shown:
+    def _value(self, value: str, before: str, depth: int) -> Translation:
         """The translation of a value: `--{0}` is the name of an option, “{0}” may be the user's input."""
-        found = Shown(value, 0) if before.endswith("-") else self.best(value, depth)
-        return Shown(found.text, 0) if before.endswith("“") else found
+        found = Translation(value, 0) if before.endswith("-") else self.best(value, depth)
+        return Translation(found.text, 0) if before.endswith("“") else found
 
-    def _lines(self, text: str, depth: int) -> Shown | None:
+    def _lines(self, text: str, depth: int) -> Translation | None:
         return self._joined(text.split("\n"), "\n", depth) if "\n" in text else None
 
-    def _sentences(self, text: str, depth: int) -> Shown | None:
+    def _sentences(self, text: str, depth: int) -> Translation | None:
         sentences = _SENTENCE_END.split(text)
         if len(sentences) == 1:
             return None
-        found: list[Shown] = []
+        found: list[Translation] = []
         at = 0
         while at < len(sentences):  # sentences that the program shows together are known together
             groups = (" ".join(sentences[at:stop]) for stop in range(len(sentences), at + 1, -1))
             text = next((one for one in groups if self._catalogue.whole(one) is not None), sentences[at])
-            if len(found) < MOST_SENTENCES:
-                self._tries = max(self._tries, MOST_TRIES // 2)  # the others leave it some
+            if len(found) < MAX_SENTENCES:
+                self._tries = max(self._tries, MAX_TRIES // 2)  # the others leave it some
             found.append(self.best(text, depth))
             at += len(_SENTENCE_END.split(text))
         shown = "".join(one.text + ("" if one.text.endswith("。") else " ") for one in found)
-        return Shown(shown.rstrip(), sum(one.left for one in found))
+        return Translation(shown.rstrip(), sum(one.left for one in found))
 
-    def _apart(self, text: str, depth: int) -> Shown | None:
+    def _apart(self, text: str, depth: int) -> Translation | None:
         """Parts that are independent of each other."""
         separator = next((one for one in _BESIDE if one in text), None)
         return None if separator is None else self._joined(text.split(separator), separator, depth)
 
-    def _labelled(self, text: str, depth: int) -> Shown | None:
+    def _labelled(self, text: str, depth: int) -> Translation | None:
         """A known word or two before a colon, and the text after it."""
         label, colon, rest = text.partition(": ")
         if not colon or self._catalogue.whole(label) is None:
             return None
         return self._joined([label, rest], "：", depth)
 
-    def _clauses(self, text: str, depth: int) -> Shown | None:
+    def _clauses(self, text: str, depth: int) -> Translation | None:
         return self._joined(text.split("; "), "；", depth) if "; " in text else None
 
-    def _ended(self, text: str, depth: int) -> Shown | None:
+    def _ended(self, text: str, depth: int) -> Translation | None:
         """A text that is known without its final punctuation."""
         end = next((end for end in _ENDS if text.endswith(end) and text != end), None)
         if end is None:
             return None
         found = self.best(text.removesuffix(end), depth)
-        return Shown(found.text + _ENDS[end], found.left)
+        return Translation(found.text + _ENDS[end], found.left)
 
-    def _parts(self, text: str, depth: int) -> Shown | None:
+    def _parts(self, text: str, depth: int) -> Translation | None:
         """Parts of a sentence, if all of them are known."""
         for separator, shown in _SEPARATORS:
             if separator in text:
@@ -333,20 +333,20 @@ class _LookUp:
                     return found
         return None
 
-    def _list(self, text: str, depth: int) -> Shown | None:
+    def _list(self, text: str, depth: int) -> Translation | None:
         """More between commas than a sentence has."""
         return self._listed(text.split(", "), depth) if text.count(", ") >= MANY else None
 
-    def _numbered(self, text: str, depth: int) -> Shown | None:
+    def _numbered(self, text: str, depth: int) -> Translation | None:
         """A name followed by a number."""
         name, _, number = text.removesuffix(" %").rpartition(" ")
         number += text[len(name) + 1 + len(number) :]
         if not name or name.count(", ") > 1 or _NUMBER.fullmatch(number) is None:
             return None
         found = self.best(name, depth)
-        return Shown(f"{found.text} {number}", found.left)
+        return Translation(f"{found.text} {number}", found.left)
 
-    def _bracketed(self, text: str, depth: int) -> Shown | None:
+    def _bracketed(self, text: str, depth: int) -> Translation | None:
         found = _BRACKETED.fullmatch(text)
         if found is None:
             return None
@@ -355,12 +355,12 @@ class _LookUp:
         space = before[len(before.rstrip()) :]
         opened, closed = (f"{space}(", ")") if within.text.isascii() else ("（", "）")
         text = f"{outer.text}{opened}{within.text}{closed}{_ENDS.get(after, after)}"
-        return Shown(text, outer.left + within.left)
+        return Translation(text, outer.left + within.left)
 
-    def _beside(self, text: str, depth: int) -> Shown | None:
+    def _beside(self, text: str, depth: int) -> Translation | None:
         """Two known texts with a space between them."""
         spaces = [at for at, letter in enumerate(text) if letter == " "]
-        if len(spaces) > MOST_SPACES or depth > DEEPEST_BESIDE:
+        if len(spaces) > MAX_SPACES or depth > MAX_DEPTH_ADJACENT:
             return None
         for at in reversed(spaces):
             found = self._joined([text[:at], text[at + 1 :]], " ", depth)
@@ -368,14 +368,14 @@ class _LookUp:
                 return found
         return None
 
-    def _joined(self, parts: list[str], between: str, depth: int) -> Shown:
+    def _joined(self, parts: list[str], between: str, depth: int) -> Translation:
         found = [self.best(part, depth) for part in parts]
         shown = [piece for one in found for piece in (between, one.text)][1:]
-        return Shown(_spaced(shown), sum(one.left for one in found))
+        return Translation(_spaced(shown), sum(one.left for one in found))
 
-    def _listed(self, parts: list[str], depth: int) -> Shown:
+    def _listed(self, parts: list[str], depth: int) -> Translation:
         """Parts between commas; one part may itself contain a comma."""
-        found: list[Shown] = []
+        found: list[Translation] = []
         alone = ""  # the part before, if it was looked up alone
         for part in parts:
             one = self.best(part, depth)
@@ -385,7 +385,7 @@ class _LookUp:
             else:
                 found.append(one)
                 alone = part
-        return Shown("，".join(one.text for one in found), sum(one.left for one in found))
+        return Translation("，".join(one.text for one in found), sum(one.left for one in found))
 
 
 def _spaced(pieces: Iterable[str]) -> str:

@@ -18,12 +18,12 @@ from rcv_py.base.problems import Severity
 from rcv_py.base.text import visible
 from rcv_py.base.whole_files import unwritable
 
-MOST_LINES = 2_000  # that are kept in memory
+MAX_LINES = 2_000  # that are kept in memory
 IN_REPORT = 30  # last lines of a bug report
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """One line: seconds since the program began, severity, source, and a sentence."""
 
     seconds: float
@@ -41,14 +41,14 @@ class Log:
     def __init__(self) -> None:
         self._begin = monotonic()
         self._lock = Lock()
-        self._lines: deque[Entry] = deque(maxlen=MOST_LINES)
+        self._lines: deque[LogEntry] = deque(maxlen=MAX_LINES)
         self._file: IO[str] | None = None
-        self._heard_by: list[Callable[[Entry], None]] = []
+        self._heard_by: list[Callable[[LogEntry], None]] = []
 
     def add(self, where: str, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a line; if the file cannot be written, it is still kept in memory."""
         seconds = monotonic() - self._begin
-        entry = Entry(seconds, severity, where, visible(without_home(text.strip()), "\n\t"))
+        entry = LogEntry(seconds, severity, where, visible(without_home(text.strip()), "\n\t"))
         with self._lock:
             self._lines.append(entry)
             if self._file is not None:
@@ -84,20 +84,20 @@ class Log:
                 with self._lock:
                     self._file = None
 
-    def lines(self) -> tuple[Entry, ...]:
+    def lines(self) -> tuple[LogEntry, ...]:
         """The lines in memory, the oldest first."""
         with self._lock:
             return tuple(self._lines)
 
-    def text(self, most: int = MOST_LINES) -> str:
+    def text(self, most: int = MAX_LINES) -> str:
         """The newest lines as a text."""
         return "\n".join(map(str, self.lines()[-most:]))
 
-    def hear(self, call: Callable[[Entry], None]) -> None:
+    def hear(self, call: Callable[[LogEntry], None]) -> None:
         """Call `call` with each new line, in the thread that adds it."""
         self._heard_by.append(call)
 
-    def leave(self, call: Callable[[Entry], None]) -> None:
+    def leave(self, call: Callable[[LogEntry], None]) -> None:
         """Stop calling `call`."""
         self._heard_by.remove(call)
 

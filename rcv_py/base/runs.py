@@ -26,7 +26,7 @@ import numpy as np
 
 AT_ONCE = 1 << 17  # rows that numpy repeats without letting other threads run: a fraction of a millisecond
 LONG_RISE = 64  # rows between two that fall, on average: from here on merging is faster than sorting
-_WIDEST = 1 << 62  # larger numbers do not fit into one number together with a row
+_MAX_NUMBER = 1 << 62  # larger numbers do not fit into one number together with a row
 
 
 def starts_run(*columns: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: 
     place = row if is_last else row[::-1]
     rank = np.zeros(count + 1, dtype=np.int64)  # a range may end where the rows end
     bits = count.bit_length()
-    if max(int(value.max()), -int(value.min())) < _WIDEST >> bits:
+    if max(int(value.max()), -int(value.min())) < _MAX_NUMBER >> bits:
         np.left_shift(value, bits, out=rank[:-1], dtype=np.int64)
         rank[:-1] += place
         found = place.take(np.maximum.reduceat(rank, edges)[::2] & (1 << bits) - 1)

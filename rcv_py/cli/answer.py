@@ -30,13 +30,13 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import ChosenWaves, all_captures
 from rcv_py.cli.options.option import FORM, Options, written
-from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, Rows
+from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, RowOptions
 from rcv_py.cli.terminal import at_words, bold, link_sources, width_of
 from rcv_py.model.trace import Trace
-from rcv_py.results.field import At
+from rcv_py.results.field import ShownIn
 from rcv_py.results.places import with_short_sources
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.results.written import DOCUMENTS_SCHEMA
 
 GAP = "  "
@@ -47,7 +47,7 @@ _STEPS = ((False, GAP), (True, GAP), (True, " "))  # whether headings are in lin
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TextColumn:
     """How a column is printed: numbers to the right; `elastic` is the end that may be cut to fit."""
 
     title: str
@@ -62,7 +62,7 @@ def plain(text: object) -> str:
 
 
 def tables(
-    columns: Sequence[Column], rows: Iterable[Sequence[object]], width: int | None = None
+    columns: Sequence[TextColumn], rows: Iterable[Sequence[object]], width: int | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield aligned tables of all columns: how many lines the headings take, and all lines.
 
@@ -91,7 +91,7 @@ def _size(widths: Sequence[int], gap: str) -> int:
 
 
 def _layout(
-    columns: Sequence[tuple[Column, int, list[str]]], width: int | None
+    columns: Sequence[tuple[TextColumn, int, list[str]]], width: int | None
 ) -> tuple[list[list[str]], list[int], str]:
     """The first layout that fits, or the narrowest: headings in lines, widths of columns, and the gap."""
     chosen = [column for column, _, _ in columns]
@@ -107,7 +107,7 @@ def _layout(
     return heads, widths, gap
 
 
-def _fitted(columns: Sequence[Column], full: list[int], width: int) -> list[int]:
+def _fitted(columns: Sequence[TextColumn], full: list[int], width: int) -> list[int]:
     """Take what is more than `width` from paths, then from all elastic columns, then from other texts."""
     fitted = list(full)
     stages = (
@@ -124,7 +124,7 @@ def _fitted(columns: Sequence[Column], full: list[int], width: int) -> list[int]
     return fitted
 
 
-def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], gap: str) -> str:
+def _line(columns: Sequence[TextColumn], row: Sequence[str], widths: Sequence[int], gap: str) -> str:
     cells = []
     for column, cell, width in zip(columns, row, widths, strict=True):
         fits = columns_of(cell) <= width  # as most do
@@ -144,7 +144,7 @@ def _short(cell: str, width: int) -> str:
     return elide_right(elide_right(before, kept) + arrow + after, width)
 
 
-def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
+def print_table(columns: Sequence[TextColumn], rows: Iterable[Sequence[object]]) -> None:
     """Print an aligned table that fits the screen; a column of paths without any path is omitted."""
     stream, cells = sys.stdout, list(rows)
     if not is_english():
@@ -161,8 +161,8 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> 
 
 
 def _translated(
-    columns: Sequence[Column], rows: Iterable[Sequence[object]]
-) -> tuple[list[Column], list[Sequence[object]]]:
+    columns: Sequence[TextColumn], rows: Iterable[Sequence[object]]
+) -> tuple[list[TextColumn], list[Sequence[object]]]:
     """Titles and cells in the selected language; texts of the capture stay as they are."""
     titled = [replace(column, title=translated(column.title)) for column in columns]
     is_data = [column.is_data or column.elastic == "left" for column in columns]
@@ -224,29 +224,29 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TextGrid:
     """Cells that are not the table of a result, printed below their headings."""
 
-    columns: Sequence[Column]
+    columns: Sequence[TextColumn]
     rows: Sequence[Sequence[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TextTable:
     """A table for people; unknown values read as `unknown`, source paths of the trace are shortened."""
 
-    table: Table
+    table: ResultTable
     trace: Trace | None = None
     unknown: str = ""
 
 
 CapturesOptions = TypeVar("CapturesOptions", bound=OfCaptures)
-Part = str | Facts | Grid | Shown
+Part = str | Facts | TextGrid | TextTable
 Csv = tuple[Sequence[str], Iterable[Sequence[Any]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class CommandAnswer:
     """The answer of a command; only the form that is printed is made."""
 
     schema: Schema  # of the document
@@ -314,7 +314,7 @@ def _files_of(trace: Trace) -> Callable[[str], Path | None]:
     return file_of
 
 
-def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) -> Answer:
+def each(options: CapturesOptions, make: Callable[[CapturesOptions], CommandAnswer]) -> CommandAnswer:
     """Return the answer of a command about its capture; with several captures, all answers in order."""
     if not options.more:
         return make(options)
@@ -338,7 +338,7 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
     def joined(form: str) -> str:
         return "\n".join(answer.forms[form]() for answer in answers)
 
-    return Answer(
+    return CommandAnswer(
         schema=DOCUMENTS_SCHEMA,
         document=document,
         csv=csv,
@@ -355,31 +355,31 @@ def put(part: Part) -> None:
         print(("\n" if part.startswith("\n") else "") + plain(translated(part.removeprefix("\n"))))
     elif isinstance(part, Facts):
         print_facts(part.rows)
-    elif isinstance(part, Grid):
+    elif isinstance(part, TextGrid):
         print_table(part.columns, part.rows)
     else:
         table = part.table if part.trace is None else with_short_sources(part.table, part.trace)
         columns = [
-            Column(one.title, one.is_number, one.kind.elastic, one.kind.is_data)
-            for one in table.fields(At.TEXT)
+            TextColumn(one.title, one.is_number, one.kind.elastic, one.kind.is_data)
+            for one in table.fields(ShownIn.TEXT)
         ]
-        print_table(columns, table.cells(At.TEXT, part.unknown))
+        print_table(columns, table.cells(ShownIn.TEXT, part.unknown))
 
 
 def listing(
     options: Options,
     capture: Trace | ChosenWaves,
-    table: Table,
+    table: ResultTable,
     schema: Schema,
     document: Callable[[], Mapping[str, Any]] | None = None,
     *,
-    footer: Callable[[Table], str | Iterable[Part]],
+    footer: Callable[[ResultTable], str | Iterable[Part]],
     above: Iterable[Part] = (),
     why_none: str = "",
     unknown: str = "",
     about: Mapping[str, Any] | None = None,
     is_shown_empty: bool = False,
-) -> Answer:
+) -> CommandAnswer:
     """Return the answer of a command that lists rows of a table, with the requested number and order.
 
     `document` has the fields besides the capture and the rows; `footer` takes the shown rows; `why_none` is
@@ -397,11 +397,11 @@ def listing(
             yield nothing(table.spec.noun, options, table.spec.nothing)
             return
         yield from above
-        yield Shown(rows, trace, unknown)
+        yield TextTable(rows, trace, unknown)
         below = footer(rows)
         yield from [below] if isinstance(below, str) else below
 
-    return Answer(
+    return CommandAnswer(
         schema=schema,
         document=lambda: {**(document() if document else {}), "rows": rows.rows()},
         csv=rows.csv,
@@ -411,9 +411,9 @@ def listing(
     )
 
 
-def limited(table: Table, options: Options) -> Table:
+def limited(table: ResultTable, options: Options) -> ResultTable:
     """Return the rows that `--sort`, `--ascending` and `--top` leave, where a command has them."""
-    if not isinstance(options, Rows):
+    if not isinstance(options, RowOptions):
         return table
     return table.sorted(options.sort, descending=not options.ascending).head(options.top)
 
@@ -436,7 +436,7 @@ def matched(texts: Sequence[str], options: Matched) -> set[int] | None:
     return set(find(texts, options.match, options.case, options.regex).tolist())
 
 
-def max_nested(options: Rows) -> int | None:
+def max_nested(options: RowOptions) -> int | None:
     """Return how many rows a list inside a row of a document has: `--top`, None for all without it."""
     return options.top or None if "top" in options.given else None
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rcv_py.base.errors import RcvError
-from rcv_py.base.machine.ending import Ended, ends_tidily
+from rcv_py.base.machine.ending import Terminated, ends_tidily
 from rcv_py.base.machine.memory import without_garbage
 from rcv_py.base.text import translated, visible
 from rcv_py.cli.arguments import parse, speaking
@@ -44,10 +44,10 @@ def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -
 
 def _answered(words: list[str], cache: CaptureCache | None) -> int:
     with ExitStack() as spoken:  # messages of errors, too
-        return _told(words, cache, spoken)
+        return _exit_code(words, cache, spoken)
 
 
-def _told(words: list[str], cache: CaptureCache | None, spoken: ExitStack) -> int:
+def _exit_code(words: list[str], cache: CaptureCache | None, spoken: ExitStack) -> int:
     try:
         with ends_tidily():
             return _run(spoken.enter_context(speaking(words)), cache)
@@ -57,7 +57,7 @@ def _told(words: list[str], cache: CaptureCache | None, spoken: ExitStack) -> in
             print(f"     {visible(translated(error.hint))}", file=sys.stderr)
         return ExitCode.USAGE
     except KeyboardInterrupt as error:
-        is_ended = isinstance(error, Ended)
+        is_ended = isinstance(error, Terminated)
         if is_ended:
             print(f"rcv: {translated(ENDED)}", file=sys.stderr)
         return ExitCode.ENDED if is_ended else ExitCode.STOPPED

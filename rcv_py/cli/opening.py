@@ -42,7 +42,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.work.opening import open_trace
 
@@ -280,9 +280,9 @@ def answers(trace: Trace, wanted: Sequence[Analysis], rows: Iterable[int] | None
 @contextmanager
 def looking(trace: Trace, rows: Iterable[int] | None = None) -> Iterator[Answers]:
     """Provide answers about waves, all by default, and show progress in the block."""
-    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+    from rcv_py.work.reduce import Reducer  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
-    with progress() as report, Reading(trace, rows, report=report) as found:
+    with progress() as report, Reducer(trace, rows, report=report) as found:
         yield found
 
 
@@ -379,7 +379,7 @@ def check_engine(trace: Trace, se: int | None, which: str) -> None:
         raise UsageError(f"No {which} wave is on shader engine {se}.", hint=f"There are: {names}.")
 
 
-def wave_of(trace: Trace, name: str) -> Wave:
+def wave_of(trace: Trace, name: str) -> TracedWave:
     """Read one wave; raise UsageError if no wave has that name, or if it cannot be read."""
     row = trace.wave_row(name)
     batch = trace.reader.read([row])

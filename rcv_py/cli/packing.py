@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rcv_py.base.text import byte_size, plural
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.terminal import watched
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveColumns
 from rcv_py.results.schema import Schema
 
 
-class Written:
+class PackedCounts:
     """Counts of what was written into a file or folder."""
 
     def __init__(self, trace: Trace, out: Path) -> None:
@@ -27,14 +27,14 @@ class Written:
         self._missing += len(columns.missing)
         return columns
 
-    def answer(self, schema: Schema, notes: int = 0) -> Answer:
+    def answer(self, schema: Schema, notes: int = 0) -> CommandAnswer:
         """Report what was written, and the number of notes."""
         files = [self._out] if self._out.is_file() else list(self._out.iterdir())
         size = sum(file.stat().st_size for file in files)
         lost = f", {plural(self._missing, 'wave')} could not be read" if self._missing else ""
         counts = f"{plural(self._waves, 'wave')}, {plural(self._tokens, 'instruction')}"
         counts += f", {plural(notes, 'note')}" if notes else ""
-        return Answer(
+        return CommandAnswer(
             schema=schema,
             document=lambda: {
                 "file": str(self._out),
@@ -50,11 +50,13 @@ class Written:
         )
 
 
-def written(write: Callable[[Trace, Path, Iterator[WaveColumns]], None], trace: Trace, out: Path) -> Written:
+def written(
+    write: Callable[[Trace, Path, Iterator[WaveColumns]], None], trace: Trace, out: Path
+) -> PackedCounts:
     """Write all waves of a capture, and show progress."""
     from rcv_py.work import load, packing  # noqa: PLC0415 - what is wrong with a path is said before
 
-    found = Written(trace, out)
+    found = PackedCounts(trace, out)
     waves = watched(
         packing.columns_of(trace), load.STAGE, len(trace.waves), lambda one: len(one.facts) + len(one.missing)
     )

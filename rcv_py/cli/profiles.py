@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rcv_py.base.text import count, plural
-from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.rocpd.read import read_profile, trace_inside
 from rcv_py.model.profile import Profile
-from rcv_py.results.profile import MOST_SHOWN, SCHEMA, tables
-from rcv_py.results.table import Table
+from rcv_py.results.profile import MAX_SHOWN, SCHEMA, tables
+from rcv_py.results.table import ResultTable
 
 
-def describe(path: Path) -> Answer:
+def describe(path: Path) -> CommandAnswer:
     """Return kernels, devices, counters and samples of a profile; raise a TraceError if it cannot be read."""
     profile = read_profile(path)
     found = tables(profile)
     trace = trace_inside(profile)
     problems = [str(problem) for problem in profile.problems]
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
             "file": str(path),
@@ -46,7 +46,7 @@ def _streamed(profile: Profile) -> int:
     return sum(map(len, profile.spm.values()))
 
 
-def _text(profile: Profile, found: dict[str, Table], trace: str) -> Iterator[Part]:
+def _text(profile: Profile, found: dict[str, ResultTable], trace: str) -> Iterator[Part]:
     version = f", schema {profile.version}" if profile.version else ""
     facts = [
         ("written by", f"rocprofv3 ({profile.form}{version})"),
@@ -60,6 +60,6 @@ def _text(profile: Profile, found: dict[str, Table], trace: str) -> Iterator[Par
     yield from (bold(profile.path.name, sys.stdout), Facts([fact for fact in facts if fact[1]]))
     for name, table in found.items():
         if len(table) and (name != "kernels" or len(profile.launches)):
-            yield from ("", Shown(table.head(MOST_SHOWN)))
-            if len(table) > MOST_SHOWN:
-                yield f"{count(len(table) - MOST_SHOWN)} more; --json lists all."
+            yield from ("", TextTable(table.head(MAX_SHOWN)))
+            if len(table) > MAX_SHOWN:
+                yield f"{count(len(table) - MAX_SHOWN)} more; --json lists all."

@@ -31,7 +31,7 @@ _MARKS = {
 }  # random, so that no capture can contain them
 
 
-class Outlet:
+class SanitizedStream:
     """A stream that shows invisible characters as escapes; otherwise it behaves as the wrapped stream."""
 
     def __init__(self, below: TextIO) -> None:
@@ -51,7 +51,7 @@ class Outlet:
 
 def code(which: str, stream: TextIO) -> str:
     """Return the text that writes BOLD, UPRIGHT or WIPE to a stream: a mark if an outlet converts it."""
-    return _MARKS[which] if isinstance(stream, Outlet) else which
+    return _MARKS[which] if isinstance(stream, SanitizedStream) else which
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -111,7 +111,8 @@ def outlets() -> Iterator[None]:
     streams = sys.stdout, sys.stderr
     try:
         sys.stdout, sys.stderr = (
-            stream if isinstance(stream, Outlet) else cast(TextIO, Outlet(stream)) for stream in streams
+            stream if isinstance(stream, SanitizedStream) else cast(TextIO, SanitizedStream(stream))
+            for stream in streams
         )
         yield
     finally:
@@ -239,11 +240,11 @@ def on_a_terminal(options: Options) -> Iterator[None]:
     """Wrap and page the output of the block if it is a listing for a terminal."""
     outlet = sys.stdout
     width = width_of(outlet)
-    if width is None or not isinstance(outlet, Outlet) or not _is_listing(options):
+    if width is None or not isinstance(outlet, SanitizedStream) or not _is_listing(options):
         yield
         return
     held = _Held(outlet.below)
-    sys.stdout = cast(TextIO, Outlet(held))
+    sys.stdout = cast(TextIO, SanitizedStream(held))
     is_whole = False
     try:
         yield

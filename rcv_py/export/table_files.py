@@ -21,7 +21,7 @@ from rcv_py.base.whole_files import whole_file, whole_path
 from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.results.table import Meaning, Words
+from rcv_py.results.table import ColumnMeaning, DictionaryColumn
 
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
@@ -137,7 +137,11 @@ def parquet() -> Any:
 
 
 def arrow_table(
-    arrow: Any, columns: Mapping[str, Column], meanings: Mapping[str, Meaning], name: str, capture: str = ""
+    arrow: Any,
+    columns: Mapping[str, Column],
+    meanings: Mapping[str, ColumnMeaning],
+    name: str,
+    capture: str = "",
 ) -> Any:
     """Return a table of `arrow`, the package pyarrow; texts that repeat become dictionaries.
 
@@ -153,7 +157,7 @@ def arrow_table(
 
 
 def _arrow_column(arrow: Any, column: Column) -> Any:
-    if isinstance(column, Words):
+    if isinstance(column, DictionaryColumn):
         texts = arrow.array([encodable(text) for text in column.texts] or [""], arrow.string())
         return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
     if isinstance(column, np.ndarray) and column.dtype != object:
@@ -170,7 +174,7 @@ def wide(numbers: np.ndarray) -> np.ndarray:
 
 def _cells(column: Column, rows: slice) -> list[Any]:
     """Some rows of a column as CSV cells; booleans are 0 or 1, no text can be read as a formula."""
-    if isinstance(column, Words):
+    if isinstance(column, DictionaryColumn):
         texts = np.array([*map(csv_cell, column.texts), ""], dtype=object)
         return texts[column.code[rows]].tolist()
     if isinstance(column, np.ndarray):

@@ -23,14 +23,14 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import tables
-from rcv_py.results.table import Spec, Words
+from rcv_py.results.table import DictionaryColumn, Spec
 
-Column = np.ndarray | Words | list[str]
+Column = np.ndarray | DictionaryColumn | list[str]
 Columns = dict[str, Column]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ExportTable:
     """One table: `make` returns all of it, or `part` the rows of one batch of waves."""
 
     text: str
@@ -57,8 +57,8 @@ def _code(trace: Trace, spans: MarkerSpans | None) -> Columns:
         tables.CODE,
         *(np.arange(len(code)), code.number, code.codeobj, code.address),
         *(list(code.text), _kinds(code.kind)),
-        Words([*kernels, ""], np.where(code.kernel >= 0, code.kernel, len(kernels))),
-        Words(table.name, table.of_row) if len(table) else [""] * len(code),
+        DictionaryColumn([*kernels, ""], np.where(code.kernel >= 0, code.kernel, len(kernels))),
+        DictionaryColumn(table.name, table.of_row) if len(table) else [""] * len(code),
         *(code.is_label, code.hits, code.latency, code.stall, code.idle),
         *(list(leaf_texts(code, trace.sources)), chains),
         *(code.samples_issued, code.samples_stalled),
@@ -88,7 +88,7 @@ def _tokens(trace: Trace, batch: WaveBatch) -> Columns:
 def _states(trace: Trace, batch: WaveBatch) -> Columns:
     owner, state, start, duration = segments(batch)
     names = [state.name for state in WaveState]
-    states = Words([*names, "unknown"], np.minimum(state, len(names)))
+    states = DictionaryColumn([*names, "unknown"], np.minimum(state, len(names)))
     return _named(tables.STATES, _wave_names(batch, owner), start, duration, states)
 
 
@@ -111,7 +111,7 @@ def _waits(trace: Trace, batch: WaveBatch) -> Columns:
     return _named(
         tables.WAITS,
         *(_wave_names(batch, links.wave[row]), start[token], batch.line[token], batch.stall[token]),
-        *(Words([f"{name}cnt" for name in COUNTERS], links.counter[row]), links.left[row]),
+        *(DictionaryColumn([f"{name}cnt" for name in COUNTERS], links.counter[row]), links.left[row]),
         *(batch.line[producer], start[producer], newest_of_token[token] == producer),
     )
 
@@ -124,15 +124,15 @@ def _occupancy(trace: Trace, spans: MarkerSpans | None) -> Columns:
         tables.OCCUPANCY,
         *(events.time, events.se, events.sa, events.cu, events.simd, events.slot),
         *(events.is_start, events.kernel, events.workgroup, events.cluster),
-        Words(names, np.searchsorted(kernels, events.kernel)),
+        DictionaryColumn(names, np.searchsorted(kernels, events.kernel)),
     )
 
 
 def _events(trace: Trace, spans: MarkerSpans | None) -> Columns:
     table = event_table(trace, spans)
-    kinds = Words([ENTRY_TEXT[kind] for kind in EntryKind], table.kind)
+    kinds = DictionaryColumn([ENTRY_TEXT[kind] for kind in EntryKind], table.kind)
     duration = np.where(table.duration < 0, NO_DURATION, table.duration)
-    texts = (Words(table.texts, number) for number in (table.name, table.place, table.detail))
+    texts = (DictionaryColumn(table.texts, number) for number in (table.name, table.place, table.detail))
     return _named(tables.EVENTS, table.time, duration, kinds, *texts)
 
 
@@ -142,8 +142,8 @@ def _counters(trace: Trace, spans: MarkerSpans | None) -> Columns:
     owner = np.repeat(np.arange(len(raw)), [len(one) for one in samples])
     return _named(
         tables.COUNTERS,
-        Words([counter.name for counter in raw], owner),
-        Words([counter.family.value for counter in raw], owner),
+        DictionaryColumn([counter.name for counter in raw], owner),
+        DictionaryColumn([counter.family.value for counter in raw], owner),
         *(_joined([one.time for one in samples]), _joined([one.xcc for one in samples])),
         *(_joined([one.se for one in samples]), _joined([one.cu for one in samples])),
         _joined([one.value for one in samples]).astype(np.float64),
@@ -151,24 +151,24 @@ def _counters(trace: Trace, spans: MarkerSpans | None) -> Columns:
 
 
 TABLES = {
-    "code": Table("instructions of the program with their costs and sources", tables.CODE, _code),
-    "waves": Table("traced waves", tables.WAVES, _waves),
-    "tokens": Table("executed instructions", tables.TOKENS, part=_tokens),
-    "states": Table("states of waves", tables.STATES, part=_states),
-    "waits": Table("waits, and what each waited for", tables.WAITS, part=_waits),
-    "occupancy": Table("begins and ends of waves everywhere", tables.OCCUPANCY, _occupancy),
-    "events": Table("dispatches, events, markers and shader data", tables.EVENTS, _events),
-    "counters": Table("samples of hardware counters", tables.COUNTERS, _counters),
+    "code": ExportTable("instructions of the program with their costs and sources", tables.CODE, _code),
+    "waves": ExportTable("traced waves", tables.WAVES, _waves),
+    "tokens": ExportTable("executed instructions", tables.TOKENS, part=_tokens),
+    "states": ExportTable("states of waves", tables.STATES, part=_states),
+    "waits": ExportTable("waits, and what each waited for", tables.WAITS, part=_waits),
+    "occupancy": ExportTable("begins and ends of waves everywhere", tables.OCCUPANCY, _occupancy),
+    "events": ExportTable("dispatches, events, markers and shader data", tables.EVENTS, _events),
+    "counters": ExportTable("samples of hardware counters", tables.COUNTERS, _counters),
 }
 
 
-def _wave_names(batch: WaveBatch, owner: np.ndarray) -> Words:
-    return Words([str(wave.id) for wave in batch.waves], owner)
+def _wave_names(batch: WaveBatch, owner: np.ndarray) -> DictionaryColumn:
+    return DictionaryColumn([str(wave.id) for wave in batch.waves], owner)
 
 
-def _kinds(kind: np.ndarray) -> Words:
+def _kinds(kind: np.ndarray) -> DictionaryColumn:
     code = np.where(kind < KIND_COUNT, kind, TokenKind.NONE).astype(np.int64)
-    return Words([one.name for one in TokenKind], code)
+    return DictionaryColumn([one.name for one in TokenKind], code)
 
 
 def _hits(owner: np.ndarray, line: np.ndarray) -> np.ndarray:

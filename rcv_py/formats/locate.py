@@ -31,7 +31,7 @@ MAX_FOLDERS = 20_000  # entries examined: a home folder must not take long
 MAX_NAMED = 6  # raw captures that a sentence names
 
 
-class Shape(Enum):
+class CaptureForm(Enum):
     """The form of a capture at a path."""
 
     DECODED = "ui_output folder"
@@ -160,13 +160,13 @@ def is_packed(path: Path) -> bool:
     return is_packed_archive(path)
 
 
-def shape_of(path: Path) -> Shape:
+def shape_of(path: Path) -> CaptureForm:
     """Return the form of the capture that `locate` found at a path."""
     if path.name.endswith(STREAM) and not path.is_dir():
-        return Shape.RAW
+        return CaptureForm.RAW
     if is_packed(path):
-        return Shape.PACKED
-    return Shape.DECODED if is_capture(path) or not _raws(path) else Shape.RAW
+        return CaptureForm.PACKED
+    return CaptureForm.DECODED if is_capture(path) or not _raws(path) else CaptureForm.RAW
 
 
 def undecoded(folder: Path) -> tuple[RawCapture, ...]:

@@ -19,11 +19,11 @@ from rcv_py.base.progress import Report, silent
 from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.input.run_places import SOURCE_MAP
-from rcv_py.formats.locate import MAX_DEPTH, Shape, locate, shape_of
+from rcv_py.formats.locate import MAX_DEPTH, CaptureForm, locate, shape_of
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
-from rcv_py.formats.uiout.folder import Listing, listing
+from rcv_py.formats.uiout.folder import FolderFiles, listing
 from rcv_py.formats.uiout.index import aligned, read_index, rescued_index
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.code import CodeTable
@@ -46,7 +46,7 @@ def open_trace(
     """
     found = locate(Path(path)).capture()
     opener = partial(open_capture, found, jobs=jobs, options=options)
-    is_usual = options is None and not os.environ.get(SOURCE_MAP) and shape_of(found) is not Shape.RAW
+    is_usual = options is None and not os.environ.get(SOURCE_MAP) and shape_of(found) is not CaptureForm.RAW
     if not is_usual:
         from rcv_py.formats.raw.options import RawOptions, chosen  # noqa: PLC0415 - of hardly any folder
 
@@ -68,9 +68,9 @@ def open_capture(
     large capture, which can be shown while the rest is decoded.
     """
     shape = shape_of(path)
-    if shape is Shape.DECODED:
+    if shape is CaptureForm.DECODED:
         return _located(open_folder(path, report), options)
-    if shape is Shape.PACKED:
+    if shape is CaptureForm.PACKED:
         from rcv_py.formats.packed.read import open_packed  # noqa: PLC0415 - captures are folders mostly
 
         return _located(open_packed(path), options)
@@ -130,7 +130,7 @@ def _folder_entry(path: Path) -> CaptureEntry:
     )
 
 
-def _on_one_axis(waves: WaveIndex, files: Listing) -> WaveIndex:
+def _on_one_axis(waves: WaveIndex, files: FolderFiles) -> WaveIndex:
     """Waves in the common clock of their shader engines, as in an open capture."""
     engines = set(waves.se.tolist())
     return aligned(waves, read_clock(files, engines, Problems()).offsets) if len(engines) > 1 else waves
@@ -187,11 +187,11 @@ def origin_of(path: Path) -> Origin:
     from rcv_py.formats.packed.origin import Origin  # noqa: PLC0415 - not needed to open a capture
 
     shape = shape_of(path)
-    if shape is Shape.PACKED:
+    if shape is CaptureForm.PACKED:
         from rcv_py.formats.packed.read import origin_of as told  # noqa: PLC0415 - captures are folders mostly
 
         return told(path)
-    if shape is Shape.RAW:
+    if shape is CaptureForm.RAW:
         from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - as other decoders
 
         raw = raw_capture(path)
@@ -245,4 +245,8 @@ def _entry(
     )
 
 
-_ENTRIES = {Shape.DECODED: _folder_entry, Shape.RAW: _raw_entry, Shape.PACKED: _packed_entry}
+_ENTRIES = {
+    CaptureForm.DECODED: _folder_entry,
+    CaptureForm.RAW: _raw_entry,
+    CaptureForm.PACKED: _packed_entry,
+}

@@ -15,7 +15,7 @@ from rcv_py.base.text import byte_size
 from rcv_py.formats.raw.files import raw_capture, raw_captures
 from rcv_py.formats.rocpd.read import RawPart, raw_parts, read_part
 
-MOST_BYTES = 4 << 30  # of all blobs of a file
+MAX_BYTES = 4 << 30  # of all blobs of a file
 
 
 def captures_of(path: Path) -> tuple[Path, ...]:
@@ -41,13 +41,13 @@ def _written(path: Path, *_: int) -> Path:
     atexit.register(shutil.rmtree, aside, ignore_errors=True)
     folder = aside / path.stem  # this names the capture
     folder.mkdir()
-    left = MOST_BYTES
+    left = MAX_BYTES
     for number, part in enumerate(one for one in raw_parts(path) if one.blob is not None):
         checkpoint()
         data = read_part(path, part, left + 1)
         left -= len(data)
         if left < 0:
-            raise BrokenFile(path.name, f"it holds more than {byte_size(MOST_BYTES)} of raw traces")
+            raise BrokenFile(path.name, f"it holds more than {byte_size(MAX_BYTES)} of raw traces")
         (folder / _name(part, number)).write_bytes(data)
     return folder
 

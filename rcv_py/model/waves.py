@@ -56,7 +56,7 @@ class WaveIndex(PickledByCopy):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wave:
+class TracedWave:
     """A traced wave with all content of its file."""
 
     row: int  # of the index
@@ -87,7 +87,7 @@ class WaveBatch:
     read but are doubtful.
     """
 
-    waves: tuple[Wave, ...]
+    waves: tuple[TracedWave, ...]
     first: np.ndarray  # int64 [waves + 1]
     stall: np.ndarray  # int32 or int64
     busy: np.ndarray  # int32 or int64
@@ -124,7 +124,7 @@ class WaveBatch:
         """Index rows of the waves, int64."""
         return np.array([wave.row for wave in self.waves], dtype=np.int64)
 
-    def some(self, rows: np.ndarray) -> Iterable[Wave]:
+    def some(self, rows: np.ndarray) -> Iterable[TracedWave]:
         """The waves at these rows of the index, to iterate over, perhaps in another process.
 
         In another process only these become objects, and levels of detail are not sent.
@@ -162,7 +162,7 @@ class WaveFacts(NamedTuple):
 FACTS: np.dtype[Any] = np.dtype([(name, np.int64) for name in WaveFacts._fields])
 TIMES = ("begin", "end", "base", "state_base")  # facts that move with the clock of the shader engine
 _PLAIN = tuple(
-    field.name for field in fields(Wave) if field.name in WaveFacts._fields and field.name != "waits"
+    field.name for field in fields(TracedWave) if field.name in WaveFacts._fields and field.name != "waits"
 )
 _plain, _id, _bases = (
     itemgetter(*map(WaveFacts._fields.index, names))
@@ -240,7 +240,7 @@ class WaveColumns:
         object.__setattr__(batch, "_source", self)
         return batch
 
-    def waves(self, at: Iterable[int]) -> Iterator[Wave]:
+    def waves(self, at: Iterable[int]) -> Iterator[TracedWave]:
         """The waves at these positions as objects; all their arrays are views of the columns."""
         table = stored_facts(self.facts).tolist()
         tokens, states = _slices(self.token_first), _slices(self.state_first)
@@ -248,7 +248,7 @@ class WaveColumns:
         for i in at:
             facts, own, spent = table[i], tokens[i], states[i]
             base, state_base, length = _bases(facts)
-            yield Wave(
+            yield TracedWave(
                 id=WaveId(*_id(facts)),
                 tokens=Tokens(
                     base=base,
@@ -297,7 +297,7 @@ class _SomeWaves:
     columns: WaveColumns
     at: np.ndarray  # int64, positions in the columns
 
-    def __iter__(self) -> Iterator[Wave]:
+    def __iter__(self) -> Iterator[TracedWave]:
         return self.columns.waves(self.at.tolist())
 
 

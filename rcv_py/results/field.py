@@ -13,7 +13,7 @@ from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
 
 
-class At(Flag):
+class ShownIn(Flag):
     """Where a field is shown."""
 
     DATA = auto()  # JSON, CSV, the API, and what `--sort` takes
@@ -60,7 +60,7 @@ class Kind:
         meaning: str,
         title: str = "",
         *,
-        at: At = At.EVERYWHERE,
+        at: ShownIn = ShownIn.EVERYWHERE,
         digits: int | None = None,
         is_unknown: bool = False,
         is_optional: bool = False,
@@ -93,7 +93,7 @@ class Field:
     kind: Kind
     meaning: str
     title: str = ""  # for people; the name if it is empty
-    at: At = At.EVERYWHERE
+    at: ShownIn = ShownIn.EVERYWHERE
     digits: int | None = None  # to which documents round; None: as the kind says
     is_unknown: bool = False  # may be null: nan, and -1 of code rows
     is_optional: bool = False  # a table may lack it
@@ -137,7 +137,7 @@ class Field:
     @property
     def is_sortable(self) -> bool:
         """Whether rows can be sorted by it."""
-        return bool((At.DATA | At.ORDER) & self.at) and self.kind.is_plain
+        return bool((ShownIn.DATA | ShownIn.ORDER) & self.at) and self.kind.is_plain
 
     def text(self, value: Any, unknown: str = "") -> str:
         """Return the text of a plain value; `unknown` stands for None."""
@@ -170,7 +170,7 @@ def of_analysis(fields: Iterable[Field], found: object) -> dict[str, Any]:
     return {field.name: field.of_analysis(found) for field in fields}
 
 
-def only(where: At, *fields: Field) -> tuple[Field, ...]:
+def only(where: ShownIn, *fields: Field) -> tuple[Field, ...]:
     """Return the fields, shown only there."""
     return tuple(replace(field, at=where) for field in fields)
 

@@ -11,15 +11,15 @@ from rcv_py.analysis.cost.place_text import NO_PLACE, source_of
 from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
-from rcv_py.results.table import Column, Table, Words
+from rcv_py.results.table import Column, DictionaryColumn, ResultTable
 
 
-def instructions(trace: Trace, lines: np.ndarray) -> Words:
+def instructions(trace: Trace, lines: np.ndarray) -> DictionaryColumn:
     """Return the text of each instruction, "" for an index outside the program."""
     return _words(lines, lambda line: trace.code.text[line] if 0 <= line < len(trace.code) else "")
 
 
-def sources(trace: Trace, lines: np.ndarray) -> Words:
+def sources(trace: Trace, lines: np.ndarray) -> DictionaryColumn:
     """Return the innermost source place of each instruction as `path:line`, "" if it has none."""
     return _words(lines, lambda line: source_of(trace, line))
 
@@ -41,7 +41,7 @@ def placed_facts(trace: Trace, line: int) -> dict[str, Any]:
     return {"instruction": line, "text": trace.code.text[line], "source": source_of(trace, line)}
 
 
-def waves(trace: Trace, rows: np.ndarray) -> Words:
+def waves(trace: Trace, rows: np.ndarray) -> DictionaryColumn:
     """Return the name of the wave at each row of the wave index."""
     return _words(rows, lambda row: str(trace.waves.id(row)))
 
@@ -57,27 +57,27 @@ def short_sources(trace: Trace) -> dict[str, str]:
     return short_paths(source.path for source in trace.sources) | missing
 
 
-def with_short_sources(table: Table, trace: Trace) -> Table:
+def with_short_sources(table: ResultTable, trace: Trace) -> ResultTable:
     """Return the table for people: every source place as short as is unambiguous."""
     return with_short_places(table, short_sources(trace))
 
 
-def with_short_places(table: Table, short: Mapping[str, str]) -> Table:
+def with_short_places(table: ResultTable, short: Mapping[str, str]) -> ResultTable:
     """Return the table with every source place as `short` abbreviates its path."""
     columns = {
         name: _shorter(column, short) if table.spec[name].kind is kinds.SOURCE else column
         for name, column in table.columns.items()
     }
-    return Table(table.spec, columns)
+    return ResultTable(table.spec, columns)
 
 
-def _shorter(column: Column, short: Mapping[str, str]) -> Words:
-    if isinstance(column, Words):
-        return Words([short_place(text, short) for text in column.texts], column.code)
+def _shorter(column: Column, short: Mapping[str, str]) -> DictionaryColumn:
+    if isinstance(column, DictionaryColumn):
+        return DictionaryColumn([short_place(text, short) for text in column.texts], column.code)
     texts, code = np.unique(column.astype(str), return_inverse=True)
-    return Words([short_place(text, short) for text in texts.tolist()], code.reshape(-1))
+    return DictionaryColumn([short_place(text, short) for text in texts.tolist()], code.reshape(-1))
 
 
-def _words(numbers: np.ndarray, text: Callable[[int], str]) -> Words:
+def _words(numbers: np.ndarray, text: Callable[[int], str]) -> DictionaryColumn:
     different, code = np.unique(numbers, return_inverse=True)
-    return Words([text(number) for number in different.tolist()], code.reshape(-1))
+    return DictionaryColumn([text(number) for number in different.tolist()], code.reshape(-1))

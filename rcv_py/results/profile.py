@@ -11,24 +11,28 @@ import numpy as np
 from rcv_py.base.text import short_kernel
 from rcv_py.model.profile import Profile
 from rcv_py.results import kinds
-from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.field import Field, ShownIn, only, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 _COUNT = replace(kinds.COUNT, has_minus_one=True)
 _BYTES = replace(kinds.BYTES, has_minus_one=True)
 _INDEX = replace(kinds.INDEX, has_minus_one=True)
-MOST_DISPATCHES = 100_000  # most rows of single launches; the longest are kept
-MOST_SHOWN = 20  # rows of a table for people
+MAX_DISPATCHES = 100_000  # most rows of single launches; the longest are kept
+MAX_SHOWN = 20  # rows of a table for people
 
 KERNELS = Spec.of(
     "profile kernels",
     "Kernels by the time of their launches, the longest first.",
     "kernel",
     kinds.NOTE(
-        "name", "Short name of the kernel", "kernel", at=At.PEOPLE, of=lambda row: short_kernel(row["kernel"])
+        "name",
+        "Short name of the kernel",
+        "kernel",
+        at=ShownIn.PEOPLE,
+        of=lambda row: short_kernel(row["kernel"]),
     ),
-    *only(At.DATA, kinds.TEXT("kernel", "Name of the kernel"), kinds.TEXT("symbol", "Its symbol")),
+    *only(ShownIn.DATA, kinds.TEXT("kernel", "Name of the kernel"), kinds.TEXT("symbol", "Its symbol")),
     kinds.COUNT("launches", "How often it was launched"),
     kinds.NANOSECONDS("total_ns", "Time of all launches, in nanoseconds", "total ns"),
     *unknown(
@@ -84,9 +88,13 @@ DISPATCHES = Spec.of(
     "Single launches, the longest first.",
     "dispatch",
     kinds.NOTE(
-        "name", "Short name of the kernel", "kernel", at=At.PEOPLE, of=lambda row: short_kernel(row["kernel"])
+        "name",
+        "Short name of the kernel",
+        "kernel",
+        at=ShownIn.PEOPLE,
+        of=lambda row: short_kernel(row["kernel"]),
     ),
-    *only(At.DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not say")),
+    *only(ShownIn.DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not say")),
     *unknown(
         _INDEX("dispatch", "Number of the launch"),
         kinds.NANOSECONDS("begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns"),
@@ -141,7 +149,7 @@ SCHEMA = Schema(
 )
 
 
-def tables(profile: Profile) -> dict[str, Table]:
+def tables(profile: Profile) -> dict[str, ResultTable]:
     """Return the tables of a profile by name, empty ones too."""
     return {
         "kernels": _kernels(profile),
@@ -153,7 +161,7 @@ def tables(profile: Profile) -> dict[str, Table]:
     }
 
 
-def _kernels(profile: Profile) -> Table:
+def _kernels(profile: Profile) -> ResultTable:
     kernels, launches = profile.kernels, profile.launches
     known = launches.kernel >= 0
     row, time = launches.kernel[known], (launches.end - launches.begin)[known]
@@ -169,7 +177,7 @@ def _kernels(profile: Profile) -> Table:
     def of(name: str) -> list[object]:
         return [getattr(kernels[at], name) for at in order.tolist()]
 
-    return Table(
+    return ResultTable(
         KERNELS,
         {
             "kernel": of("name"),
@@ -183,7 +191,7 @@ def _kernels(profile: Profile) -> Table:
     )
 
 
-def _agents(profile: Profile) -> Table:
+def _agents(profile: Profile) -> ResultTable:
     rows = [at for at, agent in enumerate(profile.agents) if agent.is_gpu]
     launches = profile.launches.agent
     count = np.bincount(launches[launches >= 0], minlength=len(profile.agents))
@@ -192,15 +200,15 @@ def _agents(profile: Profile) -> Table:
         return [getattr(profile.agents[at], name) for at in rows]
 
     names = ("name", "product", "cus", "engines", "dies", "waves_per_simd", "lds")
-    return Table(AGENTS, {"launches": count[rows], **{name: of(name) for name in names}})
+    return ResultTable(AGENTS, {"launches": count[rows], **{name: of(name) for name in names}})
 
 
-def _counters(profile: Profile) -> Table:
+def _counters(profile: Profile) -> ResultTable:
     values, size = profile.values, len(profile.counters)
     total = np.bincount(values.counter, values.value, size)
     pairs = np.unique(np.stack([values.counter, values.launch]), axis=1)[0]
     launches = np.bincount(pairs, minlength=size)
-    return Table(
+    return ResultTable(
         COUNTERS,
         {
             "counter": list(profile.counters),
@@ -211,15 +219,15 @@ def _counters(profile: Profile) -> Table:
     )
 
 
-def _dispatches(profile: Profile) -> Table:
+def _dispatches(profile: Profile) -> ResultTable:
     launches = profile.launches
     time = launches.end - launches.begin
-    order = np.lexsort((launches.dispatch, -time))[:MOST_DISPATCHES]
+    order = np.lexsort((launches.dispatch, -time))[:MAX_DISPATCHES]
     has_times = time[order] > 0
     first = int(launches.begin[launches.begin > 0].min(initial=np.iinfo(np.int64).max))
     kernels = [*(kernel.name for kernel in profile.kernels), ""]
     gpus = [*(agent.name for agent in profile.agents), ""]
-    return Table(
+    return ResultTable(
         DISPATCHES,
         {
             "kernel": [kernels[row] for row in launches.kernel[order].tolist()],
@@ -240,9 +248,9 @@ def _volume(sizes: np.ndarray) -> np.ndarray:
     return np.minimum(sizes.prod(axis=1, dtype=np.float64), 1 << 53).astype(np.int64)
 
 
-def _code_objects(profile: Profile) -> Table:
+def _code_objects(profile: Profile) -> ResultTable:
     held = Counter(kernel.code_object for kernel in profile.kernels)
-    return Table(
+    return ResultTable(
         CODE_OBJECTS,
         {
             "code_object": [one.id for one in profile.code],
@@ -254,10 +262,10 @@ def _code_objects(profile: Profile) -> Table:
     )
 
 
-def _samples(profile: Profile) -> Table:
+def _samples(profile: Profile) -> ResultTable:
     found = profile.samples
     empty: Sequence[int] = ()
-    return Table(
+    return ResultTable(
         SAMPLES,
         {
             "text": [] if found is None else list(found.text),

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.errors import UsageError
-from rcv_py.results.field import At, Field, of_analysis, rows_field
+from rcv_py.results.field import Field, ShownIn, of_analysis, rows_field
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class DictionaryColumn:
     """A column of texts that repeat: row i holds `texts[code[i]]`."""
 
     texts: Sequence[str]
@@ -23,9 +23,9 @@ class Words:
     def __len__(self) -> int:
         return len(self.code)
 
-    def __getitem__(self, rows: slice | np.ndarray) -> Words:
+    def __getitem__(self, rows: slice | np.ndarray) -> DictionaryColumn:
         """Return the column of some rows."""
-        return Words(self.texts, self.code[rows])
+        return DictionaryColumn(self.texts, self.code[rows])
 
     def values(self) -> np.ndarray:
         """Return the text of each row, dtype object."""
@@ -34,15 +34,15 @@ class Words:
         return texts[self.code] if len(self) else texts[:0]
 
 
-class Meaning(NamedTuple):
+class ColumnMeaning(NamedTuple):
     """Unit and meaning of a column; numbers without a unit are names of places."""
 
     unit: str
     text: str
 
 
-UNKNOWN = Meaning("", "")
-Column = np.ndarray | Words
+UNKNOWN = ColumnMeaning("", "")
+Column = np.ndarray | DictionaryColumn
 Columns = Mapping[str, Column | Sequence[Any]]
 
 
@@ -93,14 +93,20 @@ class Spec:
     def __contains__(self, name: str) -> bool:
         return any(field.name == name for field in self.fields)
 
-    def at(self, where: At) -> tuple[Field, ...]:
+    def at(self, where: ShownIn) -> tuple[Field, ...]:
         """Return the fields shown there, in the order for people or for documents."""
-        order = () if where is At.DATA else self.window or self.order if where is At.WINDOW else self.order
+        order = (
+            ()
+            if where is ShownIn.DATA
+            else self.window or self.order
+            if where is ShownIn.WINDOW
+            else self.order
+        )
         first = [self[name] for name in order]
         rest = [field for field in self.fields if field.name not in order]
         return tuple(field for field in (*first, *rest) if where in field.at)
 
-    def hide(self, where: At, *names: str) -> Spec:
+    def hide(self, where: ShownIn, *names: str) -> Spec:
         """Return a spec that does not show these fields there."""
         return replace(
             self,
@@ -112,16 +118,16 @@ class Spec:
 
     def field(self, name: str = "rows") -> Field:
         """Return the field of a document that holds its rows."""
-        return rows_field(name, self.row.removesuffix("."), *self.at(At.DATA))
+        return rows_field(name, self.row.removesuffix("."), *self.at(ShownIn.DATA))
 
-    def meaning(self, column: str) -> Meaning:
+    def meaning(self, column: str) -> ColumnMeaning:
         """Return the unit and meaning of a column, or of a column `field_key` of numbers by name."""
         for field in self.fields:
             if field.name == column:
-                return Meaning(field.kind.unit, field.meaning)
+                return ColumnMeaning(field.kind.unit, field.meaning)
             if field.kind.names and column.startswith(f"{field.name}_"):
                 key = column.removeprefix(f"{field.name}_")
-                return Meaning(field.kind.unit, f"{field.meaning}: {key}")
+                return ColumnMeaning(field.kind.unit, f"{field.meaning}: {key}")
         return UNKNOWN
 
     def with_field(self, field: Field) -> Spec:
@@ -129,11 +135,11 @@ class Spec:
         return replace(self, fields=(*self.fields, field))
 
 
-class Table:
+class ResultTable:
     """Columns of equal length, described by the fields of the spec; a table never changes.
 
-    A column is an array of its kind's dtype ([n], or [n, names] of a mapping), an array of texts, or `Words`.
-    Unknown cells are nan, -1 for code rows, and "".
+    A column is an array of its kind's dtype ([n], or [n, names] of a mapping), an array of texts, or
+    `DictionaryColumn`.  Unknown cells are nan, -1 for code rows, and "".
     """
 
     def __init__(self, spec: Spec, columns: Columns) -> None:
@@ -154,7 +160,7 @@ class Table:
         self._length = max(lengths, default=0)
 
     @classmethod
-    def of(cls, spec: Spec, found: object, columns: Columns = MappingProxyType({})) -> Table:
+    def of(cls, spec: Spec, found: object, columns: Columns = MappingProxyType({})) -> ResultTable:
         """Return the table of an analysis result: columns as attributes, or a sequence of rows.
 
         A field is not read if it is in `columns`, is optional or is derived from others.
@@ -166,7 +172,7 @@ class Table:
         return cls(spec, {field.name: [*map(field.of_analysis, found)] for field in fields} | {**columns})
 
     @classmethod
-    def of_rows(cls, spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
+    def of_rows(cls, spec: Spec, rows: Sequence[Sequence[object]]) -> ResultTable:
         """Return the table of rows of plain values, in the order of the fields."""
         columns = zip(*rows, strict=True) if rows else [()] * len(spec.fields)
         return cls(spec, dict(zip((field.name for field in spec.fields), columns, strict=True)))
@@ -174,21 +180,21 @@ class Table:
     def __len__(self) -> int:
         return self._length
 
-    def fields(self, where: At) -> tuple[Field, ...]:
+    def fields(self, where: ShownIn) -> tuple[Field, ...]:
         """Return the fields that are shown there, without optional ones that the table lacks."""
         return tuple(
             field for field in self.spec.at(where) if field.name in self.columns or field.of is not None
         )
 
-    def __getitem__(self, rows: np.ndarray | slice) -> Table:
+    def __getitem__(self, rows: np.ndarray | slice) -> ResultTable:
         """Return the table of some rows, given as a mask, indices or a slice."""
-        return Table(self.spec, {name: column[rows] for name, column in self.columns.items()})
+        return ResultTable(self.spec, {name: column[rows] for name, column in self.columns.items()})
 
-    def head(self, rows: int | None) -> Table:
+    def head(self, rows: int | None) -> ResultTable:
         """Return the first rows; None or 0: all of them."""
         return self if not rows else self[:rows]
 
-    def sorted(self, by: str | None, *, descending: bool = True) -> Table:
+    def sorted(self, by: str | None, *, descending: bool = True) -> ResultTable:
         """Return the rows sorted by a field, stable, unknown values last; without a field, unchanged.
 
         Raise UsageError if there is no such field, or it has no order.
@@ -207,7 +213,7 @@ class Table:
     def _ranks(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers that sort like the values (equal for equal values), and which values are known."""
         column = self.columns[name]
-        if isinstance(column, Words):
+        if isinstance(column, DictionaryColumn):
             _, rank = np.unique(np.array([*column.texts, ""], dtype=object), return_inverse=True)
             return rank.reshape(-1)[column.code], np.ones(len(self), dtype=bool)
         is_known = np.ones(len(self), dtype=bool)
@@ -220,7 +226,7 @@ class Table:
     def plain(self, name: str) -> list[Any]:
         """Return a column as documents have it."""
         column = self.columns[name]
-        if isinstance(column, Words):
+        if isinstance(column, DictionaryColumn):
             return [column.texts[code] for code in column.code.tolist()]
         return self.spec[name].plain(column)
 
@@ -229,7 +235,7 @@ class Table:
         if self.spec.csv:
             return [*self.spec.csv], self.flat(self.spec.csv)
         columns: dict[str, list[Any]] = {}
-        for field in self.fields(At.DATA):
+        for field in self.fields(ShownIn.DATA):
             if field.kind.is_plain:
                 columns[field.name] = self._flat(field.name)
             elif field.kind.is_spread:
@@ -250,7 +256,7 @@ class Table:
 
     def _flat(self, name: str) -> list[Any]:
         kind, column = self.spec[name].kind, self.columns[name]
-        if kind.document is None or isinstance(column, Words):
+        if kind.document is None or isinstance(column, DictionaryColumn):
             return self.plain(name)
         return [*map(kind.text, column)]
 
@@ -258,15 +264,15 @@ class Table:
         """Return the fields that reports show, as a Markdown table."""
         from rcv_py.base.markdown import md_table, md_text  # noqa: PLC0415 - a window does without
 
-        fields = [(field.title, field.is_number) for field in self.fields(At.REPORT)]
-        rows = [[*map(md_text, cells)] for cells in self.cells(At.REPORT)]
+        fields = [(field.title, field.is_number) for field in self.fields(ShownIn.REPORT)]
+        rows = [[*map(md_text, cells)] for cells in self.cells(ShownIn.REPORT)]
         return "".join(f"{line}\n" for line in md_table(fields, rows))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of documents: plain values by the names of fields."""
-        return self.records(field.name for field in self.fields(At.DATA))
+        return self.records(field.name for field in self.fields(ShownIn.DATA))
 
-    def cells(self, where: At, unknown: str = "") -> list[list[str]]:
+    def cells(self, where: ShownIn, unknown: str = "") -> list[list[str]]:
         """Return rows of texts for people, in the order of `fields(where)`."""
         fields = self.fields(where)
         return [
@@ -282,8 +288,8 @@ class Table:
 
 
 def _column(field: Field, values: Column | Sequence[Any]) -> Column:
-    if isinstance(values, Words):
-        return Words(values.texts, _read_only(values.code))
+    if isinstance(values, DictionaryColumn):
+        return DictionaryColumn(values.texts, _read_only(values.code))
     if field.dtype is not None:
         shape = (len(values), len(field.kind.names)) if field.kind.names else (len(values),)
         column = np.asarray(values, dtype=field.dtype).reshape(shape)

@@ -22,7 +22,7 @@ TOKENS_A_WAVE = 200  # overhead per wave, in tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedExecutions:
     """The executions that a view counts, limited to a shader engine and a range; None: all."""
 
     se: int | None = None
@@ -38,11 +38,11 @@ class Counted:
         return np.flatnonzero(is_counted if is_counted.any() else ~is_counted)
 
 
-ALL = Counted()
+ALL = CountedExecutions()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sought:
+class ExecutionQuery:
     """A search for an execution of an instruction among the executions of all chosen waves.
 
     `place` has the instruction and the rest of the selection; FASTER and SLOWER start from its execution.
@@ -50,7 +50,7 @@ class Sought:
 
     place: Selection
     which: Which = Which.MEDIAN
-    among: Counted = ALL
+    among: CountedExecutions = ALL
     is_again: bool = False  # repeated with more waves: the place is the same visit
 
 
@@ -77,9 +77,9 @@ class ExecutionSearch:
     """Finds executions for a session, and selects them there."""
 
     def __init__(self, session: _Session) -> None:
-        self.sought: Cell[Sought | None] = Cell(None)  # a search that a thread runs
+        self.sought: Cell[ExecutionQuery | None] = Cell(None)  # a search that a thread runs
         self._session = session
-        self._found: tuple[Sought, Selection] | None = None  # the last search and its result
+        self._found: tuple[ExecutionQuery, Selection] | None = None  # the last search and its result
 
     def forget(self) -> None:
         """End the search, and do not repeat the last one."""
@@ -93,7 +93,7 @@ class ExecutionSearch:
         """
         choice, reduction = self._session.choice, hits_of(line, has_idle=False)
         rows = None if choice is None else choice.rows
-        ask = self._session.snapshot().so_far("executions", reduction, line)
+        ask = self._session.snapshot().incremental("executions", reduction, line)
 
         def answer() -> LineHits:
             found = ask(rows)
@@ -101,7 +101,7 @@ class ExecutionSearch:
 
         return answer
 
-    def find(self, sought: Sought) -> None:
+    def find(self, sought: ExecutionQuery) -> None:
         """Find an execution now if that is quick, else set `sought`, so that a thread finds it."""
         session, line = self._session, sought.place.line
         store = session.store
@@ -118,7 +118,7 @@ class ExecutionSearch:
             session.selection.set(sought.place)
             self.sought.set(sought)
 
-    def found(self, sought: Sought, hits: LineHits) -> None:
+    def found(self, sought: ExecutionQuery, hits: LineHits) -> None:
         """Select the result of a search among the executions of its line."""
         if self.sought.value is not sought:
             return

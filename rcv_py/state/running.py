@@ -64,7 +64,7 @@ class _Made:
     part: Any
 
 
-class Running(Generic[Part, Answer]):
+class IncrementalAnswer(Generic[Part, Answer]):
     """The incremental result of a reduction of single waves.
 
     Each wave is mapped once, where it is read or when it first arrives; its part stays when its columns are
@@ -176,10 +176,10 @@ def _of(rows: AbstractSet[int], wanted: Collection[int] | None) -> AbstractSet[i
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class RunningReduction:
     """A reduction with a waiting user, to be mapped where some waves are read."""
 
-    running: Running[Any, Any]
+    running: IncrementalAnswer[Any, Any]
 
     @property
     def reduction(self) -> Reduction[Any, Any]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Place, Selection
+from rcv_py.state.selection import SelectedPlace, Selection
 from rcv_py.state.session import Session
 
 if TYPE_CHECKING:  # most sessions have no experiment
-    from rcv_py.analysis.whatif.asked import Asked
+    from rcv_py.analysis.whatif.asked import ChangeRequest
 
-MOST = 200  # bookmarks and experiments that are read, each
+MAX_SAVED = 200  # bookmarks and experiments that are read, each
 MAX_ROW = 1 << 31
 MAX_FACTOR = 1e4  # of a latency
 _PAIRS = ("move", "relax", "only", "merge")
@@ -29,7 +29,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "view": [view.begin, view.end],
         "range": None if counted is None else [counted.begin, counted.end],
         "bookmarks": [str(mark) for mark in session.bookmarks.value],
-        "experiments": [_written(asked) for asked in session.experiments.value[:MOST]],
+        "experiments": [_written(asked) for asked in session.experiments.value[:MAX_SAVED]],
     }
 
 
@@ -52,12 +52,12 @@ def restore_state(session: Session, state: Mapping[str, Any]) -> None:
 
 
 def _listed(value: Any) -> list[Any]:
-    return value[:MOST] if isinstance(value, list) else []
+    return value[:MAX_SAVED] if isinstance(value, list) else []
 
 
 def _place(trace: Trace, text: Any) -> Selection | None:
     try:
-        place = Place.parse(text) if isinstance(text, str) and text else None
+        place = SelectedPlace.parse(text) if isinstance(text, str) and text else None
     except ValueError:
         return None
     return None if place is None or place.why_not(trace) else place.selection
@@ -68,7 +68,7 @@ def _window(pair: Any) -> TimeWindow | None:
     return TimeWindow(*pair) if fits else None
 
 
-def _written(asked: Asked) -> dict[str, Any]:
+def _written(asked: ChangeRequest) -> dict[str, Any]:
     return {
         "latency": [list(one) for one in asked.latency],
         **{name: [list(one) for one in getattr(asked, name)] for name in _PAIRS},
@@ -78,11 +78,11 @@ def _written(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _asked(trace: Trace, saved: Any) -> Asked | None:
+def _asked(trace: Trace, saved: Any) -> ChangeRequest | None:
     """Read the output of `_written`; None for anything else, and for places that the capture lacks."""
     if not isinstance(saved, dict):
         return None
-    from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - most sessions have no experiments
+    from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - most sessions have no experiments
 
     def pairs(name: str) -> tuple[tuple[int, int], ...]:
         return tuple(_pair(one) for one in _listed(saved.get(name)))
@@ -91,7 +91,7 @@ def _asked(trace: Trace, saved: Any) -> Asked | None:
         return tuple(_row(one) for one in _listed(saved.get(name)))
 
     try:
-        asked = Asked(
+        asked = ChangeRequest(
             latency=tuple(_factor(one) for one in _listed(saved.get("latency"))),
             move=pairs("move"),
             relax=pairs("relax"),

@@ -66,7 +66,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class MeasuredPair:
     """Two instructions whose distance is measured; the second is None until the user selects it."""
 
     first: int  # code row
@@ -94,14 +94,14 @@ class SearchQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SelectedPlace:
     """A place to select, and the cycle to show; `cycle` is aligned, None: the cycle of the selection."""
 
     selection: Selection = Selection()
     cycle: int | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Place:
+    def parse(cls, text: str) -> SelectedPlace:
         """Read any of the forms above; raise ValueError for anything else."""
         text = text.strip()
         anchor = _ANCHOR.fullmatch(text)

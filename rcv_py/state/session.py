@@ -17,22 +17,22 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
-from rcv_py.state.executions import ALL, Counted, ExecutionSearch, Sought
+from rcv_py.state.executions import ALL, CountedExecutions, ExecutionQuery, ExecutionSearch
 from rcv_py.state.history import History, Visit
 from rcv_py.state.notes import SessionNotes
-from rcv_py.state.selection import Between, Hover, SearchQuery, Selection, moved
+from rcv_py.state.selection import Hover, MeasuredPair, SearchQuery, Selection, moved
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # they import analyses that most sessions do not need
     from rcv_py.analysis.compare.costs import CaptureCosts
-    from rcv_py.analysis.whatif.asked import Asked
+    from rcv_py.analysis.whatif.asked import ChangeRequest
 
 MIN_WINDOW = 16  # cycles
-SEEN_PX = 4  # a narrower selected token is invisible
-NEAR_PX = 40  # its width after zooming in
+MIN_VISIBLE_PX = 4  # a narrower selected token is invisible
+REVEAL_PX = 40  # its width after zooming in
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Session:
         self.clock_range: Cell[TimeWindow | None] = Cell(None)  # overlapping waves count; None: the default
         self.hover: Cell[Hover | None] = Cell(None)
         self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
-        self.between: Cell[Between | None] = Cell(None)  # as long
+        self.between: Cell[MeasuredPair | None] = Cell(None)  # as long
         self.plot_px = 1000  # width of the time view that was resized last
         self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
         self.looked_at: Cell[tuple[int, ...]] = Cell(())  # rows of visible waves, to be read again if needed
@@ -90,7 +90,9 @@ class Session:
         self.visited = Cell(0)  # incremented when the history changes
         self.reasons = Cell(0)  # incremented when reasons why panel commands cannot run may have changed
         self.baseline: Cell[Baseline | None] = Cell(None)  # capture to compare the open capture with
-        self.experiments: Cell[tuple[Asked, ...]] = Cell(())  # the user's experiments, the newest first
+        self.experiments: Cell[tuple[ChangeRequest, ...]] = Cell(
+            ()
+        )  # the user's experiments, the newest first
         self.remedy = Cell("")  # title of the finding whose remedy What if shows
         self.notes = SessionNotes()
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
@@ -168,11 +170,11 @@ class Session:
         self.notes.forget()
         self.trace.set(None)
 
-    def try_out(self, asked: Asked) -> None:
+    def try_out(self, asked: ChangeRequest) -> None:
         """Add an experiment as the newest; move an existing one to the front."""
         self.experiments.set((asked, *(one for one in self.experiments.value if one != asked)))
 
-    def drop_experiment(self, asked: Asked) -> None:
+    def drop_experiment(self, asked: ChangeRequest) -> None:
         """Remove an experiment."""
         self.experiments.set(tuple(one for one in self.experiments.value if one != asked))
 
@@ -247,7 +249,7 @@ class Session:
         """Notify watchers that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
 
-    def doubt_reasons(self) -> None:
+    def invalidate_command_states(self) -> None:
         """Notify watchers that reasons why commands cannot run may have changed, though no other cell did."""
         self.reasons.set(self.reasons.value + 1)
 
@@ -285,7 +287,7 @@ class Session:
         found = self.populations.value
         return None if found is None else chosen_or_working(found, self.waves.value)
 
-    def wave(self) -> Wave | None:
+    def wave(self) -> TracedWave | None:
         """The selected wave, None while it is not loaded."""
         return None if self.store is None else self.store.wave_by_id(self.selection.value.wave)
 
@@ -295,7 +297,7 @@ class Session:
         trace, wave = self.trace.value, self.selection.value.wave
         return None if trace is None or wave is None else trace.waves.row(wave)
 
-    def token(self) -> tuple[Wave, int] | None:
+    def token(self) -> tuple[TracedWave, int] | None:
         """The selected token as (wave, row), if a line and a hit are selected and the wave is loaded."""
         wave, selection = self.wave(), self.selection.value
         if wave is None or selection.line is None:
@@ -323,7 +325,7 @@ class Session:
         self.executions.sought.set(None)
         self.selection.set(self.with_source(selection))
         self._measure_to()
-        self.reveal(0 if stays else SEEN_PX)
+        self.reveal(0 if stays else MIN_VISIBLE_PX)
         self._remember()
 
     def select_wave(self, wave: WaveId) -> None:
@@ -337,7 +339,7 @@ class Session:
     def show_token(self, wave: WaveId, row: int) -> None:
         """Select the token at `row` of a loaded wave, and show it NEAR_PX wide or wider."""
         self.select_token(wave, row)
-        self.reveal(NEAR_PX)
+        self.reveal(REVEAL_PX)
 
     def select_token(self, wave: WaveId, row: int, *, stays: bool = False) -> None:
         """Select the token at `row` of a loaded wave; `stays` is as in `select`."""
@@ -350,7 +352,9 @@ class Session:
 
     def select_line(self, line: int) -> None:
         """Select a row of the code table, its source place, and the median of all its executions."""
-        self.executions.find(Sought(Selection(self.selection.value.wave, line, source=self._leaf(line))))
+        self.executions.find(
+            ExecutionQuery(Selection(self.selection.value.wave, line, source=self._leaf(line)))
+        )
 
     def select_hit(self, hit: int) -> None:
         """Select the n-th time, from 0, that the selected wave ran the selected line."""
@@ -360,10 +364,10 @@ class Session:
     def select_execution(self, which: Which) -> None:
         """Select another execution of the selected line: the fastest, median or slowest, or the next one."""
         if self.selection.value.line is not None:
-            self.executions.find(Sought(self.selection.value, which))
+            self.executions.find(ExecutionQuery(self.selection.value, which))
 
     def select_lines(
-        self, first: int, stop: int, cost: np.ndarray | None = None, among: Counted = ALL
+        self, first: int, stop: int, cost: np.ndarray | None = None, among: CountedExecutions = ALL
     ) -> None:
         """Select a range of code rows and, in it, the most expensive one: the median of its executions.
 
@@ -377,7 +381,7 @@ class Session:
             cost = trace.code.latency[first:stop] + trace.code.idle[first:stop]
         line = first + int(np.argmax(cost))
         place = Selection(self.selection.value.wave, line, source=self._leaf(line), lines=(first, stop))
-        self.executions.find(Sought(place, among=among))
+        self.executions.find(ExecutionQuery(place, among=among))
 
     def select_source(self, file: int, line: int) -> None:
         """Select a source line and the most expensive code line from it: the median of its executions."""
@@ -391,7 +395,7 @@ class Session:
             self.select(Selection(wave, source=(file, line)))
             return
         best = int(rows[np.argmax(code.latency[rows] + code.idle[rows])])
-        self.executions.find(Sought(Selection(wave, best, source=(file, line))))
+        self.executions.find(ExecutionQuery(Selection(wave, best, source=(file, line))))
 
     def step_token(self, direction: int) -> None:
         """Select the next (+1) or previous (-1) token of the selected wave."""
@@ -500,7 +504,7 @@ class Session:
         if line is not None:
             begin = None if token is None else token[0].tokens.span(token[1]).begin
             self.measure.set(None)
-            self.between.set(Between(line, begin=begin))
+            self.between.set(MeasuredPair(line, begin=begin))
 
     def _measure_to(self) -> None:
         """End the measurement at the selected instruction, and measure the time between the executions."""
@@ -519,7 +523,7 @@ class Session:
             return
         span = token[0].tokens.span(token[1])
         if span.width * self.plot_px < least_px * view.width:
-            width = max(MIN_WINDOW, int(span.width * self.plot_px / NEAR_PX))
+            width = max(MIN_WINDOW, int(span.width * self.plot_px / REVEAL_PX))
             self.set_view(TimeWindow(span.middle - width // 2, span.middle - width // 2 + width))
             return
         if view.contains(span.begin) and (view.contains(span.end) or span.width > view.width):

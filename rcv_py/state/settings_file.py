@@ -14,8 +14,8 @@ from rcv_py.base.settings import BY_NAME, OPTIONS
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Keys
 
-MOST_BYTES = 1 << 20
-MOST_KEYS = 4  # of a command
+MAX_BYTES = 1 << 20
+MAX_KEYS = 4  # of a command
 FORM = "rcv.settings/1"
 
 
@@ -42,7 +42,7 @@ def read_settings(path: Path) -> SettingsFile:
     """Read such a file; raise UsageError for other files."""
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", hint="Choose another file.") from error
     document = _document(data)
@@ -55,7 +55,7 @@ def read_settings(path: Path) -> SettingsFile:
 
 
 def _document(data: bytes) -> dict[str, Any] | None:
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         return None
     try:
         found = json.loads(data)
@@ -82,5 +82,5 @@ def _keys(stored: object) -> dict[str, tuple[str, ...]]:
     return {
         name: tuple(keys)
         for name, keys in (stored.items() if isinstance(stored, dict) else ())
-        if isinstance(keys, list) and len(keys) <= MOST_KEYS and all(isinstance(one, str) for one in keys)
+        if isinstance(keys, list) and len(keys) <= MAX_KEYS and all(isinstance(one, str) for one in keys)
     }

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from rcv_py import __version__
-from rcv_py.state.selection import Place
+from rcv_py.state.selection import SelectedPlace
 
 WAIT = 2.0  # seconds for the reply of a program that may be busy
 REQUEST_WAIT = 1.0  # seconds for the rest of a request: the window is blocked meanwhile
@@ -27,7 +27,7 @@ _INVISIBLE = ("offscreen", "minimal", "vnc")  # platforms of Qt without visible 
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class OpenRequest:
     """A request to open in a window, with the arguments of the command; paths are absolute, None: nothing."""
 
     path: str | None = None
@@ -57,7 +57,7 @@ def address(environment: Mapping[str, str]) -> Path | None:
     return None
 
 
-def hand_over(place: Path | None, request: Request) -> bool:
+def hand_over(place: Path | None, request: OpenRequest) -> bool:
     """Send a request to the program that listens there; False if there is none, or it does not reply."""
     if place is None or not place.exists():
         return False
@@ -74,7 +74,7 @@ class Listener:
     """The listener of the running program: reads one request when its owner notifies it."""
 
     def __init__(
-        self, place: Path, accepts: Callable[[Request], bool], take: Callable[[Request], None]
+        self, place: Path, accepts: Callable[[OpenRequest], bool], take: Callable[[OpenRequest], None]
     ) -> None:
         """Listen; raise OSError if another program already listens, or the path cannot be used.
 
@@ -128,11 +128,11 @@ def _received(far: socket.socket) -> bytes:
     return received
 
 
-def _request(received: bytes) -> Request | None:
+def _request(received: bytes) -> OpenRequest | None:
     """Return the request, None if it is no request of this version."""
     try:
         said = json.loads(received)
-        if not isinstance(said, dict) or said.keys() != {field.name for field in fields(Request)}:
+        if not isinstance(said, dict) or said.keys() != {field.name for field in fields(OpenRequest)}:
             return None
         files = said.pop("run_files")
         texts = [text for text in (*said.values(), *files) if text is not None]
@@ -141,7 +141,7 @@ def _request(received: bytes) -> Request | None:
         ):
             return None
         if said["place"] is not None:
-            Place.parse(said["place"])
-        return Request(**said, run_files=tuple(files))
+            SelectedPlace.parse(said["place"])
+        return OpenRequest(**said, run_files=tuple(files))
     except (ValueError, TypeError, RecursionError):
         return None

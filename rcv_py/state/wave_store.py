@@ -18,8 +18,8 @@ from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch, WaveLod
-from rcv_py.state.running import Again, AnswerFlag, Order, Running, Watcher
+from rcv_py.model.waves import TracedWave, WaveBatch, WaveLod
+from rcv_py.state.running import Again, AnswerFlag, IncrementalAnswer, RunningReduction, Watcher
 
 NAMED = 20  # waves with their own sentence in the list of problems
 NO_LIMIT = 1 << 62
@@ -45,7 +45,7 @@ class Snapshot:
         is_same = self.batches is other.batches and self.store is other.store
         return is_same and self.is_streaming == other.is_streaming
 
-    def so_far(
+    def incremental(
         self,
         name: Hashable,
         reduction: Reduction[Part, Answer],
@@ -108,7 +108,7 @@ class WaveStore:
         self.lost: dict[int, str] = {}  # index row: why it could not be read again
         self.notes: dict[int, str] = {}  # index row: doubts about it
         self.nbytes = self.tokens = 0  # of the waves in memory
-        self._waves: dict[int, Wave] = {}
+        self._waves: dict[int, TracedWave] = {}
         self._read: set[int] = set()  # rows of all waves that were ever in memory
         self._read_bytes = 0  # that they took
         self._lods: dict[int, WaveLod] = {}
@@ -116,7 +116,7 @@ class WaveStore:
         self._last_use: dict[WaveBatch, int] = {}
         self._uses = 0
         self._lock = Lock()  # of running results: threads read them
-        self._running: dict[Hashable, tuple[Hashable, Running[Any, Any]]] = {}
+        self._running: dict[Hashable, tuple[Hashable, IncrementalAnswer[Any, Any]]] = {}
         self._flags: WeakSet[AnswerFlag] = WeakSet()
         self._is_over = False
         # Running results do not reference the store: a cycle would live until the next garbage collection.
@@ -140,28 +140,28 @@ class WaveStore:
         key: Hashable = None,
         watcher: Watcher | None = None,
         expected: frozenset[int] | None = None,
-    ) -> Running[Part, Answer]:
+    ) -> IncrementalAnswer[Part, Answer]:
         """Return the running result of a reduction by the name of its user.
 
         A new `key` (parameters of the reduction, waves that count) starts a new result and ends the old one.
-        The others are as in `Snapshot.so_far`.
+        The others are as in `Snapshot.incremental`.
         """
         with self._lock:
             known = self._running.get(name)
             if known is None or known[0] != key:
                 if known is not None:
                     known[1].flag.end()
-                running = Running(self.trace, reduction, self._again, expected)
+                running = IncrementalAnswer(self.trace, reduction, self._again, expected)
                 known = self._running[name] = key, running
             running = known[1]
             if watcher is not None and watcher not in running.watchers:
                 running.watchers = (*running.watchers, watcher)
             return running
 
-    def orders(self) -> list[Order]:
+    def orders(self) -> list[RunningReduction]:
         """Reductions with a visible watcher, to be mapped where waves are read; from any thread."""
         with self._lock:
-            return [Order(running) for _, running in self._running.values() if running.is_wanted]
+            return [RunningReduction(running) for _, running in self._running.values() if running.is_wanted]
 
     def keep(self, flag: AnswerFlag) -> None:
         """Register a flag that is set when reductions must end."""
@@ -226,7 +226,7 @@ class WaveStore:
         while self.nbytes > self.budget and len(self.batches) > 1:
             self._drop(min(self.batches, key=self._last_use.__getitem__))
 
-    def wave(self, row: int) -> Wave | None:
+    def wave(self, row: int) -> TracedWave | None:
         """The wave at a row of the index, None while it is not loaded."""
         if row in self._batch_of:
             self._touch(self._batch_of[row])
@@ -240,7 +240,7 @@ class WaveStore:
             self.wave(row)
         return chosen
 
-    def wave_by_id(self, wave: WaveId | None) -> Wave | None:
+    def wave_by_id(self, wave: WaveId | None) -> TracedWave | None:
         """The wave with an id, None while it is not loaded."""
         row = None if wave is None else self.trace.waves.row(wave)
         return None if row is None else self.wave(row)

@@ -11,9 +11,9 @@ from itertools import chain
 import numpy as np
 
 from rcv_py.formats.derived.waits import replay
-from rcv_py.synth.capture import Capture, Cause, Truth, WaveRun, WaveTruth, timeline
+from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, Truth, WaveRun, WaveTruth, timeline
 from rcv_py.synth.hardware import Hardware
-from rcv_py.synth.program import Kernel, first_rows
+from rcv_py.synth.program import SyntheticKernel, first_rows
 from rcv_py.synth.simulate import ComputeUnit
 from rcv_py.synth.wave_state import (
     BLAMED,
@@ -22,8 +22,8 @@ from rcv_py.synth.wave_state import (
     INSTRUCTION,
     PRODUCER,
     RETURNED,
-    Launch,
     LiveWave,
+    SyntheticLaunch,
 )
 
 _TICKS_PER_CYCLE = 1 / 20  # of the 100 MHz clock, at 2.0 GHz
@@ -40,7 +40,7 @@ class Plan:
     """
 
     hardware: Hardware
-    launches: tuple[Launch, ...]
+    launches: tuple[SyntheticLaunch, ...]
     offsets: tuple[int, ...] = (0,)
     target_cu: int = 1
     cus: tuple[int, ...] = (1,)
@@ -48,7 +48,7 @@ class Plan:
     seed: int = 0
 
     @property
-    def kernels(self) -> tuple[Kernel, ...]:
+    def kernels(self) -> tuple[SyntheticKernel, ...]:
         """The kernels in the order of the code table."""
         return tuple(launch.kernel for launch in self.launches)
 
@@ -57,7 +57,7 @@ class Plan:
 class Simulated:
     """The result of a plan: the capture, and the simulated waves of each shader engine."""
 
-    capture: Capture
+    capture: SyntheticCapture
     live: dict[int, list[LiveWave]]
 
 
@@ -98,7 +98,7 @@ def build(plan: Plan) -> Simulated:
     )
     clock = realtime(residencies, whole.offset_of_se)
     return Simulated(
-        Capture(
+        SyntheticCapture(
             generation=plan.hardware.generation,
             kernels=plan.kernels,
             waves=tuple(runs),
@@ -176,7 +176,7 @@ def _traced(
 
 def _by_cause(rows: list[dict[int, int]], default: int) -> np.ndarray:
     """The numbers of each token by cause, int32 [tokens, causes]."""
-    table = np.full((len(rows), len(Cause)), default, dtype=np.int32)
+    table = np.full((len(rows), len(SimulatedCause)), default, dtype=np.int32)
     row = np.repeat(np.arange(len(rows)), [len(causes) for causes in rows])
     table[row, list(chain.from_iterable(rows))] = [value for causes in rows for value in causes.values()]
     return table

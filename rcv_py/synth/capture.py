@@ -11,7 +11,7 @@ import numpy as np
 
 from rcv_py.base.runs import run_starts
 from rcv_py.model.kinds import TokenKind, WaveState
-from rcv_py.synth.program import SOURCES, Kernel, Source
+from rcv_py.synth.program import SOURCES, Source, SyntheticKernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class WaveRun:
     cu: int
     begin: int
     end: int
-    kernel: int  # index into `Capture.kernels`
+    kernel: int  # index into `SyntheticCapture.kernels`
     workgroup: int
     tokens: np.ndarray  # int64 [n, 5]: time, category, stall, duration, code row
     timeline: np.ndarray  # int64 [m, 2]: state, duration
@@ -43,11 +43,11 @@ class WaveRun:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Capture:
+class SyntheticCapture:
     """Everything that goes into a folder."""
 
     generation: int
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[SyntheticKernel, ...]
     waves: tuple[WaveRun, ...]
     truth: Truth
     realtime: Mapping[int, list[tuple[int, int]]] = field(default_factory=dict)  # se: (cycle, 100 MHz tick)
@@ -89,7 +89,7 @@ def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
     return np.column_stack([states[starts], np.add.reduceat(length, starts)])
 
 
-class Cause(IntEnum):
+class SimulatedCause(IntEnum):
     """Why a token stalled, or why there was a gap before it."""
 
     NONE = 0

@@ -72,7 +72,7 @@ _ACCUMULATES = ("v_fmac_", "v_pk_fmac_", "v_dot2c_")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class InstructionTiming:
     """The timing-relevant properties of an instruction."""
 
     unit: str  # unit that executes it: a key of the simulator's table of units
@@ -88,7 +88,7 @@ class Meaning:
     is_store: bool
 
 
-def meaning(text: str, generation: int) -> Meaning:
+def meaning(text: str, generation: int) -> InstructionTiming:
     """Return the meaning of an instruction text on the given generation (9, 11 or 12)."""
     name = text.split(maxsplit=1)[0]
     unit, kind = _unit(name, generation)
@@ -98,7 +98,7 @@ def meaning(text: str, generation: int) -> Meaning:
     counts = _counts(name, unit, generation, is_store)
     waits = _waits(text) if unit == "wait" else ()
     passes = _passes(name, unit, width, generation)
-    return Meaning(
+    return InstructionTiming(
         unit=unit,
         port="valu" if unit == "matrix" else unit,
         kind=kind,

@@ -23,7 +23,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-from rcv_py.synth.isa import Meaning, meaning
+from rcv_py.synth.isa import InstructionTiming, meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +63,25 @@ SOURCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class SyntheticInstruction:
     """One instruction of a kernel."""
 
     text: str
     source: str  # chain of places, "" without debug info
-    meaning: Meaning
+    meaning: InstructionTiming
     target: int = -1  # instruction a branch jumps to
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class SyntheticKernel:
     """A kernel: its instructions and their addresses."""
 
     symbol: str
     demangled: str
     generation: int
     address: int
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[SyntheticInstruction, ...]
     labels: Mapping[str, int]  # name to instruction
     codeobj: int = 2
 
@@ -96,13 +96,13 @@ class Kernel:
         return self.address + sum(instruction.meaning.size for instruction in self.instructions)
 
 
-def first_rows(kernels: Iterable[Kernel]) -> list[int]:
+def first_rows(kernels: Iterable[SyntheticKernel]) -> list[int]:
     """Return the code row of each kernel's label, which its instructions follow, and the number of rows."""
     return [*accumulate((1 + len(kernel.instructions) for kernel in kernels), initial=0)]
 
 
 @cache
-def kernel(name: str, address: int | None = None) -> Kernel:
+def kernel(name: str, address: int | None = None) -> SyntheticKernel:
     """Return a kernel of `kernels/`, at `address` if given, else at its own."""
     text = (Path(__file__).parent / "kernels" / f"{name}.s").read_text(encoding="utf-8")
     head = dict(line[1:].split(" ", 1) for line in text.splitlines() if line.startswith("."))
@@ -124,7 +124,7 @@ def assemble(
     *,
     demangled: str = "",
     address: int = 0x1600,
-) -> Kernel:
+) -> SyntheticKernel:
     """Make a kernel from the assembly text described above; ValueError for an invalid line."""
     lines: list[tuple[str, str, str]] = []  # instruction, notes, source
     labels: dict[str, int] = {}
@@ -148,8 +148,10 @@ def assemble(
             target = labels[label]
             distance = (starts[target] - starts[number + 1]) // 4
             line = f"{name} {distance & 0xFFFF}"  # noqa: PLW2901 - the same, with a distance for the label
-        instructions.append(Instruction(line, place, what, target, dict(n.split("=") for n in notes.split())))
-    return Kernel(
+        instructions.append(
+            SyntheticInstruction(line, place, what, target, dict(n.split("=") for n in notes.split()))
+        )
+    return SyntheticKernel(
         symbol=symbol,
         demangled=demangled,
         generation=generation,

@@ -9,8 +9,8 @@ import numpy as np
 
 from rcv_py.base.runs import borders
 from rcv_py.model.kinds import MATRIX_PREFIXES, EventKind, StallReason, TokenKind
-from rcv_py.synth.capture import Capture, Cause, WaveRun
-from rcv_py.synth.program import Kernel, first_rows
+from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, WaveRun
+from rcv_py.synth.program import SyntheticKernel, first_rows
 from rcv_py.synth.wave_state import DURATION, KIND, STALL, TIME, LiveWave
 
 SAMPLE_INTERVAL = 40  # cycles between two counter samples
@@ -49,19 +49,19 @@ SHADER_MONITORS = (
 )
 
 _REASONS = {  # a sampler does not report the other causes
-    Cause.FETCH: StallReason.FETCH,
-    Cause.DEPENDENCY: StallReason.ALU_DEPENDENCY,
-    Cause.COUNTER: StallReason.WAITCNT,
-    Cause.SLEEP: StallReason.INTERNAL,
-    Cause.BARRIER: StallReason.BARRIER,
-    Cause.ARBITER: StallReason.ARBITER_LOST,
-    Cause.PIPE: StallReason.PIPE_STALLED,
-    Cause.LAUNCH: StallReason.FETCH,
-    Cause.OWN_UNIT: StallReason.ARBITER_LOST,
+    SimulatedCause.FETCH: StallReason.FETCH,
+    SimulatedCause.DEPENDENCY: StallReason.ALU_DEPENDENCY,
+    SimulatedCause.COUNTER: StallReason.WAITCNT,
+    SimulatedCause.SLEEP: StallReason.INTERNAL,
+    SimulatedCause.BARRIER: StallReason.BARRIER,
+    SimulatedCause.ARBITER: StallReason.ARBITER_LOST,
+    SimulatedCause.PIPE: StallReason.PIPE_STALLED,
+    SimulatedCause.LAUNCH: StallReason.FETCH,
+    SimulatedCause.OWN_UNIT: StallReason.ARBITER_LOST,
 }
 
 
-def counters(capture: Capture, se: int, units: int = 1) -> np.ndarray:
+def counters(capture: SyntheticCapture, se: int, units: int = 1) -> np.ndarray:
     """Return the samples of `COUNTERS`, int64 [n, 7] by time: time, four values, cu, bank.
 
     A sample covers the cycles since the previous sample; levels are instantaneous.  While no wave is resident
@@ -103,7 +103,7 @@ def _active(tokens: np.ndarray, kind: int, time: np.ndarray) -> np.ndarray:
     return np.bincount(place, weights=cycles, minlength=len(time))[: len(time)].astype(np.int64)
 
 
-def _matrix_busy(capture: Capture, tokens: np.ndarray, time: np.ndarray) -> np.ndarray:
+def _matrix_busy(capture: SyntheticCapture, tokens: np.ndarray, time: np.ndarray) -> np.ndarray:
     items = [item for kernel in capture.kernels for item in (None, *kernel.instructions)]  # a label first
     of_row = [
         item.meaning.passes if item is not None and item.text.startswith(MATRIX_PREFIXES) else 0
@@ -140,7 +140,7 @@ def sibling(waves: Sequence[LiveWave], simd: int) -> np.ndarray:
     return np.array(sorted(rows), dtype=np.int64)
 
 
-def events(capture: Capture) -> dict[int, list[dict[str, Any]]]:
+def events(capture: SyntheticCapture) -> dict[int, list[dict[str, Any]]]:
     """Return the records of an occupancy file of version 3.1: dispatches and related events."""
     found: dict[int, list[dict[str, Any]]] = {}
     lives = capture.truth.residencies
@@ -165,7 +165,7 @@ def _event(time: int, kind: EventKind, payload: int = 0, flags: int = 0, **more:
     return {**common, "flags": flags, "payload": payload, "byte_offset": 0, **more}
 
 
-def _dispatch(time: int, index: int, kernel: Kernel) -> dict[str, Any]:
+def _dispatch(time: int, index: int, kernel: SyntheticKernel) -> dict[str, Any]:
     return {
         "kind": "dispatch",
         "time": time,
@@ -187,7 +187,9 @@ def _dispatch(time: int, index: int, kernel: Kernel) -> dict[str, Any]:
     }
 
 
-def monitors(capture: Capture, names: Sequence[str], interval: int = MONITOR_INTERVAL) -> dict[str, Any]:
+def monitors(
+    capture: SyntheticCapture, names: Sequence[str], interval: int = MONITOR_INTERVAL
+) -> dict[str, Any]:
     """Return spm.json: instructions, waves and their cycles per interval; empty intervals are left out.
 
     Times are shader cycles of the engine: the end of the interval, as differences.
@@ -240,14 +242,14 @@ def _union(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return begin[is_new], reach[np.roll(is_new, -1)]
 
 
-def pc_samples(capture: Capture) -> tuple[np.ndarray, np.ndarray]:
+def pc_samples(capture: SyntheticCapture) -> tuple[np.ndarray, np.ndarray]:
     """Return issued samples, int64 [rows], and stalled samples by reason, int64 [rows, 10].
 
     Every wave is sampled every `PERIOD` cycles; between two instructions it is stalled on the later.
     """
     issued = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
     reasons = np.zeros((len(issued), len(StallReason)), dtype=np.int64)
-    table = np.array([_REASONS.get(cause, StallReason.OTHER) for cause in Cause])
+    table = np.array([_REASONS.get(cause, StallReason.OTHER) for cause in SimulatedCause])
     for number, wave in enumerate(capture.waves):
         truth = capture.truth.waves[wave.key]
         start, _, stall, duration, row = wave.tokens.T

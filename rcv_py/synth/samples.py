@@ -11,11 +11,11 @@ import numpy as np
 from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers
 from rcv_py.synth.build import Plan, Simulated, build
-from rcv_py.synth.capture import Capture, Truth
+from rcv_py.synth.capture import SyntheticCapture, Truth
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4, Hardware
-from rcv_py.synth.program import SOURCES, Kernel, kernel
-from rcv_py.synth.wave_state import Launch
-from rcv_py.synth.write import NATIVE, PACKED, SCRIPTED, Layout, write_folder
+from rcv_py.synth.program import SOURCES, SyntheticKernel, kernel
+from rcv_py.synth.wave_state import SyntheticLaunch
+from rcv_py.synth.write import NATIVE, PACKED, SCRIPTED, FileLayout, write_folder
 
 SHIPPED = ("matmul_tiled", "pc_sampling", "placeholder")  # kept in sample_traces/, made with seed 0
 _ENGINES = (0, 752, 1504, 2212)  # cycles by which the clocks of four shader engines lag
@@ -30,14 +30,14 @@ _MARKERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class NamedSample:
     """A named capture; `text` describes it in a sentence."""
 
     name: str
     text: str
     plan: Callable[[], Plan]
-    extend: Callable[[Simulated], Capture] = lambda simulated: simulated.capture
-    layout: Layout = NATIVE
+    extend: Callable[[Simulated], SyntheticCapture] = lambda simulated: simulated.capture
+    layout: FileLayout = NATIVE
 
     def write(self, folder: Path, seed: int = 0) -> Truth:
         """Write the folder and return the truth about it; the same seed gives the same bytes."""
@@ -70,7 +70,7 @@ def _alone(
     """Return a function that makes the plan of a single kernel."""
 
     def plan() -> Plan:
-        launch = Launch(
+        launch = SyntheticLaunch(
             kernel=kernel(name),
             groups=groups,
             iterations=iterations,
@@ -82,9 +82,9 @@ def _alone(
     return plan
 
 
-def _in_a_row(*names: str) -> list[Kernel]:
+def _in_a_row(*names: str) -> list[SyntheticKernel]:
     """Return kernels at consecutive addresses of the code object, each at a multiple of 256 bytes."""
-    kernels: list[Kernel] = []
+    kernels: list[SyntheticKernel] = []
     for name in names:
         kernels.append(kernel(name, -(-kernels[-1].stop // 256) * 256 if kernels else None))
     return kernels
@@ -93,22 +93,24 @@ def _in_a_row(*names: str) -> list[Kernel]:
 def _matmul() -> Plan:
     """Row scaling, then the tiled product: four shader engines, eight CUs, two waves a SIMD and a tail."""
     scale, product = _in_a_row("scale_rows", "matmul_tiled")
-    launches = Launch(scale, 1, {"columns": (2,)}), Launch(product, 3, {"K": (20,)})
+    launches = SyntheticLaunch(scale, 1, {"columns": (2,)}), SyntheticLaunch(product, 3, {"K": (20,)})
     return Plan(CDNA, launches, _ENGINES, cus=(0, 1, 2, 3, 4, 5, 6, 8))
 
 
 def _kernels() -> Plan:
     kernels = _in_a_row("vector_add", "reduce", "scale_rows", "matmul_tiled")
     iterations = {"n": (6, 8), "columns": (3,), "K": (5,)}
-    launches = tuple(Launch(one, 2, iterations) for one in kernels)
+    launches = tuple(SyntheticLaunch(one, 2, iterations) for one in kernels)
     return Plan(CDNA, launches, _ENGINES[:2], cus=(0, 1, 2))
 
 
 def _several_groups() -> Plan:
     """Five workgroups of three waves on a compute unit at a time, in any free slots; then of six waves."""
     tiles, ping_pong = _in_a_row("tiles", "ping_pong")
-    small = Launch(tiles, 10, {"n": (5, 8, 6)}, waves_per_group=3)
-    return Plan(_MEETING, (small, Launch(ping_pong, 4, {"n": (5,)}, waves_per_group=6)), _ENGINES[:2])
+    small = SyntheticLaunch(tiles, 10, {"n": (5, 8, 6)}, waves_per_group=3)
+    return Plan(
+        _MEETING, (small, SyntheticLaunch(ping_pong, 4, {"n": (5,)}, waves_per_group=6)), _ENGINES[:2]
+    )
 
 
 # As observed on gfx9: 4 or 8 cycles from the last arrival to the first release, releases 0 or 4 cycles apart.
@@ -127,20 +129,20 @@ def _tutorial(name: str) -> Callable[[], Plan]:
 _SPLIT = replace(RDNA4, slots=8, splits_barriers=True)
 
 
-def _with_counters(simulated: Simulated, units: int = 1) -> Capture:
+def _with_counters(simulated: Simulated, units: int = 1) -> SyntheticCapture:
     capture = simulated.capture
     tables = {se: samplers.counters(capture, se, units) for se in simulated.live}
     return replace(capture, counter_names=samplers.COUNTERS, counters=tables)
 
 
-def _with_markers(simulated: Simulated) -> Capture:
+def _with_markers(simulated: Simulated) -> SyntheticCapture:
     capture = simulated.capture
     names = [[capture.kernels[0].codeobj, *marker] for marker in _MARKERS]
     data = {se: samplers.shader_data(waves, capture.waves[0].cu) for se, waves in simulated.live.items()}
     return replace(capture, shaderdata=data, code_extras={"sqtt_funcmap": names})
 
 
-def _with_events(simulated: Simulated) -> Capture:
+def _with_events(simulated: Simulated) -> SyntheticCapture:
     capture = simulated.capture
     kernels = [
         {"address": one.address, "codeobj": one.codeobj, "name": one.symbol, "demangled": one.demangled}
@@ -150,13 +152,13 @@ def _with_events(simulated: Simulated) -> Capture:
     return replace(capture, events=samplers.events(capture), code_extras=extras)
 
 
-def _with_sibling(simulated: Simulated) -> Capture:
+def _with_sibling(simulated: Simulated) -> SyntheticCapture:
     """Memory instructions of the sibling of SIMD 0, the traced one."""
     tables = {se: samplers.sibling(waves, 1) for se, waves in simulated.live.items()}
     return replace(simulated.capture, other_simd=tables)
 
 
-def _placeholder(simulated: Simulated) -> Capture:
+def _placeholder(simulated: Simulated) -> SyntheticCapture:
     """Occupancy of other compute units, but no wave on the traced unit."""
     full = simulated.capture
     elsewhere = full.truth.residencies[full.truth.residencies[:, 1] != full.waves[0].cu]
@@ -164,129 +166,133 @@ def _placeholder(simulated: Simulated) -> Capture:
     return replace(full, waves=(), truth=replace(full.truth, waves={}, lines=none, residencies=elsewhere))
 
 
-def _pc_sampling(simulated: Simulated) -> Capture:
+def _pc_sampling(simulated: Simulated) -> SyntheticCapture:
     """Samples instead of tokens."""
     samples = samplers.pc_samples(simulated.capture)
     return replace(simulated.capture, waves=(), pc_samples=samples)
 
 
-SAMPLES: Registry[Sample] = Registry("sample")
+SAMPLES: Registry[NamedSample] = Registry("sample")
 for _sample in (
-    Sample("matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, MFMA, four shader engines.", _matmul),
-    Sample("matmul_small", "The same product, short, on two shader engines.", _SMALL),
-    Sample("vector_add", "Hundreds of short waves, eight a SIMD.", _VECTOR),
-    Sample(
+    NamedSample(
+        "matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, MFMA, four shader engines.", _matmul
+    ),
+    NamedSample("matmul_small", "The same product, short, on two shader engines.", _SMALL),
+    NamedSample("vector_add", "Hundreds of short waves, eight a SIMD.", _VECTOR),
+    NamedSample(
         "reduction",
         "A sum with ds_bpermute, a barrier and uneven loops.",
         _alone("reduce", 6, {"n": (12, 9, 15)}, replace(CDNA, slots=4), cus=(0, 1, 2, 4)),
     ),
-    Sample("kernels", "Four kernels one after the other in one capture.", _kernels),
-    Sample("gfx11", "Matrix product on gfx11: cycle resolution, overlapping tokens, vscnt.", _GFX11),
-    Sample("gfx12", "Matrix product on gfx12: a counter a kind of memory.", _GFX12),
-    Sample(
+    NamedSample("kernels", "Four kernels one after the other in one capture.", _kernels),
+    NamedSample("gfx11", "Matrix product on gfx11: cycle resolution, overlapping tokens, vscnt.", _GFX11),
+    NamedSample("gfx12", "Matrix product on gfx12: a counter a kind of memory.", _GFX12),
+    NamedSample(
         "rivals",
         "Causes of stalls that compete: queue, MFMA unit, results.",
         _alone("rivals", 4, {"n": (8, 10)}),
     ),
-    Sample(
+    NamedSample(
         "untold",
         "The same with stalls that no file explains.",
         _alone("rivals", 4, {"n": (8, 10)}, replace(CDNA, untold=0.04, fetch_stalls=True)),
     ),
-    Sample(
+    NamedSample(
         "straggler",
         "Barriers whose last wave was often not traced.",
         _alone("straggler", 4, {"n": (12,)}, traced_simds=(0, 1)),
     ),
-    Sample(
+    NamedSample(
         "combined",
         "Waits on two counters, and scalar loads in any order.",
         _alone("combined", 6, {"n": (14, 17)}, replace(CDNA, jitter=0.6)),
     ),
-    Sample("ceiling", "Matrix products that keep the MFMA unit busy.", _alone("ceiling", 4, {"n": (16,)})),
-    Sample(
+    NamedSample(
+        "ceiling", "Matrix products that keep the MFMA unit busy.", _alone("ceiling", 4, {"n": (16,)})
+    ),
+    NamedSample(
         "crowded",
         "Memory, LDS and scalar queues that are full.",
         _alone("crowded", 6, {"n": (5, 6)}, replace(CDNA, slots=4)),
     ),
-    Sample(
+    NamedSample(
         "groups_256",
         "Workgroups of four waves, two at a time.",
         _alone("tiles", 6, {"n": (8,)}, _MEETING, resident=2),
     ),
-    Sample(
+    NamedSample(
         "groups_512",
         "Workgroups of eight waves, two a SIMD.",
         _alone("tiles", 4, {"n": (8, 6)}, _MEETING, waves_per_group=8, resident=2),
     ),
-    Sample(
+    NamedSample(
         "groups_1024",
         "Workgroups of sixteen waves, four a SIMD.",
         _alone("tiles", 3, {"n": (6,)}, _MEETING, waves_per_group=16, resident=4),
     ),
-    Sample(
+    NamedSample(
         "ping_pong",
         "Halves of a workgroup that meet at different barriers.",
         _alone("ping_pong", 4, {"n": (8,)}, _MEETING, waves_per_group=8, resident=4),
     ),
-    Sample("several_groups", "Small workgroups in whatever slots are free.", _several_groups),
-    Sample(
+    NamedSample("several_groups", "Small workgroups in whatever slots are free.", _several_groups),
+    NamedSample(
         "mixed_populations",
         "Waves that leave their workgroup early.",
         _alone("leaving", 6, {"n": (8,)}, _MEETING, waves_per_group=8, resident=4),
     ),
-    Sample(
+    NamedSample(
         "split_barriers_gfx12",
         "Barriers in two instructions, a quarter of the waves traced.",
         _alone(
             "split_tiles", 4, {"n": (10,)}, _SPLIT, waves_per_group=16, offsets=(0, 287), traced_simds=(0,)
         ),
     ),
-    Sample(
+    NamedSample(
         "tutorial_before",
         "The kernel of the tutorial as somebody wrote it.",
         _tutorial("dequant_late"),
         lambda run: replace(run.capture, sources={"dequant": SOURCES["dequant"]}),
     ),
-    Sample(
+    NamedSample(
         "tutorial_after",
         "The same with a load moved up: 12 % faster.",
         _tutorial("dequant_early"),
         lambda run: replace(run.capture, sources={"dequant": SOURCES["early"]}),
     ),
-    Sample("counters", "Streamed counters of both banks.", _SMALL, _with_counters),
-    Sample(
+    NamedSample("counters", "Streamed counters of both banks.", _SMALL, _with_counters),
+    NamedSample(
         "spm",
         "Streamed performance monitors.",
         _SMALL,
         lambda run: replace(run.capture, spm=samplers.monitors(run.capture, samplers.DEVICE_MONITORS, 1024)),
     ),
-    Sample(
+    NamedSample(
         "counters_units",
         "Streamed counters of three compute units an engine.",
         _SMALL,
         lambda run: _with_counters(run, units=3),
     ),
-    Sample(
+    NamedSample(
         "spm_gfx12",
         "Streamed performance monitors of gfx12.",
         _GFX12,
         lambda run: replace(run.capture, spm=samplers.monitors(run.capture, samplers.SHADER_MONITORS)),
     ),
-    Sample("markers", "Markers written with s_ttracedata, and their names.", _GFX12, _with_markers),
-    Sample("other_simd", "Memory instructions of the sibling SIMD.", _GFX11, _with_sibling),
-    Sample(
+    NamedSample("markers", "Markers written with s_ttracedata, and their names.", _GFX12, _with_markers),
+    NamedSample("other_simd", "Memory instructions of the sibling SIMD.", _GFX11, _with_sibling),
+    NamedSample(
         "events",
         "Version 3.1: events, dispatches, workgroups, no wait lists.",
         _kernels,
         _with_events,
         SCRIPTED,
     ),
-    Sample("scripted_gfx12", "Version 3.1 of gfx12.", _GFX12, _with_markers, SCRIPTED),
-    Sample("packed", "The layout before version 3.", _VECTOR, layout=PACKED),
-    Sample("placeholder", "Nothing ran on the traced compute unit.", _SMALL, _placeholder),
-    Sample("pc_sampling", "PC samples with stall reasons, 13 columns.", _matmul, _pc_sampling),
-    Sample(
+    NamedSample("scripted_gfx12", "Version 3.1 of gfx12.", _GFX12, _with_markers, SCRIPTED),
+    NamedSample("packed", "The layout before version 3.", _VECTOR, layout=PACKED),
+    NamedSample("placeholder", "Nothing ran on the traced compute unit.", _SMALL, _placeholder),
+    NamedSample("pc_sampling", "PC samples with stall reasons, 13 columns.", _matmul, _pc_sampling),
+    NamedSample(
         "pc_sampling_string",
         "PC samples, 14 columns.",
         _matmul,

@@ -14,20 +14,26 @@ import heapq
 import random
 
 from rcv_py.model.kinds import TokenKind
-from rcv_py.synth.capture import Cause
+from rcv_py.synth.capture import SimulatedCause
 from rcv_py.synth.hardware import Hardware
-from rcv_py.synth.isa import Meaning
-from rcv_py.synth.program import Instruction
-from rcv_py.synth.wave_state import Group, Launch, LiveWave
+from rcv_py.synth.isa import InstructionTiming
+from rcv_py.synth.program import SyntheticInstruction
+from rcv_py.synth.wave_state import LiveWave, SyntheticLaunch, SyntheticWorkgroup
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
 _MEET = ("barrier", "end")  # units whose time of arrival affects other waves
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
-_NOBODY: tuple[int, LiveWave | None] = (-1, None)  # the holder of a free unit
+_NO_HOLDER: tuple[int, LiveWave | None] = (-1, None)  # the holder of a free unit
 # Enum members are slow to look up and hash: tokens are counted by plain integers.
-_NONE, _FETCH, _ARBITER, _OWN_UNIT = map(int, (Cause.NONE, Cause.FETCH, Cause.ARBITER, Cause.OWN_UNIT))
-_PIPE, _DEPENDENCY, _UNTOLD = map(int, (Cause.PIPE, Cause.DEPENDENCY, Cause.UNTOLD))
-_COUNTER, _SLEEP, _BARRIER, _DRAINING = map(int, (Cause.COUNTER, Cause.SLEEP, Cause.BARRIER, Cause.DRAIN))
+_NONE, _FETCH, _ARBITER, _OWN_UNIT = map(
+    int, (SimulatedCause.NONE, SimulatedCause.FETCH, SimulatedCause.ARBITER, SimulatedCause.OWN_UNIT)
+)
+_PIPE, _DEPENDENCY, _UNTOLD = map(
+    int, (SimulatedCause.PIPE, SimulatedCause.DEPENDENCY, SimulatedCause.UNTOLD)
+)
+_COUNTER, _SLEEP, _BARRIER, _DRAINING = map(
+    int, (SimulatedCause.COUNTER, SimulatedCause.SLEEP, SimulatedCause.BARRIER, SimulatedCause.DRAIN)
+)
 _IMMED, _MSG, _JUMP, _NEXT = map(int, (TokenKind.IMMED, TokenKind.MSG, TokenKind.JUMP, TokenKind.NEXT))
 _FREE: tuple[int, int, int, int, LiveWave | None] = (0, _NONE, -1, -1, None)  # nothing has blocked a wave yet
 
@@ -51,17 +57,19 @@ class ComputeUnit:
         self._cache_free = 0.0
         self._fetched: dict[tuple[int, int], int] = {}  # (kernel, cache line): cycle
         self._slots: set[tuple[int, int]] = set()
-        self._waiting_groups: list[Group] = []
+        self._waiting_groups: list[SyntheticWorkgroup] = []
         self._done: list[LiveWave] = []
         # (simd, instruction): hits, latency, stall, idle
         self.lines: dict[tuple[int, int], list[int]] = {}
         self._special = {"wait": self._wait, "none": self._sleep, "barrier": self._barrier, "end": self._end}
 
-    def run(self, launch: Launch) -> list[LiveWave]:
+    def run(self, launch: SyntheticLaunch) -> list[LiveWave]:
         """Run all workgroups of a launch to their end."""
         self._done = []
         numbers = range(launch.groups)
-        self._waiting_groups = [Group(launch.first_group + launch.group_step * n) for n in numbers]
+        self._waiting_groups = [
+            SyntheticWorkgroup(launch.first_group + launch.group_step * n) for n in numbers
+        ]
         begin: float = launch.begin
         while self._waiting_groups and self._has_room(launch):
             self._start_group(launch, self._hw.up(begin))
@@ -73,11 +81,11 @@ class ComputeUnit:
 
     # Start and end of workgroups
 
-    def _has_room(self, launch: Launch) -> bool:
+    def _has_room(self, launch: SyntheticLaunch) -> bool:
         free = self._hw.simds * (launch.resident or self._hw.slots) - len(self._slots)
         return free >= launch.waves_per_group
 
-    def _start_group(self, launch: Launch, begin: int) -> None:
+    def _start_group(self, launch: SyntheticLaunch, begin: int) -> None:
         group = self._waiting_groups.pop(0)
         for number in range(launch.waves_per_group):
             wave = self._place(launch, group, self._hw.up(begin + 4 * number), number)
@@ -86,7 +94,7 @@ class ComputeUnit:
             self._schedule(wave, wave.begin + self._hw.up(self._hw.launch + 8 * self._rng.random()))
         group.alive = launch.waves_per_group
 
-    def _place(self, launch: Launch, group: Group, begin: int, number: int) -> LiveWave:
+    def _place(self, launch: SyntheticLaunch, group: SyntheticWorkgroup, begin: int, number: int) -> LiveWave:
         for turn in range(self._hw.simds * (launch.resident or self._hw.slots)):
             simd, slot = (number + turn) % self._hw.simds, turn // self._hw.simds
             if (simd, slot) not in self._slots:
@@ -157,7 +165,7 @@ class ComputeUnit:
         else:
             self._issue(wave, instruction, now)
 
-    def _ready(self, wave: LiveWave, what: Meaning, now: int) -> int:
+    def _ready(self, wave: LiveWave, what: InstructionTiming, now: int) -> int:
         """The first cycle at which the instruction could issue, by what is known now.
 
         Events that are over by now, which are most, are left out.
@@ -166,18 +174,18 @@ class ComputeUnit:
         over = now - self._step
         free = self._port_free.get((simd, what.port), 0)
         if free > over:
-            blamed, by = self._held_by.get((simd, what.port), _NOBODY)
+            blamed, by = self._held_by.get((simd, what.port), _NO_HOLDER)
             ready = self._held(wave, now, free, _OWN_UNIT if by is wave else _ARBITER, blamed=blamed, by=by)
         if wave.untold > over:
             ready = max(ready, self._held(wave, now, wave.untold, _UNTOLD))
         free, pipe = self._pipe(what.unit, simd)
         if free > over:
-            blamed, by = self._held_by.get(pipe, _NOBODY)
+            blamed, by = self._held_by.get(pipe, _NO_HOLDER)
             ready = max(ready, self._held(wave, now, free, _PIPE, blamed=blamed, by=by))
         for counter in what.counts if self._hw.outstanding else ():
             free = self._room(wave, counter, over)
             if free > over:
-                blamed, by = self._held_by.get(pipe, _NOBODY)
+                blamed, by = self._held_by.get(pipe, _NO_HOLDER)
                 ready = max(ready, self._held(wave, now, free, _PIPE, blamed=blamed, by=by))
         if wave.all_ready > over and not wave.ready.keys().isdisjoint(what.reads):
             free, token = max(wave.ready[name] for name in what.reads if name in wave.ready)
@@ -217,7 +225,7 @@ class ComputeUnit:
         due = sorted(returned for returned, _ in wave.pending.get(counter, ()) if returned > over)
         return due[len(due) - most] if most and len(due) >= most else over
 
-    def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+    def _issue(self, wave: LiveWave, instruction: SyntheticInstruction, now: int) -> None:
         what = instruction.meaning
         busy = self._hw.busy(what.unit, self._rng)
         token = len(wave.rows)
@@ -244,7 +252,7 @@ class ComputeUnit:
 
     # Memory
 
-    def _send(self, wave: LiveWave, instruction: Instruction, now: int, token: int) -> int:
+    def _send(self, wave: LiveWave, instruction: SyntheticInstruction, now: int, token: int) -> int:
         """Start a memory operation; return when it will be done, -1 for other instructions."""
         what = instruction.meaning
         if what.unit not in _SHARED:
@@ -262,7 +270,7 @@ class ComputeUnit:
             queue.append((done, token))
         return done
 
-    def _answer(self, instruction: Instruction, sent: int) -> int:
+    def _answer(self, instruction: SyntheticInstruction, sent: int) -> int:
         what, hw = instruction.meaning, self._hw
         slow = float(instruction.notes.get("slow", "1"))
         if what.unit == "lds":
@@ -282,7 +290,7 @@ class ComputeUnit:
 
     # Instructions that are their own unit
 
-    def _wait(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+    def _wait(self, wave: LiveWave, instruction: SyntheticInstruction, now: int) -> None:
         """Wait until few enough operations are outstanding; known at once, because issue is in order."""
         release, producer = now + self._step, -1
         for counter, keep in instruction.meaning.waits:
@@ -298,7 +306,7 @@ class ComputeUnit:
             wave.stall(wave.untold - now, _UNTOLD)
         self._immediate(wave, max(release, wave.untold))
 
-    def _sleep(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+    def _sleep(self, wave: LiveWave, instruction: SyntheticInstruction, now: int) -> None:
         words = instruction.text.split()
         if self._hw.splits_barriers and words[0] == "s_barrier_signal":
             wave.signals.append(wave.attempt)
@@ -314,14 +322,14 @@ class ComputeUnit:
         self._record(wave, _IMMED, release, 0, -1)
         self._advance(wave, wave.pc + 1, release)
 
-    def _barrier(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+    def _barrier(self, wave: LiveWave, instruction: SyntheticInstruction, now: int) -> None:
         wave.group.arrived.append(wave)
         if self._hw.splits_barriers:
             self._pass_split(wave.group)
         else:
             self._open_barrier(wave.group)
 
-    def _signalled(self, group: Group) -> None:
+    def _signalled(self, group: SyntheticWorkgroup) -> None:
         """Open a split barrier once every remaining wave has signalled it."""
         alive = [wave for wave in group.waves if not wave.end]
         turn = len(group.opened)
@@ -330,7 +338,7 @@ class ComputeUnit:
             group.opened.append((latest.signals[turn], latest))
             self._pass_split(group)
 
-    def _pass_split(self, group: Group) -> None:
+    def _pass_split(self, group: SyntheticWorkgroup) -> None:
         """Release waves whose barrier is open; a wave that comes later is not held at all."""
         for wave in [wave for wave in group.arrived if wave.waits < len(group.opened)]:
             group.arrived.remove(wave)
@@ -342,7 +350,7 @@ class ComputeUnit:
             wave.stall(release - wave.attempt, cause, by=latest)
             self._immediate(wave, release)
 
-    def _open_barrier(self, group: Group) -> None:
+    def _open_barrier(self, group: SyntheticWorkgroup) -> None:
         """Release all waves when all remaining waves have arrived: the last came, or another wave ended."""
         if not group.arrived or len(group.arrived) < group.alive:
             return
@@ -358,7 +366,7 @@ class ComputeUnit:
             wave.stall(opened - wave.attempt, cause, by=latest)
             self._immediate(wave, opened)
 
-    def _branch(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+    def _branch(self, wave: LiveWave, instruction: SyntheticInstruction, now: int) -> None:
         busy = self._hw.busy("branch", self._rng)
         self._port_free[wave.simd, "branch"] = now + busy
         self._held_by[wave.simd, "branch"] = (wave.pc, wave)
@@ -367,7 +375,7 @@ class ComputeUnit:
         away = self._hw.up(self._hw.fetch_branch * (1 + self._rng.random())) if is_taken else 0
         self._advance(wave, instruction.target if is_taken else wave.pc + 1, now + busy, away)
 
-    def _end(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+    def _end(self, wave: LiveWave, instruction: SyntheticInstruction, now: int) -> None:
         """Drain outstanding operations: mostly in the token, sometimes before it."""
         pending = [item for queue in wave.pending.values() for item in queue]
         drained, producer = max(pending, default=(now, -1))

@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rcv_py.synth.capture import Cause
-from rcv_py.synth.program import Instruction, Kernel
+from rcv_py.synth.capture import SimulatedCause
+from rcv_py.synth.program import SyntheticInstruction, SyntheticKernel
 
 # Columns of `Lane.rows`: the five of a file (with the instruction for the line), then the truth.
 TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED, BLAMED = range(10)
@@ -18,10 +18,10 @@ CACHE_LINE = 64  # bytes of instructions that are fetched at once
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class SyntheticLaunch:
     """A kernel's launch on one compute unit."""
 
-    kernel: Kernel
+    kernel: SyntheticKernel
     groups: int  # workgroups that the unit runs, as slots become free
     iterations: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of loops by name, by workgroup
     waves_per_group: int = 4
@@ -38,7 +38,7 @@ class Launch:
 
 
 @dataclass(slots=True)
-class Group:
+class SyntheticWorkgroup:
     """A workgroup: the waves that meet at barriers."""
 
     number: int
@@ -55,8 +55,8 @@ class Group:
 class LiveWave:
     """A wave that runs a kernel."""
 
-    launch: Launch
-    group: Group
+    launch: SyntheticLaunch
+    group: SyntheticWorkgroup
     simd: int
     slot: int
     begin: int
@@ -64,9 +64,9 @@ class LiveWave:
     pc: int = 0
     attempt: int = 0  # time of the first attempt to issue the instruction at pc
     last_end: int = 0  # end of the previous token
-    gap_cause: int = Cause.LAUNCH
+    gap_cause: int = SimulatedCause.LAUNCH
     # The longest wait so far: cycles, cause, producer (token of this wave), instruction to blame, its wave
-    blocked: tuple[int, int, int, int, LiveWave | None] = (0, int(Cause.NONE), -1, -1, None)
+    blocked: tuple[int, int, int, int, LiveWave | None] = (0, int(SimulatedCause.NONE), -1, -1, None)
     held: dict[int, int] = field(default_factory=dict)  # cause: cycles in which it held the instruction
     untold: int = 0  # end of an unrecorded hold of the instruction, 0: none
     blamed_waves: list[LiveWave | None] = field(default_factory=list)  # of each token
@@ -92,7 +92,7 @@ class LiveWave:
     priority: int = 0  # s_setprio
 
     @property
-    def instruction(self) -> Instruction:
+    def instruction(self) -> SyntheticInstruction:
         """The instruction it wants to issue next."""
         return self.launch.kernel.instructions[self.pc]
 
@@ -136,7 +136,7 @@ class LiveWave:
         elif not value & 1:
             self.scopes.append((cycle, cycle, len(self.open_scopes), value >> 2, 1))
 
-    def takes_branch(self, instruction: Instruction, rng: random.Random) -> bool:
+    def takes_branch(self, instruction: SyntheticInstruction, rng: random.Random) -> bool:
         """Decide a branch by its notes, and count loop iterations."""
         notes = instruction.notes
         if "chance" in notes:

@@ -24,11 +24,11 @@ from rcv_py.formats.uiout.written import (
     source_tree,
     stretch_of,
 )
-from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.capture import SyntheticCapture, WaveRun
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FileLayout:
     """The file layout of a tool: its version and its variants."""
 
     version: str
@@ -42,8 +42,8 @@ class Layout:
     has_service_type: bool = False  # PC samples have one, and the header is a string
 
 
-NATIVE = Layout(version="3.0.0", is_indented=False, empty=None, first_number=0)
-SCRIPTED = Layout(
+NATIVE = FileLayout(version="3.0.0", is_indented=False, empty=None, first_number=0)
+SCRIPTED = FileLayout(
     version="3.1.0",
     is_indented=True,
     empty=[],
@@ -52,10 +52,10 @@ SCRIPTED = Layout(
     has_states=False,
     has_waits=False,
 )
-PACKED = Layout(version="", is_indented=False, empty=None, first_number=0, is_packed=True)
+PACKED = FileLayout(version="", is_indented=False, empty=None, first_number=0, is_packed=True)
 
 
-def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:
+def write_folder(capture: SyntheticCapture, folder: Path, layout: FileLayout = NATIVE) -> None:
     """Write all files of a capture; create the folder if it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, Any] = {
@@ -72,7 +72,7 @@ def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE) -> Non
         write_sources(capture, folder, layout)
 
 
-def index_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
+def index_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[str, Any]:
     """The content of `filenames.json`."""
     waves = sorted(capture.waves, key=lambda wave: wave.key)
     listed = ((wave.key, wave.file, wave.begin, wave.end) for wave in waves)
@@ -92,7 +92,7 @@ def index_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
     return table
 
 
-def code_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
+def code_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[str, Any]:
     """The content of `code.json`: ten columns a row, plus columns of PC samples."""
     code: list[list[Any]] = []
     header: str | list[str] = CODE_HEADER
@@ -113,7 +113,7 @@ def code_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
     return {"code": code or layout.empty, "header": header, "version": layout.version, **capture.code_extras}
 
 
-def code_rows(capture: Capture, layout: Layout = NATIVE) -> list[list[Any]]:
+def code_rows(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> list[list[Any]]:
     """The first six columns of code.json: text, 0, number, source, code object, address."""
     rows: list[list[Any]] = []
     for kernel in capture.kernels:
@@ -128,7 +128,7 @@ def code_rows(capture: Capture, layout: Layout = NATIVE) -> list[list[Any]]:
     return rows
 
 
-def occupancy_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
+def occupancy_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[str, Any]:
     """The content of `occupancy.json`: six columns, eleven, or one packed number an event."""
     table: dict[str, Any] = {str(se): rows for se, rows in _occupancy_rows(capture, layout).items()}
     names = {"0": "0 / 0x0"}
@@ -143,7 +143,7 @@ def occupancy_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]
     return table
 
 
-def _occupancy_rows(capture: Capture, layout: Layout) -> dict[int, list[Any]]:
+def _occupancy_rows(capture: SyntheticCapture, layout: FileLayout) -> dict[int, list[Any]]:
     found: dict[int, list[tuple[int, ...]]] = {}
     for se, cu, simd, slot, begin, end, kernel, workgroup in capture.truth.residencies.tolist():
         rows = found.setdefault(se, [])
@@ -160,7 +160,7 @@ def _packed(row: tuple[int, ...]) -> int:
     return kernel | simd << 12 | slot << 14 | start << 18 | cu << 19 | (time // 8) << 23
 
 
-def wave_table(wave: WaveRun, layout: Layout = NATIVE) -> dict[str, Any]:
+def wave_table(wave: WaveRun, layout: FileLayout = NATIVE) -> dict[str, Any]:
     """One wave file."""
     shift = np.array([0, 0, 0, 0, layout.first_number])
     waits = (wait_lists(wave, layout.first_number) if layout.has_waits else []) or layout.empty
@@ -183,7 +183,7 @@ def wait_lists(wave: WaveRun, first_number: int = 0) -> list[Any]:
     return [[wait + shift, [[row + shift, 0] for row in released]] for wait, released in wave.waits]
 
 
-def _states(capture: Capture, layout: Layout) -> dict[str, Any]:
+def _states(capture: SyntheticCapture, layout: FileLayout) -> dict[str, Any]:
     """The wstates files: number of traced waves in each state, clocks not aligned."""
     if not layout.has_states or not capture.waves:
         return {}
@@ -201,7 +201,7 @@ def _states(capture: Capture, layout: Layout) -> dict[str, Any]:
     return files
 
 
-def _side_files(capture: Capture) -> dict[str, Any]:
+def _side_files(capture: SyntheticCapture) -> dict[str, Any]:
     """Clock, counters, shader data, other SIMD and monitor files that the capture has."""
     files: dict[str, Any] = {}
     if capture.realtime:
@@ -217,7 +217,7 @@ def _side_files(capture: Capture) -> dict[str, Any]:
     return files
 
 
-def write_sources(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:
+def write_sources(capture: SyntheticCapture, folder: Path, layout: FileLayout = NATIVE) -> None:
     """Copy the sources of the kernels, and write the tree that maps copies to files."""
     paths = {
         place.rpartition(":")[0]

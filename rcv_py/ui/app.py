@@ -42,9 +42,9 @@ from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.settings import SYSTEM, VARIABLE
 from rcv_py.base.text import is_english, spoken_language, visible
 from rcv_py.state.commands import Commands
-from rcv_py.state.selection import Place
+from rcv_py.state.selection import SelectedPlace
 from rcv_py.state.session import Session
-from rcv_py.state.single_instance import Listener, Request
+from rcv_py.state.single_instance import Listener, OpenRequest
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import Destination
@@ -55,7 +55,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, catching, fault
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
-from rcv_py.work.ahead import Ahead
+from rcv_py.work.ahead import Preload
 
 STYLE = "Fusion"
 SAFE = "rcv, safe mode"
@@ -109,13 +109,13 @@ class App:
     window: MainWindow
     windows: Windows
 
-    def open(self, request: Request) -> None:
+    def open(self, request: OpenRequest) -> None:
         """Show the window, with what a command asks to see."""
         window = self.window
         self.ui.session.run_files = tuple(map(Path, request.run_files))
         window.first_panel = request.panel
         if request.place is not None:
-            Destination(self.ui.session, Place.parse(request.place), window.errors.show, window)
+            Destination(self.ui.session, SelectedPlace.parse(request.place), window.errors.show, window)
         if request.path is None:
             window.show()
         elif window.isVisible():
@@ -171,12 +171,12 @@ class Windows(QObject):
         )
         app = App(self._qt, ui, loader, window, self)
         self.apps.append(app)
-        window.another_wanted.connect(lambda: self.take(Request()))
+        window.another_wanted.connect(lambda: self.take(OpenRequest()))
         window.quit_wanted.connect(self.quit)
         window.closed.connect(lambda: QTimer.singleShot(0, self, lambda: self._end(app)))
         return app
 
-    def take(self, request: Request) -> None:
+    def take(self, request: OpenRequest) -> None:
         """Open what another start requested: in a window without a capture, else in a new window."""
         empty = (app for app in self.apps if app.ui.session.trace.value is None and app.loader.idle)
         app = next(empty, None) if request.path is not None else None
@@ -224,7 +224,7 @@ class Windows(QObject):
         if len(self.apps) > 1:
             app.close()
 
-    def accepts(self, request: Request) -> bool:
+    def accepts(self, request: OpenRequest) -> bool:
         """Return whether there is a window and it has the wanted panel."""
         try:
             for app in self.apps[:1]:
@@ -240,7 +240,7 @@ class Windows(QObject):
 
 
 def run(
-    request: Request, *, ahead: Ahead | None = None, door: Path | None = None, is_safe: bool = False
+    request: OpenRequest, *, ahead: Preload | None = None, door: Path | None = None, is_safe: bool = False
 ) -> int:
     """Show a window with what is wanted; return the exit code once the last window is closed.
 

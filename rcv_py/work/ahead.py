@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Thread
 
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.formats.locate import Shape, locate, shape_of
+from rcv_py.formats.locate import CaptureForm, locate, shape_of
 from rcv_py.formats.uiout.folder import WAVE_NAME
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import WaveStream, worth
@@ -28,10 +28,10 @@ from rcv_py.work.machine import cores
 from rcv_py.work.opening import open_capture
 from rcv_py.work.processes import end_ahead, start_ahead
 
-SOUGHT = "rcv_py.analysis.findings.detect"  # computed by processes once they have read
+FINDINGS_MODULE = "rcv_py.analysis.findings.detect"  # computed by processes once they have read
 
 
-class Ahead:
+class Preload:
     """A capture that is opened and read from now on, for its first user."""
 
     def __init__(self, folder: Path, processes: int) -> None:
@@ -40,13 +40,13 @@ class Ahead:
         self._closed = CancelFlag()
         self._begun: Future[Trace | None] = Future()  # its beginning; None: the whole was opened at once
         self._opened: Future[tuple[Trace, WaveStream]] = Future()
-        import_module(SOUGHT)  # once for all of them
+        import_module(FINDINGS_MODULE)  # once for all of them
         start_ahead(processes, "rcv_py.work.findings")  # while no other thread runs: they may be copies
         self._thread = Thread(target=self._run, name="rcv-ahead", daemon=True)
         self._thread.start()
 
     @classmethod
-    def of(cls, path: Path) -> Ahead | None:
+    def of(cls, path: Path) -> Preload | None:
         """Begin with the capture at a path, if there is one and it is large enough for processes."""
         located = locate(path.expanduser().absolute())
         if not located.is_capture:
@@ -100,7 +100,7 @@ class Ahead:
 
 def _sizes(folder: Path) -> list[int]:
     """Bytes of the files with names of wave files; of a raw capture the bytes of its streams."""
-    if shape_of(folder) is Shape.RAW:
+    if shape_of(folder) is CaptureForm.RAW:
         from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - of raw files alone
 
         raw = raw_capture(folder)

@@ -16,9 +16,9 @@ from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
-from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.captures import InProcessExecutor, captures_mapped
 from rcv_py.work.executors import executor_for
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 
 
 def builds(
@@ -36,7 +36,7 @@ def builds(
     """
     with executor_for(paths, jobs=jobs, cluster=cluster) as executor:
         build = partial(build_of, waves=waves)
-        if isinstance(executor, Here):
+        if isinstance(executor, InProcessExecutor):
             build = partial(build, workers=None, cache=cache)
         yield from captures_mapped(build, paths, executor, _unread, report)
 
@@ -47,7 +47,7 @@ def build_of(
     """Open a capture and sum the costs of its waves; never raises for a bad one."""
     try:
         trace = open_trace(path, cache=cache)
-        with Reading(trace, workers=workers) as found:
+        with Reducer(trace, workers=workers) as found:
             costs = explained_costs_from(found, waves)
         duration_ns = launch_ns(trace, costs)
     except RcvError as error:

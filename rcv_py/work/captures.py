@@ -23,7 +23,7 @@ class CaptureLost(RcvError):
     """One capture has no result and will get none; the others do."""
 
 
-class Here(Executor):
+class InProcessExecutor(Executor):
     """An executor that makes each call in this process when it is submitted."""
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
@@ -59,7 +59,9 @@ def captures_done(
         tries[at] += 1
         executor.submit(function, paths[at]).add_done_callback(lambda done: results.put((at, done)))
 
-    at_once = 1 if isinstance(executor, Here) else len(paths)  # calls in this process: one by one
+    at_once = (
+        1 if isinstance(executor, InProcessExecutor) else len(paths)
+    )  # calls in this process: one by one
     for at in range(min(at_once, len(paths))):
         submit(at)
     left = len(paths)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rcv_py.base.errors import UsageError
-from rcv_py.work.captures import Here
+from rcv_py.work.captures import InProcessExecutor
 from rcv_py.work.machine import cores
 from rcv_py.work.pool import WorkerPool
 
@@ -59,5 +59,5 @@ def executor_for(
         return
     jobs = (0 if len(paths) <= here else cores()) if jobs is None else jobs
     size = min(jobs, len(paths))
-    with Processes(size) if size > 1 else Here() as executor:
+    with Processes(size) if size > 1 else InProcessExecutor() as executor:
         yield executor

@@ -17,7 +17,7 @@ from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 
 if TYPE_CHECKING:  # it imports most analyses, which a window need not wait for until it computes findings
     from rcv_py.analysis.findings.finding import Findings
@@ -45,12 +45,12 @@ def findings_of_trace(
 ) -> Findings:
     """Return the findings, of a large capture from a sample of waves unless `is_whole`.
 
-    `workers` processes do that; 0: this process; None decides by size.  The others are as in `Reading`.
+    `workers` processes do that; 0: this process; None decides by size.  The others are as in `Reducer`.
     """
     from rcv_py.analysis.findings.detect import findings_from  # noqa: PLC0415 - as above
 
     rows = None if is_whole else chosen_rows(trace.waves)
-    reading = Reading(
+    reading = Reducer(
         trace, rows, held=held, is_apart=is_apart, workers=workers, report=report, cancel=cancel
     )
     with reading as found:

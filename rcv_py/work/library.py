@@ -12,7 +12,7 @@ from rcv_py.base.progress import Report, silent
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import facts_about
-from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.captures import InProcessExecutor, captures_mapped
 from rcv_py.work.executors import MAX_CAPTURES_HERE, MAX_READ_HERE, executor_for
 from rcv_py.work.findings import findings_of_trace
 
@@ -34,7 +34,11 @@ def library_rows(
     """
     here = MAX_CAPTURES_HERE if cache is not None or not has_findings else MAX_READ_HERE
     with executor_for(paths, jobs=jobs, cluster=cluster, here=here) as executor:
-        row = partial(row_of, has_findings=has_findings, cache=cache if isinstance(executor, Here) else None)
+        row = partial(
+            row_of,
+            has_findings=has_findings,
+            cache=cache if isinstance(executor, InProcessExecutor) else None,
+        )
         yield from captures_mapped(row, paths, executor, _unopened, report)
 
 

@@ -42,7 +42,7 @@ STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of
 STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
 
 
-class Order(Protocol):
+class WaveReduction(Protocol):
     """A reduction of single waves that is to be mapped where waves are read."""
 
     @property
@@ -81,7 +81,7 @@ class WaveStream:
         chosen = list(range(len(index))) if rows is None else list(rows)
         self._reader = reader
         self._lod, self._trace, self._keeps = lod, trace, keeps
-        self.orders: Callable[[], Sequence[Order]] = tuple
+        self.orders: Callable[[], Sequence[WaveReduction]] = tuple
         self._cancelled = CancelFlag()
         self._done: SimpleQueue[Future[_Prepared] | None] = SimpleQueue()  # None: cancelled
         self.processes = process_count(index, chosen, workers)
@@ -237,7 +237,7 @@ class _Job:
     """Waves that a process reads, and the orders that it maps."""
 
     rows: list[int]
-    orders: tuple[Order, ...]
+    orders: tuple[WaveReduction, ...]
 
     def maps(self) -> tuple[_Map, ...]:
         """The orders in picklable form: of chosen waves, those that are read."""

@@ -21,13 +21,13 @@ MEMINFO = Path("/proc/meminfo")
 NICE = 2
 _LOWEST = 19  # of all priorities, by the standard
 # Base priority of this process's workers; passed to a process, since its parent may have lowered its own.
-BEHIND = 0 if sys.platform == "win32" else min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
+WORKER_NICE = 0 if sys.platform == "win32" else min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
 
 
 def cores() -> int:
     """Return the number of processors that this process may use, at least 1."""
-    is_told = hasattr(os, "sched_getaffinity")  # not on macOS and Windows
-    allowed = len(os.sched_getaffinity(0)) if is_told else os.cpu_count() or 1
+    has_affinity = hasattr(os, "sched_getaffinity")  # not on macOS and Windows
+    allowed = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     quotas = [int(quota) // int(period) for quota, period in _limits("cpu.max") if quota != "max"]
     return max(1, min([allowed, *quotas]))
 
@@ -43,7 +43,7 @@ def half_of_memory() -> int | None:
     return None if all_of_it is None else all_of_it // 2
 
 
-def step_back(to: int = BEHIND) -> None:
+def lower_priority(to: int = WORKER_NICE) -> None:
     """Give this process, under Linux this thread alone, a lower priority; does nothing on Windows.
 
     Under Linux it also no longer preempts others when it becomes runnable: the window and other computing
@@ -57,10 +57,10 @@ def step_back(to: int = BEHIND) -> None:
                 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def step_back_in_thread() -> None:
+def lower_thread_priority() -> None:
     """Lower the priority of this thread, where a thread has its own priority."""
     if sys.platform == "linux":
-        step_back()
+        lower_priority()
 
 
 def _bytes(line_of: str) -> int | None:

@@ -40,7 +40,7 @@ def decoders(sizes: list[int], *, keeps: bool = False) -> Iterator[Executor]:
     `keeps`: they stay for the next pool.
     """
     # Other captures need not import the pool.
-    from rcv_py.work.captures import Here  # noqa: PLC0415 - as said above
+    from rcv_py.work.captures import InProcessExecutor  # noqa: PLC0415 - as said above
     from rcv_py.work.executors import Processes  # noqa: PLC0415 - as said above
     from rcv_py.work.machine import cores, memory  # noqa: PLC0415 - as said above
 
@@ -48,5 +48,5 @@ def decoders(sizes: list[int], *, keeps: bool = False) -> Iterator[Executor]:
     each = PROCESS_BYTES + BYTES_A_BYTE * max(sizes, default=0)
     room = cores() if free is None else free // each
     count = min(len(sizes), cores(), room) if sum(sizes) > HERE_BYTES else 0
-    with Processes(count, keeps=keeps) if count > 1 else Here() as executor:
+    with Processes(count, keeps=keeps) if count > 1 else InProcessExecutor() as executor:
         yield executor

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.model.window import TimeWindow
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class PlayedWaves:
     """Waves as recorded and as predicted: for each slot rows recorded, and rows predicted."""
 
     rows: tuple[TokenRow, ...]
@@ -33,7 +33,7 @@ class Shown:
     after: int  # the same, predicted; 0: none of them was played
 
 
-NOTHING = Shown((), (), (), 0, 0)
+NOTHING = PlayedWaves((), (), (), 0, 0)
 
 
 class Recordings:
@@ -73,18 +73,20 @@ class Recordings:
             self._path = key, path_line(player_of_waves(self.trace, rows, held))
         return self._path[1]
 
-    def rows(self, held: Sequence[WaveBatch], changes: Sequence[Change], waves: Sequence[Wave]) -> Shown:
+    def rows(
+        self, held: Sequence[WaveBatch], changes: Sequence[Change], waves: Sequence[TracedWave]
+    ) -> PlayedWaves:
         """Return waves of a compute unit as recorded and as predicted, slot by slot."""
         from rcv_py.analysis.whatif.timelines import predicted_tokens  # noqa: PLC0415 - as above
 
         found = predicted_tokens(self.player(held), changes, waves)
-        slots: dict[tuple[int, int], list[Wave]] = {}
+        slots: dict[tuple[int, int], list[TracedWave]] = {}
         for wave in sorted(waves, key=lambda one: (one.id.simd, one.id.slot, one.begin)):
             slots.setdefault((wave.id.simd, wave.id.slot), []).append(wave)
         rows: list[tuple[TokenRow, str, bool]] = []
         for (simd, slot), own in slots.items():
             ran = [
-                Segment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
+                RowSegment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
                 for wave in own
             ]
             would = [_predicted(wave, found[wave.row]) for wave in own if len(found.get(wave.row, ()))]
@@ -92,7 +94,7 @@ class Recordings:
             rows.append((TokenRow(tuple(ran)), name, True))
             rows += [(TokenRow(tuple(line)), name, False) for line in _apart(would)]
         played = [wave.tokens for wave in waves if len(found.get(wave.row, ()))]
-        return Shown(
+        return PlayedWaves(
             rows=tuple(row for row, _, _ in rows),
             slots=tuple(name for _, name, _ in rows),
             is_recorded=tuple(is_ran for _, _, is_ran in rows),
@@ -101,16 +103,16 @@ class Recordings:
         )
 
 
-def _predicted(wave: Wave, tokens: Tokens) -> Segment:
+def _predicted(wave: TracedWave, tokens: Tokens) -> RowSegment:
     nothing = tokens.offset[:0]
     states = States(tokens.base, nothing, tokens.kind[:0], 0)
     begin, end = int(tokens.start[0]), int(tokens.end.max())
-    return Segment.of(tokens, states, None, TimeWindow(begin, end), wave.row)
+    return RowSegment.of(tokens, states, None, TimeWindow(begin, end), wave.row)
 
 
-def _apart(segments: Sequence[Segment]) -> list[list[Segment]]:
+def _apart(segments: Sequence[RowSegment]) -> list[list[RowSegment]]:
     """Distribute segments of a slot over the fewest rows without overlap: predicted waves may overlap."""
-    rows: list[list[Segment]] = []
+    rows: list[list[RowSegment]] = []
     for segment in sorted(segments, key=lambda one: one.begin):
         free = next((row for row in rows if row[-1].end <= segment.begin), None)
         if free is None:

@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from rcv_py.base.errors import RcvError
-from rcv_py.work.processes import WAITING, Near, Task, alive, bury, end_all, may_fork, started
+from rcv_py.work.processes import IDLE_WORKERS, Task, WorkerHandle, alive, end_all, may_fork, reap, started
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 # A call that a process reads later must fit into the pipe: else we would wait for the process to read, and
@@ -90,10 +90,10 @@ class WorkerPool(Generic[T]):
         self._lock = Lock()
         self._waiting: deque[_Call] = deque()
         self._workers: list[_Worker] = []  # only the thread changes it
-        self._copies: deque[Near] = deque()  # idle processes reserved for this pool
+        self._copies: deque[WorkerHandle] = deque()  # idle processes reserved for this pool
         self._thread: Thread | None = None
         self._is_closed = self._is_woken = False
-        self._ear, self._bell = get_context("spawn").Pipe(duplex=False)
+        self._wakeup_r, self._wakeup_w = get_context("spawn").Pipe(duplex=False)
 
     def submit(self, *arguments: object, key: str = "", is_alone: bool = False) -> Future[T]:
         """Return the future result of the function with these arguments.
@@ -147,7 +147,7 @@ class WorkerPool(Generic[T]):
     def _wake(self, _: object = None) -> None:
         with self._lock:
             if not self._is_woken:
-                self._bell.send_bytes(b"")
+                self._wakeup_w.send_bytes(b"")
                 self._is_woken = True  # after it rang: Ctrl+C may come in between, and twice does no harm
 
     # -- the thread of the pool ---------------------------------------------------------------------
@@ -165,7 +165,7 @@ class WorkerPool(Generic[T]):
         if self._keeps:
             idle = [worker for worker in self._workers if not worker.calls]
             self._workers = [worker for worker in self._workers if worker.calls]
-            WAITING.extend((worker.process, worker.connection) for worker in idle)
+            IDLE_WORKERS.extend((worker.process, worker.connection) for worker in idle)
         try:
             for worker in self._workers:
                 worker.terminate()
@@ -187,10 +187,10 @@ class WorkerPool(Generic[T]):
         while (call := self._next()) is not None and (free := self._free(call)) is not None:
             self._waiting.popleft()
             free.send(call)
-        ready = wait([self._ear, *(worker.connection for worker in self._workers)], self._seconds_left())
-        if self._ear in ready:
+        ready = wait([self._wakeup_r, *(worker.connection for worker in self._workers)], self._seconds_left())
+        if self._wakeup_r in ready:
             with self._lock:
-                self._ear.recv_bytes()
+                self._wakeup_r.recv_bytes()
                 self._is_woken = False
         for heard in [worker for worker in self._workers if worker.connection in ready]:
             self._receive(heard)
@@ -226,7 +226,7 @@ class WorkerPool(Generic[T]):
     def _start(self, call: _Call) -> _Worker:
         near = None
         if not self._grace_s and not self._nests:
-            near = alive(self._copies) or alive(WAITING)
+            near = alive(self._copies) or alive(IDLE_WORKERS)
         near = near or started(is_tidy=self._grace_s > 0, nests=self._nests)
         worker = _Worker(near, self._task, self._timeout_s, self._grace_s, call.is_alone)
         self._workers.append(worker)
@@ -261,7 +261,7 @@ class _Worker:
     """Our handle of one process."""
 
     def __init__(
-        self, near: Near, task: Message, timeout_s: float | None, grace_s: float, is_alone: bool
+        self, near: WorkerHandle, task: Message, timeout_s: float | None, grace_s: float, is_alone: bool
     ) -> None:
         self.process, self.connection = near
         self.calls: deque[_Call] = deque()  # the first is running
@@ -304,7 +304,7 @@ class _Worker:
         self.connection.close()
         if self._grace_s and not wait([self.process.sentinel], self._grace_s):
             self.process.kill()
-        bury(self.process)
+        reap(self.process)
 
 
 def _settle(future: Future[Any], answer: Message) -> None:

@@ -30,12 +30,12 @@ from warnings import catch_warnings, simplefilter
 from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import check_end, ends_tidily, not_interrupted
 from rcv_py.base.machine.memory import trim
-from rcv_py.work.machine import BEHIND, step_back
+from rcv_py.work.machine import WORKER_NICE, lower_priority
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 _starting = Lock()  # held while multiprocessing scans its child processes: to start and to reap one
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-Near = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
+WorkerHandle = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class Task:
     function: Callable[..., Any]
 
 
-WAITING: deque[Near] = deque()  # processes that wait for a pool
+IDLE_WORKERS: deque[WorkerHandle] = deque()  # processes that wait for a pool
 
 
 def start_ahead(count: int, module: str) -> None:
@@ -56,25 +56,25 @@ def start_ahead(count: int, module: str) -> None:
     """
     import_module(module)  # copies inherit it
     is_copy = may_fork()
-    WAITING.extend(started(is_copy=is_copy, module=module) for _ in range(count))
+    IDLE_WORKERS.extend(started(is_copy=is_copy, module=module) for _ in range(count))
 
 
 def end_ahead() -> None:
     """End the processes that no pool has taken."""
-    end_all(WAITING)
+    end_all(IDLE_WORKERS)
 
 
-def end_all(waiting: deque[Near]) -> None:
+def end_all(waiting: deque[WorkerHandle]) -> None:
     """End processes that wait."""
     while (near := alive(waiting)) is not None:
         process, connection = near
         connection.close()
         with suppress(ProcessLookupError):  # another thread has reaped it
             process.kill()
-        bury(process)
+        reap(process)
 
 
-def bury(process: BaseProcess) -> None:
+def reap(process: BaseProcess) -> None:
     """Wait for a process that has ended, or is about to."""
     wait([process.sentinel])
     # Starting or listing processes in another thread reaps ended ones; for a moment they seem to run to us.
@@ -83,7 +83,7 @@ def bury(process: BaseProcess) -> None:
         process.close()
 
 
-def alive(waiting: deque[Near]) -> Near | None:
+def alive(waiting: deque[WorkerHandle]) -> WorkerHandle | None:
     """Take an idle process, None without any."""
     while waiting:
         with _starting, suppress(IndexError):  # another thread was faster
@@ -102,12 +102,14 @@ def may_fork() -> bool:
     return sys.platform.startswith("linux") and active_count() == 1 and "PySide6" not in sys.modules
 
 
-def started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False, module: str = "") -> Near:
+def started(
+    *, is_tidy: bool = False, nests: bool = False, is_copy: bool = False, module: str = ""
+) -> WorkerHandle:
     """A process that waits for its task, and our end of the pipe to it."""
     # A fork at any other time would copy threads and Qt in an unknown state.
     context: BaseContext = get_context("fork" if is_copy else "spawn")
     near, far = context.Pipe(duplex=True)
-    arguments = (far, is_tidy, is_copy, module, BEHIND)
+    arguments = (far, is_tidy, is_copy, module, WORKER_NICE)
     # The stubs declare it for each context class, not for their base.
     process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=not nests)  # type: ignore[attr-defined]
     held = _signals_held() if is_copy else nullcontext()
@@ -151,32 +153,32 @@ def _signals_held() -> Iterator[None]:
 # -- in the process ---------------------------------------------------------------------------------
 
 
-def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, behind: int) -> None:
+def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, nice: int) -> None:
     """Run calls until the other end is closed, on purpose or because its process died."""
     if is_copy:
         _forget_parent(connection)
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which ends us
     with suppress(EOFError, OSError, KeyboardInterrupt), ends_tidily() if is_tidy else nullcontext():
-        step_back(behind)
+        lower_priority(nice)
         if module:
             import_module(module)
         function: Callable[..., object] = lambda *_: None  # noqa: E731 - until there is a task
         while True:
-            told = loads(receive(connection))
-            if not isinstance(told, Task):
-                send(connection, _outcome(function, told))
+            message = loads(receive(connection))
+            if not isinstance(message, Task):
+                send(connection, _outcome(function, message))
                 continue
-            function = told.function
+            function = message.function
             trim()  # garbage of the previous task
-            if told.setup is not None:
-                told.setup()
+            if message.setup is not None:
+                message.setup()
 
 
 def _forget_parent(connection: Connection) -> None:
     """Drop what a copy inherits from its parent: open files, among them ends of its pipes, and signals."""
-    while WAITING:
-        WAITING.pop()[1].close()
+    while IDLE_WORKERS:
+        IDLE_WORKERS.pop()[1].close()
     parent = parent_process()
     kept = {0, 1, 2, connection.fileno(), None if parent is None else parent.sentinel}
     for number in set(map(int, os.listdir("/proc/self/fd"))) - kept:  # noqa: PTH208

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
-from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
+from rcv_py.analysis.core.parcels import FOREVER, Slab, WaveLifetimes, parcel_of, slabs
 from rcv_py.analysis.core.reduction import mapped
 from rcv_py.base.machine import memory
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.work.load import (
     IN_PROCESS_BYTES,
     STAGE,
@@ -47,7 +47,7 @@ SLAB_BYTES = 6 << 20  # bytes of the files of the waves that begin in a slab: a 
 STRIPS_A_WORKER = (
     4  # of the remaining work: the last strips are short, so that all workers end at about the same time
 )
-LONGEST_STRIP = 8  # slabs
+MAX_STRIP = 8  # slabs
 PARCEL_BYTES = 16 << 20  # bytes of files of the parcels in work at a time, on average
 CALLS_AHEAD = 2  # strips that a process holds: the current and the next
 TRIES = 3  # processes that one strip may end
@@ -62,7 +62,7 @@ Strip = tuple[Slab, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class StripResult:
     """The result of a strip: a part of each reduction."""
 
     parts: tuple[Any, ...]
@@ -70,16 +70,16 @@ class Look:
     moved: dict[int, tuple[int, int]]  # waves whose begin and end in the file differ from the index
 
 
-def look(
+def map_strip(
     trace: Trace,
     reductions: Sequence[AnyReduction],
     rows: Rows,
     strip: Strip,
-    held: Sequence[Iterable[Wave]] = (),
-) -> Look:
+    held: Sequence[Iterable[TracedWave]] = (),
+) -> StripResult:
     """Read the waves of some slabs, except held ones, and map them; the costs of `rows` count."""
-    shelf = Shelf(trace, held)
-    found = merged(reductions, [shelf.look(reductions, rows, slab, is_last=True) for slab in strip])
+    shelf = SlabCache(trace, held)
+    found = merged(reductions, [shelf.map_slab(reductions, rows, slab, is_last=True) for slab in strip])
     del shelf
     if largest(trace, strip) > PARCEL_BYTES:
         memory.trim()  # another process may need it for the next
@@ -91,27 +91,27 @@ def largest(trace: Trace, strip: Strip) -> int:
     return max((int(trace.waves.size[slab.rows].sum()) for slab in strip), default=0)
 
 
-def merged(reductions: Sequence[AnyReduction], looks: Sequence[Look]) -> Look:
+def merged(reductions: Sequence[AnyReduction], looks: Sequence[StripResult]) -> StripResult:
     """Return the merged results of several strips; of no strip: the parts of no wave."""
-    return Look(
+    return StripResult(
         tuple(one.merge([look.parts[at] for look in looks]) for at, one in enumerate(reductions)),
         {row: text for look in looks for row, text in look.missing.items()},
         {row: life for look in looks for row, life in look.moved.items()},
     )
 
 
-class Shelf:
+class SlabCache:
     """Waves that were read and may be needed again."""
 
-    def __init__(self, trace: Trace, held: Iterable[Iterable[Wave]] = ()) -> None:
+    def __init__(self, trace: Trace, held: Iterable[Iterable[TracedWave]] = ()) -> None:
         self._trace = trace
         self._held = {wave.row: wave for waves in held for wave in waves}
         self._waves = dict(self._held)
         self._missing: dict[int, str] = {}
 
-    def look(
+    def map_slab(
         self, reductions: Sequence[AnyReduction], rows: Rows, slab: Slab, *, is_last: bool = False
-    ) -> Look:
+    ) -> StripResult:
         """Read the missing waves and map the slab; `is_last`: only the next slab will need its waves."""
         needed = slab.rows.tolist()
         if is_last:
@@ -119,7 +119,7 @@ class Shelf:
         self._take([row for row in needed if row not in self._waves and row not in self._missing])
         here = [self._waves[row] for row in needed if row in self._waves]
         parcel, index = parcel_of(here, rows, slab), self._trace.waves
-        return Look(
+        return StripResult(
             mapped(reductions, self._trace, parcel),
             {row: self._missing[row] for row in needed if row in self._missing},
             {
@@ -139,7 +139,7 @@ class Shelf:
 # -- all jobs -------------------------------------------------------------------------------------------
 
 
-class Reading(Answers):
+class Reducer(Answers):
     """Runs reductions on the waves of an open trace at some rows of the index, all by default.
 
     Each reduction reads the waves of a large capture again, in processes; waves of a small capture are kept
@@ -165,7 +165,7 @@ class Reading(Answers):
         self._rows = np.array(chosen, dtype=np.int64)
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
         cost = costs(index)[self._rows]
-        self._lives = Lives(
+        self._lives = WaveLifetimes(
             se=index.se[self._rows].astype(np.int64),
             begin=index.begin[self._rows],
             end=index.end[self._rows],
@@ -174,8 +174,8 @@ class Reading(Answers):
         self._report = report
         self._processes = process_count(index, chosen, workers) or int(is_apart and bool(chosen))
         self._is_small = int(cost.sum()) < IN_PROCESS_BYTES
-        self._shelf = Shelf(trace, [batch.waves for batch in held])  # of a small capture
-        self._pool: WorkerPool[Look] | None = None
+        self._shelf = SlabCache(trace, [batch.waves for batch in held])  # of a small capture
+        self._pool: WorkerPool[StripResult] | None = None
         self._is_open = False
 
     @property
@@ -183,7 +183,7 @@ class Reading(Answers):
         """Whether waves are read once for any number of reductions."""
         return self._is_small and not self._processes
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> Reducer:
         self._is_open = True
         return self
 
@@ -212,7 +212,7 @@ class Reading(Answers):
         self.missing = dict(sorted((self.missing | made.missing).items()))
         return made.parts
 
-    def _is_moved(self, made: Look) -> bool:
+    def _is_moved(self, made: StripResult) -> bool:
         """Take over begin and end of waves from their files; return whether any is new."""
         begin, end = self._lives.begin.copy(), self._lives.end.copy()
         for row, life in made.moved.items():
@@ -222,8 +222,8 @@ class Reading(Answers):
         self._lives = replace(self._lives, begin=begin, end=end)
         return is_new
 
-    def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> Look:
-        looks: list[Look] = []
+    def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> StripResult:
+        looks: list[StripResult] = []
         done = 0
         self._report(Stage(STAGE, done, self.waves))
         each = self._pooled if self._processes else self._here
@@ -240,7 +240,7 @@ class Reading(Answers):
         cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
         strips: list[Strip] = []
         while cut:
-            long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
+            long = max(1, min(MAX_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
             strips.append(tuple(cut[:long]))
             del cut[:long]
         return strips
@@ -253,27 +253,27 @@ class Reading(Answers):
 
     def _here(
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: Iterable[Strip]
-    ) -> Iterator[tuple[Strip, Look]]:
+    ) -> Iterator[tuple[Strip, StripResult]]:
         for slab in (slab for strip in strips for slab in strip):
             self._cancel.check()
-            yield (slab,), self._shelf.look(reductions, rows, slab, is_last=not self.is_kept)
+            yield (slab,), self._shelf.map_slab(reductions, rows, slab, is_last=not self.is_kept)
         self._cancel.check()
 
     def _pooled(
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]
-    ) -> Iterator[tuple[Strip, Look]]:
+    ) -> Iterator[tuple[Strip, StripResult]]:
         if self._pool is None:
             plain = replace(self.trace, batch_cache=None)  # other processes cannot share it
             self._pool = WorkerPool(
-                partial(look, plain),
+                partial(map_strip, plain),
                 self._processes,
                 setup=hold_memory,
                 calls_ahead=CALLS_AHEAD,
                 retries=TRIES - 1,
             )
         pool = self._pool
-        done: SimpleQueue[Future[Look]] = SimpleQueue()
-        asked: dict[Future[Look], int] = {}
+        done: SimpleQueue[Future[StripResult]] = SimpleQueue()
+        asked: dict[Future[StripResult], int] = {}
         waiting = list(range(len(strips)))[::-1]
         sizes = [largest(self.trace, strip) for strip in strips]
         most = self._processes * CALLS_AHEAD
@@ -300,13 +300,13 @@ class Reading(Answers):
                     yield strips[rest], _given_up(reductions, strips[rest])
                 waiting.clear()
 
-    def _held_of(self, rows: set[int]) -> list[Iterable[Wave]]:
+    def _held_of(self, rows: set[int]) -> list[Iterable[TracedWave]]:
         """The waves that are in memory."""
         batches = {id(batch): batch for row in rows if (batch := self._held.get(row)) is not None}
         wanted = np.array([*rows], dtype=np.int64)
         return [batch.some(wanted) for batch in batches.values()]
 
-    def _heard(self, done: SimpleQueue[Future[Look]]) -> Future[Look]:
+    def _heard(self, done: SimpleQueue[Future[StripResult]]) -> Future[StripResult]:
         """Wait until a strip is done."""
         while True:
             self._cancel.check()
@@ -316,6 +316,6 @@ class Reading(Answers):
                 continue
 
 
-def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> Look:
+def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> StripResult:
     lost = {row: STOPPED for slab in strip for row in slab.own.tolist()}
     return replace(merged(reductions, ()), missing=lost)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.whatif.experiments import MOST_TOKENS, Sample, sample
+from rcv_py.analysis.attribution.stream import TokenStream
+from rcv_py.analysis.whatif.experiments import MAX_TOKENS, SampledWaves, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import streams
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 if TYPE_CHECKING:
     from rcv_py.analysis.findings.finding import Findings
@@ -20,19 +20,19 @@ FEW_TOKENS = 200_000  # tokens played for all findings together: about a tenth o
 
 
 def player_of(
-    trace: Trace, played: Sample, held: Iterable[WaveBatch] = (), report: Report = silent
+    trace: Trace, played: SampledWaves, held: Iterable[WaveBatch] = (), report: Report = silent
 ) -> Player:
     """Read the waves of a sample, except waves held in memory, and make recordings of them."""
     wanted = set(played.rows)
     have = {wave.row: wave for batch in held for wave in batch.waves if wave.row in wanted}
-    found: list[Stream] = []
+    found: list[TokenStream] = []
     for at, se in enumerate(played.engines):
         checkpoint()
         report(Stage("Playing again", at, len(played.engines)))
         rows = [row for row in played.rows if trace.waves.se[row] == se]
         missing = [row for row in rows if row not in have]
         read = {wave.row: wave for wave in trace.reader.read(missing).waves} if missing else {}
-        waves: list[Wave] = [(have | read)[row] for row in rows if row in have or row in read]
+        waves: list[TracedWave] = [(have | read)[row] for row in rows if row in have or row in read]
         found += streams(trace, waves)
     return Player(found)
 
@@ -40,7 +40,7 @@ def player_of(
 def player_of_waves(trace: Trace, rows: Sequence[int], held: Iterable[WaveBatch] = ()) -> Player:
     """Return a player for the waves at some rows of the wave index, such as the waves of a compute unit."""
     engines = tuple(dict.fromkeys(int(trace.waves.se[row]) for row in rows))
-    return player_of(trace, Sample(tuple(rows), engines, len(trace.waves)), held)
+    return player_of(trace, SampledWaves(tuple(rows), engines, len(trace.waves)), held)
 
 
 def quick_player(trace: Trace, held: Iterable[WaveBatch] = (), report: Report = silent) -> Player:
@@ -59,6 +59,6 @@ def with_predictions(
     from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - needed only for predictions
 
     played = sample(trace, FEW_TOKENS)
-    if played.tokens > MOST_TOKENS or not any(one.trial is not None for one in found.findings):
+    if played.tokens > MAX_TOKENS or not any(one.trial is not None for one in found.findings):
         return found
     return predicted(found, player_of(trace, played, held, report))

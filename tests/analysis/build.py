@@ -14,7 +14,7 @@ from rcv_py.model.device import Clock, OtherSimd, WaveEvents
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Tokens, Waits
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch, WaveIndex
+from rcv_py.model.waves import TracedWave, WaveBatch, WaveIndex
 from tests.analysis.plain import batch_of
 from tests.support import drawing
 
@@ -29,7 +29,7 @@ def wave(
     begin: int = 0,
     place: tuple[int, int, int, int] = (0, 0, 0, 0),
     cu: int = 1,
-) -> Wave:
+) -> TracedWave:
     """A wave that ran the tokens of a drawing from its begin on, and ended with the drawing."""
     tokens = drawing.tokens(picture, base=begin, lines=lines)
     return of_tokens(
@@ -45,13 +45,13 @@ def of_tokens(
     end: int = 0,
     place: tuple[int, int, int, int] = (0, 0, 0, 0),
     cu: int = 1,
-) -> Wave:
+) -> TracedWave:
     """A wave with these tokens."""
     states = drawing.states("E" * max(1, max(end, int(tokens.end.max(initial=end))) - begin), base=begin)
-    return Wave(row, WaveId(*place), cu, begin, end, tokens, states, None)
+    return TracedWave(row, WaveId(*place), cu, begin, end, tokens, states, None)
 
 
-def batch(*waves: Wave) -> WaveBatch:
+def batch(*waves: TracedWave) -> WaveBatch:
     """A batch of waves."""
     return batch_of(list(waves))
 
@@ -136,7 +136,7 @@ def events(rows: Sequence[tuple[int, ...]], names: dict[int, str] | None = None)
     )
 
 
-def index(waves: Sequence[Wave]) -> WaveIndex:
+def index(waves: Sequence[TracedWave]) -> WaveIndex:
     """The index of these waves, in their order."""
 
     def column(values: list[int], dtype: type) -> np.ndarray:
@@ -162,7 +162,7 @@ class Reader:
 
     base_clock = 4
 
-    def __init__(self, waves: Sequence[Wave]) -> None:
+    def __init__(self, waves: Sequence[TracedWave]) -> None:
         self._waves = tuple(waves)
 
     def read(self, rows: list[int]) -> WaveBatch:
@@ -171,7 +171,7 @@ class Reader:
 
 def trace(
     table: CodeTable,
-    waves: Sequence[Wave],
+    waves: Sequence[TracedWave],
     *,
     occupancy: WaveEvents | None = None,
     sources: Sequence[SourceFile] = (),

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, Effect
+from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, CounterEffect
 
 Rows = list[tuple[int, str, list[int]]]  # (position of the wait, counter, positions it released)
 
 
-def by_hardware(effects: Sequence[Effect]) -> Rows:
+def by_hardware(effects: Sequence[CounterEffect]) -> Rows:
     """What waits release where operations of one kind come back in order and others do not."""
     queues: dict[str, list[tuple[int, str]]] = {}
     returned: set[int] = set()

@@ -9,7 +9,7 @@ from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.cost_columns import LINES, LineStats
 from rcv_py.analysis.core.parcels import parcel_of
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
-from rcv_py.analysis.cost.hotspot import Bins, hotspot_bins
+from rcv_py.analysis.cost.hotspot import HotspotBins, hotspot_bins
 from rcv_py.analysis.device.simd_work import ASTRAY, SimdWork, work_of
 from rcv_py.analysis.health.check import wave_problems
 from rcv_py.analysis.program.branches import BRANCHES, Branches
@@ -36,11 +36,11 @@ def all_lines(batches: Batches, code_rows: int, rows: Rows = None) -> LineStats:
 
 def hotspot(
     batches: Batches, code_rows: int, rows: Rows, bins: int | None = 32, window: TimeWindow | None = None
-) -> Bins:
+) -> HotspotBins:
     return hotspot_bins(bins, window).of(of_rows(code_rows), batches, rows)
 
 
-def kind_latency(batches: Batches, code_rows: int) -> Bins:
+def kind_latency(batches: Batches, code_rows: int) -> HotspotBins:
     return hotspot(batches, code_rows, None, None)
 
 

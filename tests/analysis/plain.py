@@ -18,7 +18,7 @@ from rcv_py.model.device import Clock, OtherSimd, WaveEvents
 from rcv_py.model.kinds import MATRIX_PREFIXES
 from rcv_py.model.tokens import States, Tokens, Waits
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch, WaveIndex
+from rcv_py.model.waves import TracedWave, WaveBatch, WaveIndex
 
 _KIND_OF_PREFIX = (
     (MATRIX_PREFIXES, 13),
@@ -134,7 +134,7 @@ def _events(data: Any, shift: dict[int, int]) -> WaveEvents:
     )
 
 
-def _wave(data: Any, index: WaveIndex, row: int, shift: int, code: CodeTable) -> Wave:
+def _wave(data: Any, index: WaveIndex, row: int, shift: int, code: CodeTable) -> TracedWave:
     body = data["wave"]
     rows = np.array(body["instructions"] or [], dtype=np.int64).reshape(-1, 5)
     time, kind, stall, duration, line = rows[np.argsort(rows[:, 0], kind="stable")].T
@@ -161,10 +161,10 @@ def _wave(data: Any, index: WaveIndex, row: int, shift: int, code: CodeTable) ->
         np.concatenate([[0], np.cumsum([len(deps) for _, deps in entries])]).astype(np.int32),
         np.array([number[dep[0]] for _, deps in entries for dep in deps], dtype=np.int32),
     )
-    return Wave(row, index.id(row), body["cu"], begin, body["end"] + shift, tokens, states, waits)
+    return TracedWave(row, index.id(row), body["cu"], begin, body["end"] + shift, tokens, states, waits)
 
 
-def batch_of(waves: list[Wave]) -> WaveBatch:
+def batch_of(waves: list[TracedWave]) -> WaveBatch:
     """A batch of these waves."""
     tokens = [wave.tokens for wave in waves]
     first = np.concatenate([[0], np.cumsum([len(table) for table in tokens])]).astype(np.int64)

@@ -17,7 +17,7 @@ from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.features.summary.result import pipe_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.synth.capture import Truth
 from tests.analysis import build
 from tests.support.opened import sample_trace
@@ -33,7 +33,7 @@ WAVES = (
 )
 
 
-def by_cycle(waves: tuple[Wave, ...], kinds: set[int] | None) -> int:
+def by_cycle(waves: tuple[TracedWave, ...], kinds: set[int] | None) -> int:
     """Cycles in which any of the waves has a token of these kinds past its stall, counted one by one."""
     busy = set()
     for wave in waves:
@@ -110,7 +110,7 @@ def test_states_are_those_of_all_timelines(trace: Trace, batches: list[WaveBatch
 
 def test_busy_cycles_of_simds(batches: list[WaveBatch]) -> None:
     found = build.of(PIPE_USE, batches)
-    waves: dict[tuple[int, int, int], list[Wave]] = {}
+    waves: dict[tuple[int, int, int], list[TracedWave]] = {}
     for wave in (wave for batch in batches for wave in batch.waves):
         waves.setdefault((wave.id.se, wave.cu, wave.id.simd), []).append(wave)
     assert list(zip(found.se.tolist(), found.cu.tolist(), found.simd.tolist(), strict=True)) == sorted(waves)

@@ -12,12 +12,12 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.cost_columns import cost_columns, split_cycles
 from rcv_py.analysis.cost.annotations import (
     Annotation,
-    Bars,
     Ingredients,
+    LineBars,
     annotation,
     why_not,
 )
-from rcv_py.analysis.cost.hotspot import Bins
+from rcv_py.analysis.cost.hotspot import HotspotBins
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
@@ -38,7 +38,7 @@ def costs(code=CODE):
     return cost_columns(code, LatencyMode.SUM_ALL, None, None)
 
 
-def named(bars: Bars) -> dict[str, list[float]]:
+def named(bars: LineBars) -> dict[str, list[float]]:
     return {
         f"{part.name}{part.lane or ''}": row.tolist()
         for part, row in zip(bars.parts, bars.value, strict=True)
@@ -82,7 +82,9 @@ def test_kinds_show_those_that_occur() -> None:
     kinds = np.zeros((4, KIND_COUNT), dtype=np.int64)
     kinds[1, TokenKind.VALU], kinds[3, TokenKind.SALU] = 100, 40
     rows = np.arange(len(CODE))
-    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=Bins(rows, rows + 1, kinds, 1)))
+    bars = annotation(
+        Annotation.KINDS, Ingredients(CODE, costs(), kinds=HotspotBins(rows, rows + 1, kinds, 1))
+    )
     assert named(bars) == {"SALU": [0, 0, 0, 40], "VALU": [0, 100, 0, 0], "idle": [0, 10, 0, 0]}
     assert {part.table for part in bars.parts} == {"kind", "role"}
 

@@ -11,7 +11,7 @@ from rcv_py.analysis.program.registers import SPECIAL, A, S, V, registers, words
 from rcv_py.model.kinds import TokenKind as K
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 
 
@@ -37,7 +37,7 @@ def _wave(
     number: int,
     place: tuple[int, int, int, int],
     kinds: dict[int, int],
-) -> Wave:
+) -> TracedWave:
     line, start, stall, busy = (np.array(column) for column in zip(*rows, strict=True))
     base = int(start[0])
     tokens = Tokens(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.attribution import uses as module
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.lines import MATRIX, SALU, VALU, Lines, lines
+from rcv_py.analysis.attribution.lines import MATRIX, SALU, VALU, LineTraits, lines
 from rcv_py.analysis.attribution.stream import engine_stream
-from rcv_py.analysis.attribution.uses import WINDOW, History, Uses, overwritten, uses
+from rcv_py.analysis.attribution.uses import WINDOW, LineHistory, Uses, overwritten, uses
 from rcv_py.base.runs import largest_in
 from rcv_py.model.architecture import architecture_of
 from tests.analysis import build
@@ -31,7 +31,7 @@ UNITS = ((VALU, MATRIX), (VALU, SALU))
 RUNS = st.lists(st.tuples(st.integers(0, len(TEXTS)), st.integers(1, 45)), max_size=8)
 
 
-def program() -> Lines:
+def program() -> LineTraits:
     return lines(build.code(TEXTS), architecture_of(9, "gfx942"))
 
 
@@ -76,7 +76,7 @@ def test_uses_are_those_that_looking_back_finds(
 ) -> None:
     of_code, (line, first) = program(), ran(waves)
     readers = sorted(data.draw(st.sets(st.integers(0, len(line) - 1)))) if len(line) else []
-    history, at = History(line, first), np.array(readers, dtype=np.int64)
+    history, at = LineHistory(line, first), np.array(readers, dtype=np.int64)
     reads, writes = ([bits(row) for row in table] for table in (of_code.reads, of_code.writes))
     for units in UNITS:
         found = uses(of_code, history, at, units)
@@ -91,15 +91,15 @@ def test_uses_are_those_that_looking_back_finds(
 def test_a_line_at_a_distance_is_not_taken_for_a_line_of_that_number_at_another() -> None:
     """A wave that begins at line 0 and runs line 1 then, and one that begins at line 1, are two sequences."""
     of_code, (line, first) = program(), ran([[(0, 2)], [(1, 1)]])
-    assert pairs(uses(of_code, History(line, first), np.arange(3), (VALU, MATRIX))) == [(1, 0)]
+    assert pairs(uses(of_code, LineHistory(line, first), np.arange(3), (VALU, MATRIX))) == [(1, 0)]
 
 
 def test_what_is_kept_of_sequences_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_KNOWN", 2)
+    monkeypatch.setattr(module, "_MAX_KNOWN", 2)
     of_code = program()
     for shift in range(8):
         line, first = ran([[(shift, 3), (0, 6), (shift, 2)]])
-        found = uses(of_code, History(line, first), np.arange(len(line)), (VALU, MATRIX))
+        found = uses(of_code, LineHistory(line, first), np.arange(len(line)), (VALU, MATRIX))
         table = [bits(row) for row in of_code.reads], [bits(row) for row in of_code.writes]
         meant = np.isin(of_code.unit, (VALU, MATRIX)).tolist()
         expected = plain((line, first), [*range(len(line))], *table, meant)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.program.block_order import (
     NO_KIND,
-    Work,
+    BlockInstructions,
     dependencies,
     length,
     moves,
@@ -24,9 +24,9 @@ LOAD, MATH, STORE, FENCE = range(4)
 Instruction = tuple[int, int, int, int]  # what it is, what it reads, what it writes, and its latency
 
 
-def work(*instructions: Instruction) -> Work:
+def work(*instructions: Instruction) -> BlockInstructions:
     kind = [one for one, *_ in instructions]
-    return Work(
+    return BlockInstructions(
         row=tuple(range(len(instructions))),
         reads=tuple(reads for _, reads, _, _ in instructions),
         writes=tuple(writes for _, _, writes, _ in instructions),

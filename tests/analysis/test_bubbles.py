@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.support.opened import VARIED, sample_trace
 from tests.support.simd_cycles import passes_of
@@ -20,7 +20,7 @@ from tests.support.simd_cycles import passes_of
 TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
 
 
-def of(*waves: Wave, gfxip: int = 9) -> Bubbles:
+def of(*waves: TracedWave, gfxip: int = 9) -> Bubbles:
     return BUBBLES[ReferenceRule.OURS].of(
         build.trace(build.code(TEXTS), waves, gfxip=gfxip), [build.batch(*waves)]
     )
@@ -171,7 +171,7 @@ def test_a_wave_without_tokens_drains() -> None:
     assert charges(found) == {-1: (0, 0, 5.0)}
 
 
-def oracle(waves: list[Wave]) -> dict[tuple[int, str], Fraction]:
+def oracle(waves: list[TracedWave]) -> dict[tuple[int, str], Fraction]:
     """Each cycle of each SIMD, one after the other."""
     found: dict[tuple[int, str], Fraction] = {}
     for simd in {wave.id.simd for wave in waves}:
@@ -185,18 +185,18 @@ def oracle(waves: list[Wave]) -> dict[tuple[int, str], Fraction]:
     return found
 
 
-def _rows(wave: Wave) -> list[tuple[int, int, int, int]]:
+def _rows(wave: TracedWave) -> list[tuple[int, int, int, int]]:
     t = wave.tokens
     return list(
         zip(t.start.tolist(), (t.start + t.stall).tolist(), t.end.tolist(), t.line.tolist(), strict=True)
     )
 
 
-def _issues(wave: Wave, cycle: int) -> bool:
+def _issues(wave: TracedWave, cycle: int) -> bool:
     return any(moment <= cycle < end for _, moment, end, _ in _rows(wave))
 
 
-def _waits_for(wave: Wave, cycle: int) -> tuple[int, str]:
+def _waits_for(wave: TracedWave, cycle: int) -> tuple[int, str]:
     for start, _, end, line in _rows(wave):
         if start <= cycle < end:
             return line, "stall"

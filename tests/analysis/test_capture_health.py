@@ -40,10 +40,10 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
-from rcv_py.synth.program import Kernel as SimulatedKernel
+from rcv_py.synth.program import SyntheticKernel as SimulatedKernel
 from rcv_py.synth.program import assemble, kernel
 from rcv_py.synth.samples import SAMPLES
-from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import write_folder
 from tests.support import folders
 from tests.support.command_runs import is_unchanged
@@ -262,7 +262,7 @@ def left_early(tmp_path: Path) -> Trace:
 
 def launched(program: SimulatedKernel, folder: Path, groups: int = 1, **iterations: tuple[int, ...]) -> Trace:
     """A launch of so many workgroups on each of three compute units."""
-    plan = Plan(CDNA, (Launch(program, groups, iterations),), cus=(0, 1, 3))
+    plan = Plan(CDNA, (SyntheticLaunch(program, groups, iterations),), cus=(0, 1, 3))
     write_folder(build(plan).capture, folder)
     return open_trace(folder)
 

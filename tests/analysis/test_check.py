@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.base.problems import Severity
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 from tests.analysis.in_memory import check_waves
 from tests.support.opened import VARIED
@@ -20,7 +20,7 @@ from tests.support.samples import sample_path
 TEXTS = ["; kernel", "v_add", "s_waitcnt", "s_endpgm"]
 
 
-def healthy(pictures: tuple[str, ...] = ("..VVV|ii|II", "..VVVV|ii|II")) -> tuple[Trace, list[Wave]]:
+def healthy(pictures: tuple[str, ...] = ("..VVV|ii|II", "..VVVV|ii|II")) -> tuple[Trace, list[TracedWave]]:
     """A trace of waves in which nothing is wrong."""
     waves = [
         build.wave(text, [1, 2, 3], row=row, begin=100 * row, place=(0, 0, 0, row))
@@ -29,14 +29,14 @@ def healthy(pictures: tuple[str, ...] = ("..VVV|ii|II", "..VVVV|ii|II")) -> tupl
     return build.trace(build.counted(build.code(TEXTS), [build.batch(*waves)]), waves), waves
 
 
-def found(trace: Trace, waves: list[Wave], missing: tuple[tuple[int, str], ...] = ()) -> list[str]:
+def found(trace: Trace, waves: list[TracedWave], missing: tuple[tuple[int, str], ...] = ()) -> list[str]:
     batch: WaveBatch = replace(build.batch(*waves), missing=missing)
     problems = check_waves(trace, [batch])
     assert all(problem.text.endswith(".") for problem in problems)
     return [problem.text for problem in problems]
 
 
-def with_tokens(wave: Wave, **columns: object) -> Wave:
+def with_tokens(wave: TracedWave, **columns: object) -> TracedWave:
     return replace(wave, tokens=replace(wave.tokens, **columns))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rcv_py.analysis.latency.code_fetches import FETCHES, SLOW
 from rcv_py.formats.open import open_trace
-from rcv_py.synth.capture import Cause
+from rcv_py.synth.capture import SimulatedCause
 from tests.analysis import build
 from tests.support.samples import write_sample
 
@@ -50,7 +50,7 @@ def test_simulated_fetches_are_found(tmp_path: Path) -> None:
         end = wave.tokens.start + wave.tokens.duration
         gap = wave.tokens.start[1:] - end[:-1]
         one = wave.id
-        is_fetch = truth.waves[one.se, one.simd, one.slot, one.wid].gap_cause[1:] == Cause.FETCH
+        is_fetch = truth.waves[one.se, one.simd, one.slot, one.wid].gap_cause[1:] == SimulatedCause.FETCH
         slow += int((is_fetch & (gap >= SLOW)).sum())
         cycles += int(gap[is_fetch & (gap >= SLOW)].sum())
     assert slow > 10

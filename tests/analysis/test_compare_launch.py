@@ -12,7 +12,7 @@ import pytest
 
 from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import OF_A_MAXIMUM, SIDES, CaptureCosts, Launch, chance, launch_of
+from rcv_py.analysis.compare.costs import OF_A_MAXIMUM, SIDES, CaptureCosts, TracedLaunch, chance, launch_of
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
@@ -32,10 +32,10 @@ TILES = (
 LARGER = (*TILES[:2], MFMA, *TILES[2:])  # twice the matrix instructions a round
 
 
-def launch(duration: int, waves: int, life: int | None = None) -> Launch:
+def launch(duration: int, waves: int, life: int | None = None) -> TracedLaunch:
     """Waves that all live as long as the launch, on one shader engine."""
     lives = np.full(waves, duration if life is None else life, dtype=np.int64)
-    return Launch(duration, waves, int(lives.sum()), (0,), False, duration - lives, lives)
+    return TracedLaunch(duration, waves, int(lives.sum()), (0,), False, duration - lives, lives)
 
 
 def gemm(text: Sequence[str], stall: int, waves: int, duration: int, rounds: int = 4) -> CaptureCosts:
@@ -174,7 +174,7 @@ def test_what_chance_does_to_a_launch_is_that_of_drawing_all_its_lives() -> None
     rng = np.random.default_rng(3)
     begin = np.repeat(np.arange(20) * 1_000, 16)
     life = rng.integers(900, 1_100, len(begin))
-    one = Launch(int((begin + life).max()), len(begin), int(life.sum()), (0,), False, begin, life)
+    one = TracedLaunch(int((begin + life).max()), len(begin), int(life.sum()), (0,), False, begin, life)
     ends = [int((begin + rng.choice(life, len(life))).max()) for _ in range(4_000)]
     expected = SIDES * OF_A_MAXIMUM * float(np.std(ends)) / one.duration
     assert chance(one, np.random.default_rng(1)) == pytest.approx(expected, rel=0.25)

@@ -23,8 +23,8 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.code import CodeTable
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
-from rcv_py.synth.program import SOURCES, Kernel, kernel
-from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.program import SOURCES, SyntheticKernel, kernel
+from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import write_folder
 from tests.analysis.compare_cases import table
 from tests.analysis.in_memory import capture_costs
@@ -35,7 +35,7 @@ SEEDS = range(5)
 NEAR = 16  # instructions
 
 
-def code(kernel: Kernel) -> CodeTable:
+def code(kernel: SyntheticKernel) -> CodeTable:
     return table(["; " + kernel.demangled, *(one.text for one in kernel.instructions)])
 
 
@@ -56,7 +56,7 @@ def accuracy(edits: Edits, kernels: tuple[str, ...] = KERNELS) -> tuple[float, f
     return good / found, good / true
 
 
-def _is_right(kernel: Kernel, row: int, origin: int) -> bool:
+def _is_right(kernel: SyntheticKernel, row: int, origin: int) -> bool:
     """Whether the partner of an instruction was made from it, or from its like nearby."""
     rows = kernel.instructions
     return origin >= 0 and abs(origin - row) <= NEAR and rows[origin].text == rows[row].text
@@ -92,8 +92,8 @@ def costs_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., CaptureC
     """Simulate a kernel with a seed; the cycles of its waves."""
     folder = tmp_path_factory.mktemp("builds")
 
-    def made(kernel: Kernel, seed: int, sources: dict | None = None) -> CaptureCosts:
-        launch = Launch(kernel, 6, {"n": (12, 9, 15)})
+    def made(kernel: SyntheticKernel, seed: int, sources: dict | None = None) -> CaptureCosts:
+        launch = SyntheticLaunch(kernel, 6, {"n": (12, 9, 15)})
         plan = Plan(replace(CDNA, slots=4), (launch,), (0, 752), seed=seed)
         capture = replace(build(plan).capture, sources=sources or SOURCES)
         place = Path(folder) / f"{len(list(folder.iterdir()))}"
@@ -114,7 +114,7 @@ def replicate(costs_of) -> CaptureCosts:
     return costs_of(kernel("reduce"), 1)
 
 
-def load_of(kernel: Kernel) -> int:
+def load_of(kernel: SyntheticKernel) -> int:
     return next(row for row, one in enumerate(kernel.instructions) if one.text.startswith(LOAD))
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_tensor import MAX_CELLS, Tensors, grid_of, simd_names, tensor
 from rcv_py.analysis.counters.counters import (
+    CounterFamily,
     Counters,
-    Family,
     RawCounter,
     Samples,
     counters,
@@ -111,7 +111,7 @@ def test_a_value_belongs_to_the_interval_before_its_sample(written: Written, se:
 def test_no_count_is_lost_or_invented(written: Written) -> None:
     trace = written("counters")
     found = counters(trace)
-    tensors = Tensors(found, Family.SQ, trace.clock)
+    tensors = Tensors(found, CounterFamily.SQ, trace.clock)
     names = {"ACTIVE_INST_VALU": (TokenKind.VALU, TokenKind.MATRIX), "ACTIVE_INST_LDS": (TokenKind.LDS,)}
     for name, kinds in names.items():
         for se in (0, 1):
@@ -129,8 +129,8 @@ def test_several_engines_and_units_of_both_banks(written: Written) -> None:
     assert found.engines() == [0, 1]
     first, *others = found.units()
     assert others == [first + 1, first + 2]
-    alone = Tensors(found, Family.SQ, trace.clock, units=[first])
-    everyone = Tensors(found, Family.SQ, trace.clock)
+    alone = Tensors(found, CounterFamily.SQ, trace.clock, units=[first])
+    everyone = Tensors(found, CounterFamily.SQ, trace.clock)
     assert everyone.grid == alone.grid, "a choice of places does not move the grid"
     for counter in found.raw:
         whole, one = everyone[counter.name], alone[counter.name]
@@ -161,7 +161,7 @@ def test_one_tflops_curve_at_the_rate_the_trace_states(operations: Trace) -> Non
     value = found.value_of("F16_TFLOPS")
     assert isinstance(value, np.ndarray)
     assert value.shape[:3] == (1, 1, 1)
-    grid = found.grid(Family.SQ)
+    grid = found.grid(CounterFamily.SQ)
     assert grid is not None
     seconds = grid.step * grid.length / trace.clock.shader_hz
     flops = 512 * named(counters(trace), "INSTS_VALU_MFMA_MOPS_F16").samples.value.sum()
@@ -174,7 +174,7 @@ def test_one_tflops_curve_at_the_rate_the_trace_states(operations: Trace) -> Non
 def test_monitors_of_gfx12(written: Written) -> None:
     trace = written("spm_gfx12")
     found = counters(trace)
-    assert {counter.family for counter in found.raw} == {Family.SPM}
+    assert {counter.family for counter in found.raw} == {CounterFamily.SPM}
     assert {counter.interval for counter in found.raw} == {INTERVAL}
     assert found.notes == ()
     counter = named(found, "SQ_INSTS_LDS")
@@ -207,7 +207,7 @@ def made(name: str, time: list[int], value: list[float], **more: object) -> RawC
     place = {"xcc": 0, "se": 0, "cu": 0} | more
     columns = [np.full(count, place[axis], np.int32) for axis in ("xcc", "se", "cu")]
     samples = Samples(np.array(time, np.int64), *columns, np.array(value, float))
-    return RawCounter(name, Family.SQ, 15, samples, 40)
+    return RawCounter(name, CounterFamily.SQ, 15, samples, 40)
 
 
 def test_silence_is_zero_and_is_told() -> None:
@@ -260,7 +260,7 @@ def test_masks_of_simds() -> None:
     found = counted(names, [[40, 1, 2, 3, 4, 1, 0], [80, 5, 6, 7, 8, 1, 0]])
     assert [counter.name for counter in found.raw] == [name.removeprefix("SQ_") for name in names]
     assert [counter.simds for counter in found.raw] == [1, 2, 3, 2]
-    tensors = Tensors(found, Family.SQ, small_trace().clock)
+    tensors = Tensors(found, CounterFamily.SQ, small_trace().clock)
     assert tensors["LDS_BANK_CONFLICT"][0, 0, 1].tolist() == [3, 11]
     assert tensors["SQ_LDS_BANK_CONFLICT:2"][0, 0, 1].tolist() == [2, 6]
     assert "X" not in tensors, "SIMD 1 would be counted twice"
@@ -303,8 +303,8 @@ def test_formulas_use_one_family(written: Written) -> None:
     )
     found = derived_counters(counters(trace), trace.clock, [definitions])
     rows = {row.name: row for row in found.rows if not row.is_built_in}
-    assert rows["P"].family is Family.SPM
-    assert rows["Q"].family is Family.SQ
+    assert rows["P"].family is CounterFamily.SPM
+    assert rows["Q"].family is CounterFamily.SQ
     assert "performance monitors, at other times" in str(rows["R"].error)
 
 
@@ -391,7 +391,7 @@ def test_no_table_of_samples_is_too_odd(rows: list[tuple[int, ...]]) -> None:
     for counter in found.raw:
         curve = raw_curve(counter)
         assert np.all(np.diff(curve.time) > 0)
-        tensors = derived.tensors[Family.SQ]
+        tensors = derived.tensors[CounterFamily.SQ]
         assert tensors[counter.name].sum() == pytest.approx(counter.samples.value.sum())
         assert tensors[counter.name].size <= MAX_CELLS + 128 * 512
     if found.raw:

@@ -15,7 +15,7 @@ from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import USUAL, Guess, Recording, recording, streams
-from rcv_py.analysis.whatif.schedule_changes import Prompt
+from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps
 from rcv_py.analysis.whatif.timelines import path_line
 from rcv_py.model.trace import Trace
 from tests.support.opened import sample_trace
@@ -93,7 +93,7 @@ def test_what_is_off_the_path_changes_nothing(in_order: Plays) -> None:
     on = set(made.line[path.token[path.token >= 0]].tolist())
     off = [line for line in np.unique(made.line).tolist() if line not in on]
     for line in off[:: max(1, len(off) // 8)]:
-        for change in (Latency(lines=(line,), factor=0.5), Prompt((line,))):
+        for change in (Latency(lines=(line,), factor=0.5), IssueWithoutGaps((line,))):
             assert play(change.of(made)).span == played.span, (line, change.text)
 
 
@@ -105,7 +105,7 @@ def test_what_is_on_the_path_wins_at_most_its_cycles(in_order: Plays) -> None:
         cycles = {cause: int(table.cycles[own & (table.cause == cause)].sum()) for cause in PathCause}
         shorter = play(Latency(lines=(line,), cycles=0).of(made))
         assert played.span - shorter.span <= cycles[PathCause.LATENCY], line
-        prompt = play(Prompt((line,)).of(made))
+        prompt = play(IssueWithoutGaps((line,)).of(made))
         held = cycles[PathCause.DEPENDENCY] + cycles[PathCause.GAP] + cycles[PathCause.LAUNCH]
         assert played.span - prompt.span <= held, line
 

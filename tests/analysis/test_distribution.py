@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.cost.distribution import (
     MEASURES,
     NEVER,
-    Wanted,
+    DistributionChoice,
     distribution_view,
     histogram,
     latency_spreads,
@@ -55,7 +55,7 @@ def test_nothing_ran_the_line() -> None:
     found = line_hits([build.batch(*WAVES)], 3)
     assert len(found) == 0
     assert len(line_hits([], 3)) == 0
-    view = distribution_view(found, Wanted())
+    view = distribution_view(found, DistributionChoice())
     assert view.spread is None
     assert view.step(-1, 1) == -1
     assert view.histogram.totals.tolist() == [0]
@@ -129,18 +129,18 @@ def test_bins_are_multiples_of_the_clock_step() -> None:
 
 
 def test_groups_split_the_bars() -> None:
-    view = distribution_view(hits(), Wanted("latency", 10, group="engine"))
+    view = distribution_view(hits(), DistributionChoice("latency", 10, group="engine"))
     assert view.groups == ("SE 0", "SE 3")
     assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]
-    view = distribution_view(hits(), Wanted("latency", 10, group="wave", wave=7))
+    view = distribution_view(hits(), DistributionChoice("latency", 10, group="wave", wave=7))
     assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]
 
 
 def test_the_slowest_come_first_and_steps_follow_the_order() -> None:
     found = hits()
-    assert distribution_view(found, Wanted()).slowest(2).tolist() == [1, 0]
-    assert distribution_view(found, Wanted("since")).ranked.tolist() == [1, 2]
-    view = distribution_view(found, Wanted())
+    assert distribution_view(found, DistributionChoice()).slowest(2).tolist() == [1, 0]
+    assert distribution_view(found, DistributionChoice("since")).ranked.tolist() == [1, 2]
+    view = distribution_view(found, DistributionChoice())
     assert view.slowest().tolist() == [1, 0, 3, 2]
     assert view.step(-1, 1) == 1
     assert view.step(1, -1) == 0
@@ -150,7 +150,7 @@ def test_the_slowest_come_first_and_steps_follow_the_order() -> None:
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_bin_lists_exactly_its_hits(measure: str) -> None:
-    view = distribution_view(hits(), Wanted(measure, 3))
+    view = distribution_view(hits(), DistributionChoice(measure, 3))
     listed = [view.in_bin(number) for number in range(len(view.histogram.counts))]
     assert [len(rows) for rows in listed] == view.histogram.totals.tolist()
     assert sorted(np.concatenate(listed).tolist()) == np.flatnonzero(view.values != NEVER).tolist()

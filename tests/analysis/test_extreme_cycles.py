@@ -23,7 +23,7 @@ from rcv_py.model.kinds import TokenKind as K
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 from tests.analysis.in_memory import simd_work
 from tests.support import drawing
@@ -58,7 +58,7 @@ def hostile(stall: int, where: int, waves: int = 40) -> tuple[Trace, WaveBatch]:
         base = 100 * number
         tokens = Tokens(base, offset, cycles, busy, kind, line.astype(np.int16))
         place = WaveId(0, number % 4, number // 4, 0)
-        made.append(Wave(number, place, 1, base, base + 1_000, tokens, drawing.states("E", base), None))
+        made.append(TracedWave(number, place, 1, base, base + 1_000, tokens, drawing.states("E", base), None))
     trace = build.trace(build.code(TEXTS, kinds=KINDS), made)
     return trace, build.batch(*made)
 

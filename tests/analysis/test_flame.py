@@ -27,7 +27,7 @@ from rcv_py.analysis.flame.flame import (
     source_flame,
     source_stacks,
 )
-from rcv_py.analysis.flame.flame_layout import Order, joined_frames, layout, sandwich
+from rcv_py.analysis.flame.flame_layout import SiblingOrder, joined_frames, layout, sandwich
 from rcv_py.analysis.flame.flame_text import folded, full_name, labels, source_text
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.formats.open import open_trace
@@ -133,9 +133,9 @@ def test_totals_are_sums_over_all_stacks_that_begin_alike(rows: list[tuple[Path,
         assert (np.diff(own) == 1).all()
 
 
-@given(some_stacks, st.sampled_from(list(Order)))
+@given(some_stacks, st.sampled_from(list(SiblingOrder)))
 def test_boxes_lie_inside_their_parents_and_beside_each_other(
-    rows: list[tuple[Path, int]], order: Order
+    rows: list[tuple[Path, int]], order: SiblingOrder
 ) -> None:
     tree = fold(stacks([path for path, _ in rows], [one for _, one in rows]))
     names = tuple(str(one) for one in tree.element.tolist())
@@ -150,9 +150,9 @@ def test_boxes_lie_inside_their_parents_and_beside_each_other(
         assert begin <= (boxes.whole if parent < 0 else boxes.begin[parent] + boxes.width[parent])
         wide = inside[boxes.width[inside] > 0]
         rank = {
-            Order.HEAVY: (-boxes.width[wide]).tolist(),
-            Order.EXECUTION: tree.order[wide].tolist(),
-            Order.NAME: [names[frame] for frame in wide.tolist()],
+            SiblingOrder.HEAVY: (-boxes.width[wide]).tolist(),
+            SiblingOrder.EXECUTION: tree.order[wide].tolist(),
+            SiblingOrder.NAME: [names[frame] for frame in wide.tolist()],
         }[order]
         assert rank == sorted(rank)
 
@@ -173,7 +173,7 @@ def test_a_sandwich_counts_every_stack_with_the_place_once(rows: list[tuple[Path
             expected[way[:depth]] = expected.get(way[:depth], 0) + one
     assert by_path(both.callers) == expected
     if holding:
-        tree, boxes = joined_frames(both, Metric.TOTAL, Order.HEAVY)
+        tree, boxes = joined_frames(both, Metric.TOTAL, SiblingOrder.HEAVY)
         assert len(tree) == len(both.callees) + len(both.callers) - 1
         assert (boxes.row == 0).sum() == 1
         assert boxes.row.min() == -int(both.callers.depth.max())

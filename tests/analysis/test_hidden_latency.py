@@ -18,7 +18,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Tokens
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.support.code_samples import batch, code_table, trace
 from tests.support.drawing import states
 from tests.support.read_twice import Case
@@ -54,7 +54,7 @@ def queued(work: list[tuple[int, int]], cycles: int) -> np.ndarray:
     return busy
 
 
-def by_queues(waves: list[Wave], lines: int) -> np.ndarray:
+def by_queues(waves: list[TracedWave], lines: int) -> np.ndarray:
     """Hidden idle, stall and issue of each code line by the waves of one SIMD, cycle by cycle."""
     base = min(wave.begin for wave in waves)
     rows = [
@@ -98,7 +98,7 @@ def by_queues(waves: list[Wave], lines: int) -> np.ndarray:
 
 def test_the_reference_rule_lets_work_queue(case: Case) -> None:
     found = HIDDEN[ReferenceRule.REFERENCE].of(case.trace, case.batches)
-    simds: dict[tuple[int, int], list[Wave]] = {}
+    simds: dict[tuple[int, int], list[TracedWave]] = {}
     for wave in case.waves:
         simds.setdefault((wave.id.se, wave.id.simd), []).append(wave)
     code = case.trace.code
@@ -136,8 +136,8 @@ def tokens_of(rows: list[tuple[int, int, int, int, int]], begin: int) -> Tokens:
     return Tokens(begin, offset.astype(np.int32), column[1], column[2], kinds, lines.astype(np.int32))
 
 
-def wave_of(row: int, simd: int, tokens: Tokens) -> Wave:
-    return Wave(
+def wave_of(row: int, simd: int, tokens: Tokens) -> TracedWave:
+    return TracedWave(
         row,
         WaveId(0, simd, row, 0),
         0,

@@ -15,7 +15,7 @@ import pytest
 
 from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass, instruction_class
 from rcv_py.cli.main import main
-from rcv_py.features.compat.analyzer_numbers import Generation, choose_launch, class_of, legacy_report
+from rcv_py.features.compat.analyzer_numbers import AnalyzerGeneration, choose_launch, class_of, legacy_report
 from rcv_py.features.compat.command import bar, short
 from rcv_py.model.resources import KernelResources
 from tests.analysis import build
@@ -294,7 +294,7 @@ def test_the_new_generation_reads_the_table(
 ) -> None:
     launched = choose_launch([launch(4, **sizes)], "x_dispatch_4", "some")
     code = build.code(["; label", text, "s_endpgm"])
-    found = legacy_report(code, (), Generation.NEW, launched).occupancy
+    found = legacy_report(code, (), AnalyzerGeneration.NEW, launched).occupancy
     assert (found.given, found.waves, found.bound) == (given, waves, bound)
 
 

@@ -11,7 +11,7 @@ from rcv_py.analysis.core.cost_columns import LineStats, cost_columns, execution
 from rcv_py.analysis.timeline.token_details import hit_of
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.tokens import Tokens
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines
 
@@ -56,7 +56,7 @@ def test_a_wave_in_two_batches_counts_once_and_only_chosen_waves_count() -> None
 
 
 @st.composite
-def waves(draw: st.DrawFn) -> list[Wave]:
+def waves(draw: st.DrawFn) -> list[TracedWave]:
     """Waves with tokens that may overlap, stall for long, and match no code line."""
     found = []
     for row in range(draw(st.integers(1, 4))):
@@ -77,7 +77,7 @@ def waves(draw: st.DrawFn) -> list[Wave]:
     return found
 
 
-def slow(some: list[Wave], n: int) -> LineStats:
+def slow(some: list[TracedWave], n: int) -> LineStats:
     """The definition, one token after the other."""
     rows = [[0] * n for _ in range(6)]
     for wave in some:
@@ -100,7 +100,7 @@ def slow(some: list[Wave], n: int) -> LineStats:
 
 
 @given(waves())
-def test_sums_over_batches_equal_the_definition(some: list[Wave]) -> None:
+def test_sums_over_batches_equal_the_definition(some: list[TracedWave]) -> None:
     expected = slow(some, 5)
     for batches in ([build.batch(*some)], [build.batch(wave) for wave in some]):
         found = all_lines(batches, 5)

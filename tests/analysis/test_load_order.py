@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.waits.hoisting import Limit, hoists
+from rcv_py.analysis.waits.hoisting import HoistLimit, hoists
 from rcv_py.analysis.waits.load_order import LOAD_ORDER, NOWHERE, LoadOrder
 from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.hoist import groups
@@ -56,16 +56,16 @@ def test_a_load_that_is_needed_first_and_issued_last() -> None:
 @pytest.mark.parametrize(
     ("place", "text", "before", "limit"),
     [
-        (2, "v_mov_b32_e32 v22, v41", NOWHERE, Limit.ADDRESS),
-        (2, "s_mov_b64 exec, s[8:9]", NOWHERE, Limit.ADDRESS),
-        (2, "buffer_store_dword v40, v41, s[8:11], 0 offen", NOWHERE, Limit.STORE),
-        (2, "s_barrier", NOWHERE, Limit.BARRIER),
-        (2, "v_mul_f32_e32 v40, v9, v42", 0, Limit.DESTINATION),  # in other registers it may go
-        (2, "ds_write_b32 v41, v40", 0, Limit.BLOCK),  # LDS is another memory
-        (1, "s_mov_b32 s6, 0", 2, Limit.ADDRESS),
+        (2, "v_mov_b32_e32 v22, v41", NOWHERE, HoistLimit.ADDRESS),
+        (2, "s_mov_b64 exec, s[8:9]", NOWHERE, HoistLimit.ADDRESS),
+        (2, "buffer_store_dword v40, v41, s[8:11], 0 offen", NOWHERE, HoistLimit.STORE),
+        (2, "s_barrier", NOWHERE, HoistLimit.BARRIER),
+        (2, "v_mul_f32_e32 v40, v9, v42", 0, HoistLimit.DESTINATION),  # in other registers it may go
+        (2, "ds_write_b32 v41, v40", 0, HoistLimit.BLOCK),  # LDS is another memory
+        (1, "s_mov_b32 s6, 0", 2, HoistLimit.ADDRESS),
     ],
 )
-def test_what_a_load_cannot_be_moved_above(place: int, text: str, before: int, limit: Limit) -> None:
+def test_what_a_load_cannot_be_moved_above(place: int, text: str, before: int, limit: HoistLimit) -> None:
     texts = [*PROGRAM]
     texts[place] = text
     if place == 1:  # instead of `b` stands what writes the descriptor; `b` comes behind it
@@ -79,7 +79,7 @@ def test_what_a_load_cannot_be_moved_above(place: int, text: str, before: int, l
         assert known.up == 0
         return
     assert found.before.tolist() == [before]
-    assert found.registers.tolist() == [4 if limit is Limit.DESTINATION else 0]
+    assert found.registers.tolist() == [4 if limit is HoistLimit.DESTINATION else 0]
 
 
 def test_an_address_that_is_being_loaded_is_not_there_above_its_wait() -> None:
@@ -92,7 +92,7 @@ def test_an_address_that_is_being_loaded_is_not_there_above_its_wait() -> None:
         "s_endpgm",
     )
     found = hoists(build.code(texts), architecture_of(9, "gfx942")).of(4)
-    assert (found.limit, found.at, found.up) == (Limit.PENDING, 2, 1)
+    assert (found.limit, found.at, found.up) == (HoistLimit.PENDING, 2, 1)
 
 
 def test_loads_in_the_order_of_their_use_are_right() -> None:

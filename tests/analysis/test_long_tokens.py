@@ -9,7 +9,7 @@ import pytest
 
 from rcv_py.analysis.timeline.long_tokens import long_tokens
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, look, raster
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow, raster, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
@@ -27,12 +27,12 @@ def row(kinds: tuple[int, ...] = (6, 5, 2), long: int = 50_000, which: Sequence[
     offset = np.cumsum(stall + busy) - stall - busy
     made = Tokens(100, offset.astype(np.int32), stall, busy, kind, np.arange(8000, dtype=np.int32))
     span = TimeWindow(100, 100 + int(offset[-1]) + 8)
-    return TokenRow((Segment.of(made, NO_STATES, None, span),))
+    return TokenRow((RowSegment.of(made, NO_STATES, None, span),))
 
 
 def found(one: TokenRow, window: TimeWindow, least_px: float) -> list[int]:
     pixels = Pixels(window, 1000)
-    view = look([one, one], pixels)
+    view = visible_rows([one, one], pixels)
     lines = stacked(raster(view).kind, 12, pixels)
     chosen = long_tokens([one, one], view, lines, least_px)
     upper, lower = ([some.tokens.tolist() for some in chosen if some.row == number] for number in (0, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.timeline.meanwhile import NOBODY, meanwhile
+from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, meanwhile
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
@@ -26,4 +26,4 @@ def test_what_covers_a_stall_is_told_by_kind_and_line() -> None:
 def test_nobody_else_hides_nothing() -> None:
     own = build.wave("VViiiiiiiiI", [0, 1])
     before = build.wave("VV.........", [3], row=1, place=(0, 0, 1, 0))
-    assert meanwhile(own, [own, before], STALL) == NOBODY
+    assert meanwhile(own, [own, before], STALL) == NO_OTHER_WAVES

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.pixel_shares import SpanPart, TablePart, put_spans, put_table
 from rcv_py.analysis.timeline.pixels import PARTS, Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, look, raster, shares_in
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow, raster, shares_in, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER
 from rcv_py.model.kinds import TokenKind
@@ -68,7 +68,7 @@ def row(made: Tokens, timeline: States = NO_STATES) -> TokenRow:
     window = TimeWindow(
         made.base + int(made.offset[0]), max(int(made.end.max()), timeline.base + timeline.length)
     )
-    return TokenRow((Segment.of(made, timeline, None, window),))
+    return TokenRow((RowSegment.of(made, timeline, None, window),))
 
 
 @given(waves() | waves(overlap=3), views())
@@ -186,7 +186,7 @@ def test_a_wave_that_issues_a_cycle_in_many_looks_as_empty_as_it_is(every: int, 
     one = row(sparse(every, 2_000_000 // every))
     for width in (333, 1600):
         pixels = Pixels(TimeWindow(7_000, 7_000 + cycles), width)
-        shares = raster(look([one], pixels)).kind
+        shares = raster(visible_rows([one], pixels)).kind
         filled = shares[0, :, -1].astype(int).mean() / 255
         assert abs(filled - 1 / every) <= 0.1 / every + 0.1 / 255
         for height in (6, 18, 36):
@@ -199,7 +199,7 @@ def test_every_kind_has_the_height_of_its_share() -> None:
     one = row(tokens("vV|MMMM|llLL..", scale=4).__class__(0, *_cycle(400)))
     for cycles in (400, 4_000, 16_000):
         pixels = Pixels(TimeWindow(0, cycles), 100)
-        lines = stacked(raster(look([one], pixels)).kind, 36, pixels)
+        lines = stacked(raster(visible_rows([one], pixels)).kind, 36, pixels)
         for kind, is_stall, share in (
             (TokenKind.VALU, True, 0.1),
             (TokenKind.VALU, False, 0.1),
@@ -214,7 +214,7 @@ def test_every_kind_has_the_height_of_its_share() -> None:
 
 def test_the_numbers_of_parts_begin_where_they_are_told() -> None:
     pixels = Pixels(TimeWindow(0, 4_000), 100)
-    shares = raster(look([row(Tokens(0, *_cycle(400)))], pixels)).kind
+    shares = raster(visible_rows([row(Tokens(0, *_cycle(400)))], pixels)).kind
     assert stacked(shares, 6, pixels, 40).tolist() == (stacked(shares, 6, pixels) + 40).tolist()
 
 
@@ -234,7 +234,7 @@ def _cycle(count: int) -> list[np.ndarray]:
 def test_a_picture_that_is_moved_by_whole_pixels_stays_the_same() -> None:
     one = row(Tokens(0, *_cycle(4000)))
     pictures = [
-        stacked(raster(look([one], pixels)).kind, 18, pixels)
+        stacked(raster(visible_rows([one], pixels)).kind, 18, pixels)
         for pixels in (Pixels(TimeWindow(at, at + 51_200), 400) for at in (12_800, 12_800 + 128 * 7))
     ]
     assert np.mean(pictures[0][:, :, 7:] == pictures[1][:, :, :-7]) > 0.99
@@ -244,7 +244,7 @@ def test_a_picture_that_is_moved_by_whole_pixels_stays_the_same() -> None:
 def test_states_have_their_shares(begin: int, cycles: int, width: int) -> None:
     drawing = "I" * 100 + "E" * 50 + "W" * 200 + "S" * 50 + "E" * 5 + "W" * 95
     pixels = Pixels(TimeWindow(begin, begin + cycles), width)
-    running = raster(look([row(tokens("V" * 500), states(drawing))], pixels)).state[0].astype(int)
+    running = raster(visible_rows([row(tokens("V" * 500), states(drawing))], pixels)).state[0].astype(int)
     share = np.diff(running, axis=1, prepend=0)
     for place, state in enumerate(STATE_ORDER):
         wanted = sum(letter == state.name[0] for letter in drawing[begin : begin + cycles])
@@ -262,7 +262,7 @@ def test_tokens_that_overlap_fill_a_pixel_at_most() -> None:
     )
     one = row(made)
     share = np.diff(
-        raster(look([one], Pixels(TimeWindow(0, 100), 10))).kind[0].astype(int), axis=1, prepend=0
+        raster(visible_rows([one], Pixels(TimeWindow(0, 100), 10))).kind[0].astype(int), axis=1, prepend=0
     )
     assert np.all(share.sum(axis=1) >= 254)
     for px, kinds in ((0, {TokenKind.LDS: 1}), (4, {TokenKind.LDS: 1 / 3, TokenKind.SALU: 2 / 3})):

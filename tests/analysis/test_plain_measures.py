@@ -23,7 +23,7 @@ from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines, hotspot
 from tests.support.opened import VARIED
@@ -39,12 +39,12 @@ def plain(case: Case) -> Case:
     return Case(*opened_plainly(case.trace.path))
 
 
-def longest(case: Case) -> Wave:
+def longest(case: Case) -> TracedWave:
     """The wave with most instructions, the first of equal ones."""
     return max(case.waves, key=lambda wave: len(wave.tokens))
 
 
-def executed(wave: Wave) -> list[tuple[int, int, int, int, int]]:
+def executed(wave: TracedWave) -> list[tuple[int, int, int, int, int]]:
     """(line, kind, start, stall, duration) of every instruction."""
     one = wave.tokens
     columns = (one.line, one.kind, one.start, one.stall, one.duration)
@@ -194,7 +194,7 @@ def test_labels_cost_what_runs_until_the_next(case: Case) -> None:
 # -- waits and branches -----------------------------------------------------------------------------
 
 
-def written(case: Case, wave: Wave) -> list[tuple[int, list[int]]]:
+def written(case: Case, wave: TracedWave) -> list[tuple[int, list[int]]]:
     """The executed waits in the file of a wave, by line numbers."""
     file = case.trace.path / case.trace.waves.file[wave.row]
     waits = json.loads(file.read_text())["wave"]["waitcnt"] or []

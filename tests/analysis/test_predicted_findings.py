@@ -17,7 +17,7 @@ from rcv_py.analysis.findings.trials import LIMITS, PLAYED
 from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
-from rcv_py.analysis.whatif.schedule_changes import Ahead, Later, Prompt
+from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 from rcv_py.model.trace import Trace
 from tests.support.opened import sample_trace
 
@@ -116,7 +116,7 @@ def test_findings_without_a_trial_stay_as_they_are() -> None:
 def test_data_an_iteration_ahead_are_those_of_the_execution_before(one: Recording) -> None:
     lines, counts = np.unique(one.line[one.awaited], return_counts=True)
     line = int(lines[np.argmax(counts)])
-    ahead = Ahead((line,)).of(one)
+    ahead = PrefetchIteration((line,)).of(one)
     for was, now in zip(one.awaited.tolist(), ahead.awaited.tolist(), strict=True):
         owner = int(one.owner[was])
         own = np.flatnonzero((one.line == one.line[was]) & (one.owner == owner))
@@ -130,18 +130,18 @@ def test_what_stands_later_passes_as_many_instructions(one: Recording) -> None:
     lines = one.line[one.order[one.first[0] : one.first[1]]].tolist()
     line = next(each for each in lines[5:] if lines.count(each) == 1)
     at = lines.index(line)
-    later = Later(line, 3).of(one)
+    later = MoveLater(line, 3).of(one)
     moved = one.line[later.order[one.first[0] : one.first[1]]].tolist()
     assert moved == [*lines[:at], *lines[at + 1 : at + 4], line, *lines[at + 4 :]]
-    last = Later(line, 10_000).of(one)
+    last = MoveLater(line, 10_000).of(one)
     assert one.line[last.order[one.first[0] : one.first[1]]].tolist()[-1] == line
 
 
 def test_what_is_prompt_waits_for_counters_all_the_same(one: Recording) -> None:
-    prompt = Prompt(tuple(range(one.rows))).of(one)
+    prompt = IssueWithoutGaps(tuple(range(one.rows))).of(one)
     assert not prompt.delay.any()
     assert np.array_equal(prompt.awaited, one.awaited)
     assert np.array_equal(prompt.latency, one.latency)
     assert play(prompt).span < play(one).span
-    none = Prompt(()).of(one)
+    none = IssueWithoutGaps(()).of(one)
     assert np.array_equal(play(none).issue, play(one).issue)

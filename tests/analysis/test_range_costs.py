@@ -10,7 +10,7 @@ import pytest
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.device.utilization import unit_busy
-from rcv_py.analysis.iterations.between import Between, between_of, pairs
+from rcv_py.analysis.iterations.between import PairDistance, between_of, pairs
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.analysis.program.matrix_forms import matrix_flops
 from rcv_py.features.waves.units_result import units
@@ -135,9 +135,9 @@ def test_pairs_end_at_the_next_iteration_and_with_their_wave() -> None:
 def test_between_is_from_the_start_of_one_to_the_end_of_the_other() -> None:
     wave = build.wave("vV.sS.vVV....sSSS", lines=[1, 2, 1, 2])
     trace = build.trace(build.code(["; k", "v_add", "s_add"]), [wave])
-    assert between_of(1, 2).of(trace, [build.batch(wave)]) == Between(2, 5, 8, 11, 16)
-    assert between_of(2, 1).of(trace, [build.batch(wave)]) == Between(1, 6, 6, 6, 6)
-    assert between_of(1, 2).of(trace, []) == Between(0, 0, 0.0, 0, 0)
+    assert between_of(1, 2).of(trace, [build.batch(wave)]) == PairDistance(2, 5, 8, 11, 16)
+    assert between_of(2, 1).of(trace, [build.batch(wave)]) == PairDistance(1, 6, 6, 6, 6)
+    assert between_of(1, 2).of(trace, []) == PairDistance(0, 0, 0.0, 0, 0)
 
 
 def test_between_of_a_loop_is_that_of_single_tokens(capture: Capture) -> None:
@@ -158,4 +158,4 @@ def test_between_of_a_loop_is_that_of_single_tokens(capture: Capture) -> None:
                 open_ = start
     assert cycles
     found = between_of(int(line), other).of(trace, batches)
-    assert found == Between(len(cycles), min(cycles), float(np.median(cycles)), max(cycles), sum(cycles))
+    assert found == PairDistance(len(cycles), min(cycles), float(np.median(cycles)), max(cycles), sum(cycles))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline import raster as module
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, look, raster, shares_in, tokens_in
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow, raster, shares_in, tokens_in, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -25,7 +25,7 @@ def row(*made: Tokens, timeline: States | None = None) -> TokenRow:
         begin = one.base + int(one.offset[0])
         length = int(one.end.max()) - one.base
         given = timeline or States(one.base, np.zeros(1, np.int32), np.full(1, 2, np.uint8), length)
-        parts.append(Segment.of(one, given, None, TimeWindow(begin, int(one.end.max()))))
+        parts.append(RowSegment.of(one, given, None, TimeWindow(begin, int(one.end.max()))))
     return TokenRow(tuple(parts))
 
 
@@ -49,7 +49,9 @@ WINDOWS = st.tuples(st.integers(9_000, 60_000), st.integers(16, 60_000))
 @given(bursts(), WINDOWS, st.integers(1, 200))
 def test_a_picture_holds_the_cycles_of_the_window(made: Tokens, window: tuple[int, int], width: int) -> None:
     pixels = Pixels(TimeWindow(window[0], window[0] + window[1]), width)
-    share = np.diff(raster(look([row(made)], pixels)).kind[0].astype(int), axis=1, prepend=0).sum(axis=0)
+    share = np.diff(raster(visible_rows([row(made)], pixels)).kind[0].astype(int), axis=1, prepend=0).sum(
+        axis=0
+    )
     seen = shares_in(row(made).segments[0], pixels.window) * window[1]
     wanted = np.zeros(ACTIVITY_COUNT)
     np.add.at(wanted, ACTIVITY_OF[:, :KIND_COUNT], seen)
@@ -62,7 +64,7 @@ def test_a_picture_holds_the_cycles_of_the_window(made: Tokens, window: tuple[in
 def test_deep_in_every_pixel_is_exact(made: Tokens, begin: int, width: int, scale: int) -> None:
     """At a cycle a pixel or less there is no reduction: each pixel is full of the token of its cycle."""
     pixels = Pixels(TimeWindow(begin, begin + width), width * scale)
-    lines = stacked(raster(look([row(made)], pixels)).kind, 4, pixels)[0]
+    lines = stacked(raster(visible_rows([row(made)], pixels)).kind, 4, pixels)[0]
     for px in range(width * scale):
         time = begin + px // scale
         at = made.at(time)
@@ -76,7 +78,7 @@ def test_deep_in_every_pixel_is_exact(made: Tokens, begin: int, width: int, scal
 
 @given(bursts(has_lanes=True), st.integers(10_000, 12_000), st.integers(4, 60))
 def test_overlapping_tokens_are_never_seen_as_idle(made: Tokens, begin: int, width: int) -> None:
-    shares = raster(look([row(made)], Pixels(TimeWindow(begin, begin + width), width))).kind[0]
+    shares = raster(visible_rows([row(made)], Pixels(TimeWindow(begin, begin + width), width))).kind[0]
     for px, running in enumerate(shares.astype(int)):
         here = (made.start <= begin + px) & (made.end > begin + px)
         assert (running[-1] >= 250) == bool(here.any())
@@ -86,7 +88,7 @@ def test_overlapping_tokens_are_never_seen_as_idle(made: Tokens, begin: int, wid
 
 def test_many_waves_of_a_row_cost_one_look_up_and_are_all_there() -> None:
     many = row(*(tokens("vV" * 200, base=100_000 * i) for i in range(50)))
-    filled = raster(look([many], Pixels(TimeWindow(0, 5_000_000), 1000))).kind[0, :, -1].astype(int)
+    filled = raster(visible_rows([many], Pixels(TimeWindow(0, 5_000_000), 1000))).kind[0, :, -1].astype(int)
     drawn = np.flatnonzero(filled)
     assert sorted({round(px / 20) for px in drawn.tolist()}) == list(range(50))
     assert abs(filled.sum() / 255 * 5000 - 50 * 400) <= 0.1 * 50 * 400
@@ -99,7 +101,10 @@ def test_too_many_tokens_show_their_buckets_and_the_same_shares(
     monkeypatch.setattr(module, "MAX_SPANS", most)
     made = row(tokens("vvVVVV..llllLLLL" * 400))
     pixels = Pixels(TimeWindow(0, 6400), 1600)
-    share = np.diff(raster(look([made], pixels)).kind[0].astype(int), axis=1, prepend=0).mean(axis=0) / 255
+    share = (
+        np.diff(raster(visible_rows([made], pixels)).kind[0].astype(int), axis=1, prepend=0).mean(axis=0)
+        / 255
+    )
     for activity, part in (
         ((TokenKind.VALU, True), 2),
         ((TokenKind.VALU, False), 4),
@@ -121,7 +126,10 @@ def test_a_pixel_knows_how_many_tokens_it_holds() -> None:
 
 def test_tokens_are_wide_when_zoomed_in() -> None:
     made = row(tokens("vvvvVVVVllllLLLL" * 50))
-    near, far = look([made], Pixels(TimeWindow(0, 100), 400)), look([made], Pixels(TimeWindow(0, 800), 100))
+    near, far = (
+        visible_rows([made], Pixels(TimeWindow(0, 100), 400)),
+        visible_rows([made], Pixels(TimeWindow(0, 800), 100)),
+    )
     assert near.wide() == near.pieces != []
     assert far.wide() == [] != far.pieces
     assert near.wide(most=5) == []
@@ -142,9 +150,9 @@ def test_a_row_that_grew_shows_what_it_would_show_if_it_were_joined_anew() -> No
     grown = TokenRow(parts, known)
     assert [len(part.segments) for part in grown.parts] == [25, 15]
     pixels = Pixels(TimeWindow(0, 4_000_000), 1000)
-    view = look([grown], pixels)
+    view = visible_rows([grown], pixels)
     assert [lod for _, lod in view.tables] == [part.lod for part in grown.parts], "a look-up a part"
-    anew, here = (raster(look([one], pixels)).kind[0].astype(int) for one in (TokenRow(parts), grown))
+    anew, here = (raster(visible_rows([one], pixels)).kind[0].astype(int) for one in (TokenRow(parts), grown))
     assert np.abs(anew.sum(axis=0) - here.sum(axis=0)).max() <= 0.02 * anew[:, -1].sum()
     assert np.flatnonzero(anew[:, -1]).tolist() == np.flatnonzero(here[:, -1]).tolist()
     assert grown.visible(TimeWindow(400_000, 600_001)) == parts[4:7]

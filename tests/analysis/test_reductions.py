@@ -20,7 +20,7 @@ from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.compare.costs import costs_of
 from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.parcels import PIECES, Lives, parcels, slabs, stretches
+from rcv_py.analysis.core.parcels import PIECES, WaveLifetimes, parcels, slabs, stretches
 from rcv_py.analysis.core.reduction import Reduction, Staged, mapped
 from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
@@ -293,12 +293,12 @@ def merged(reduction: Reduction[Any, Any], parts: list[Any], rng: Random) -> Any
 
 
 @st.composite
-def lives(draw: st.DrawFn) -> Lives:
+def lives(draw: st.DrawFn) -> WaveLifetimes:
     waves = draw(
         st.lists(st.tuples(st.integers(0, 2), st.integers(-50, 200), st.integers(-3, 60)), max_size=40)
     )
     se, begin, length = np.array(waves, dtype=np.int64).reshape(-1, 3).T
-    return Lives(se=se, begin=begin, end=begin + length, weight=draw(weights(len(waves))))
+    return WaveLifetimes(se=se, begin=begin, end=begin + length, weight=draw(weights(len(waves))))
 
 
 def weights(count: int) -> st.SearchStrategy[np.ndarray]:
@@ -308,7 +308,7 @@ def weights(count: int) -> st.SearchStrategy[np.ndarray]:
 
 
 @given(lives(), st.integers(1, 40))
-def test_slabs_share_time_and_waves_and_hold_all_neighbours(of: Lives, enough: int) -> None:
+def test_slabs_share_time_and_waves_and_hold_all_neighbours(of: WaveLifetimes, enough: int) -> None:
     found = slabs(of, enough)
     end = np.maximum(of.begin, of.end)
     own = np.concatenate([np.zeros(0, np.int64), *(slab.own for slab in found)])
@@ -329,7 +329,7 @@ def test_slabs_share_time_and_waves_and_hold_all_neighbours(of: Lives, enough: i
 def test_cuts_lie_where_no_wave_is_alive_if_there_is_such_a_moment() -> None:
     begin = np.arange(0, 100_000, 1_000)
     begin[begin >= 53_000] += 10_000
-    of = Lives(se=0 * begin, begin=begin, end=begin + 4_500, weight=0 * begin + 1)
+    of = WaveLifetimes(se=0 * begin, begin=begin, end=begin + 4_500, weight=0 * begin + 1)
     first, *_ = slabs(of, 40)
     assert first.end == 63_000
     assert len(first.rows) == len(first.own) == 53
@@ -337,13 +337,13 @@ def test_cuts_lie_where_no_wave_is_alive_if_there_is_such_a_moment() -> None:
 
 def test_waves_that_live_on_are_not_cut_apart() -> None:
     begin = np.repeat([0, 1_000_000], 8) + np.tile(np.arange(8) * 4, 2)
-    of = Lives(se=0 * begin, begin=begin, end=begin + 900_000, weight=0 * begin + 100)
+    of = WaveLifetimes(se=0 * begin, begin=begin, end=begin + 900_000, weight=0 * begin + 100)
     assert [len(slab.rows) for slab in slabs(of, 100)] == [8, 8]
 
 
 def test_parcels_of_many_short_waves_are_bounded() -> None:
     begin = np.repeat(np.arange(1_000) * 1_000, 4)
-    of = Lives(se=0 * begin, begin=begin, end=begin + 3_500, weight=0 * begin + 100)
+    of = WaveLifetimes(se=0 * begin, begin=begin, end=begin + 3_500, weight=0 * begin + 100)
     found = slabs(of, 20_000)
     assert len(found) >= 10
     assert max(len(slab.rows) for slab in found) <= 2 * 200 + 100
@@ -351,7 +351,7 @@ def test_parcels_of_many_short_waves_are_bounded() -> None:
 
 def test_stretches_are_spread_over_time_and_end_where_no_wave_is_alive() -> None:
     begin = np.repeat(np.arange(100) * 10_000, 4)  # generations of 4 waves, a gap between
-    of = Lives(se=0 * begin, begin=begin, end=begin + 4_500, weight=0 * begin + 1)
+    of = WaveLifetimes(se=0 * begin, begin=begin, end=begin + 4_500, weight=0 * begin + 1)
     rows = stretches(of, enough=40, count=5)
     first = np.array([10, 30, 50, 70, 90])  # in the middle of each fifth, 8 waves
     assert rows.tolist() == (4 * first[:, None] + np.arange(8)).ravel().tolist()
@@ -360,7 +360,7 @@ def test_stretches_are_spread_over_time_and_end_where_no_wave_is_alive() -> None
 
 def test_waves_that_last_as_long_as_the_trace_are_one_stretch() -> None:
     begin = np.arange(8) * 4
-    of = Lives(se=0 * begin, begin=begin, end=begin + 900_000, weight=0 * begin + 100)
+    of = WaveLifetimes(se=0 * begin, begin=begin, end=begin + 900_000, weight=0 * begin + 100)
     assert stretches(of, enough=100, count=3).tolist() == list(range(8))
 
 

@@ -14,7 +14,7 @@ from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.remedies import REMEDIES, remedy_fields
-from rcv_py.analysis.findings.situation import PRECONDITIONS, Situation
+from rcv_py.analysis.findings.situation import PRECONDITIONS, FindingContext
 from rcv_py.analysis.latency.access_widths import is_scalar
 from rcv_py.analysis.program.language import LANGUAGES, language
 from rcv_py.formats.open import open_trace
@@ -88,7 +88,7 @@ def test_dpp_is_for_chains_through_lds(tmp_path: Path) -> None:
         loop("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5"), tmp_path / "b"
     )
     rows = plain.rows_of(Cause.WAIT_LDS)
-    assert not PRECONDITIONS["through-lds"].holds(Situation(plain, plain.claimed(rows)))
+    assert not PRECONDITIONS["through-lds"].holds(FindingContext(plain, plain.claimed(rows)))
 
 
 def test_widths_decide_about_wider(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_registers_have_to_be_free_for_a_second_set(tmp_path: Path) -> None:
 
 
 def test_registers_are_no_remedy_for_writes_to_lds(tmp_path: Path) -> None:
-    def situation(body: str, folder: str) -> Situation:
+    def situation(body: str, folder: str) -> FindingContext:
         inputs = of_text(loop(body), tmp_path / folder)
         producer = next(row for row, text in enumerate(inputs.trace.code.text) if text.startswith("ds_"))
-        return Situation(inputs, inputs.claimed(inputs.rows_of(Cause.WAIT_LDS)), (producer,))
+        return FindingContext(inputs, inputs.claimed(inputs.rows_of(Cause.WAIT_LDS)), (producer,))
 
     write = situation("ds_write_b128 v1, v[4:7]\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v40, v60, v80", "write")
     read = situation("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5", "read")
@@ -136,7 +136,7 @@ def test_registers_are_no_remedy_for_writes_to_lds(tmp_path: Path) -> None:
         assert PRECONDITIONS["returns-data"].holds(one) is returns
         assert PRECONDITIONS["writes-lds"].holds(one) is not returns
     assert remedy_fields("exposed-lds", write)["remedy_id"] not in ("read-ahead", "fewer-registers")
-    nobody = Situation(write.inputs, write.claimed)
+    nobody = FindingContext(write.inputs, write.claimed)
     assert not PRECONDITIONS["returns-data"].holds(nobody)
     assert not PRECONDITIONS["writes-lds"].holds(nobody)
 
@@ -144,7 +144,7 @@ def test_registers_are_no_remedy_for_writes_to_lds(tmp_path: Path) -> None:
 def test_where_none_fits_it_is_said() -> None:
     inputs = of_trace(sample_trace("matmul_small"))
     nothing = np.zeros(0, dtype=np.int64)
-    empty = Situation(inputs, inputs.claimed(nothing))
+    empty = FindingContext(inputs, inputs.claimed(nothing))
     found = remedy_fields("serial-cross-lane-chain", empty)
     assert list(found) == ["remedy"]
     assert found["remedy"].startswith(

@@ -10,7 +10,7 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.simd_work import SimdWork, simd_cycles
 from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES
 from rcv_py.model.modes import ReferenceRule
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.analysis.in_memory import simd_work
 from tests.support.simd_cycles import simds
@@ -21,7 +21,9 @@ SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=12)
 PICTURE = st.text("vVmM.|", min_size=1, max_size=40)
 
 
-def of(*waves: Wave, rule: ReferenceRule = ReferenceRule.OURS, rows: set[int] | None = None) -> SimdWork:
+def of(
+    *waves: TracedWave, rule: ReferenceRule = ReferenceRule.OURS, rows: set[int] | None = None
+) -> SimdWork:
     trace = build.trace(build.code(TEXTS, kinds=[6, 13, 8]), waves)
     return simd_work(trace, [build.batch(*waves)], rows, rule)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.cost.activity import STATE_SHARES
-from rcv_py.analysis.device.state_strip import MOST, STATES, STRIP
+from rcv_py.analysis.device.state_strip import MAX_STEPS, STATES, STRIP
 from rcv_py.model.tokens import States
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -41,7 +41,7 @@ def test_every_cycle_of_every_wave_is_in_one_step(capture: tuple[Trace, tuple[Wa
     trace, batches = capture
     some = (build.batch(*batches[0].waves[:3]),)
     found = STRIP.of(trace, some)
-    assert MOST // 2 < len(found) <= MOST
+    assert MAX_STEPS // 2 < len(found) <= MAX_STEPS
     assert (found.cycles == slow(trace, some, found.shift, len(found))).all()
     whole = STRIP.of(trace, batches)
     assert whole.cycles.sum(axis=0).tolist() == build.of(STATE_SHARES, batches).cycles[list(STATES)].tolist()
@@ -50,7 +50,7 @@ def test_every_cycle_of_every_wave_is_in_one_step(capture: tuple[Trace, tuple[Wa
 def test_pixels_share_the_cycles_whatever_their_width(capture: tuple[Trace, tuple[WaveBatch, ...]]) -> None:
     trace, batches = capture
     found = STRIP.of(trace, batches)
-    for width in (1, 7, 900, 3 * MOST):
+    for width in (1, 7, 900, 3 * MAX_STEPS):
         outer = trace.span.padded(0.01)
         waves = found.waves(outer, width)
         assert waves.shape == (width, len(STATES))

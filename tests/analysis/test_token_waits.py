@@ -7,7 +7,7 @@ import pytest
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.support.opened import VARIED, sample_trace
 from tests.support.python_calls import python_calls
@@ -50,7 +50,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
     return sample_trace(request.param)
 
 
-def waits_of(trace: Trace) -> tuple[Wave, list[int]]:
+def waits_of(trace: Trace) -> tuple[TracedWave, list[int]]:
     """The wave with most instructions, and its tokens that wait for a counter."""
     waves = trace.reader.read(list(range(len(trace.waves)))).waves
     wave = max(waves, key=lambda wave: len(wave.tokens))

@@ -7,13 +7,13 @@ import pytest
 
 from rcv_py.analysis.device.utilization import SHARED, Track, utilization
 from rcv_py.model.device import OtherSimd
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 
 CODE = build.code(["v_a"] * 9)
 
 
-def tracks(*waves: Wave, gfxip: int = 9, **options: object) -> dict[str, Track]:
+def tracks(*waves: TracedWave, gfxip: int = 9, **options: object) -> dict[str, Track]:
     """Tracks by name."""
     siblings = options.pop("other_simd", ())
     trace = build.trace(CODE, waves, gfxip=gfxip, other_simd=siblings)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from rcv_py.formats.input.files import try_json
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 from tests.support import drawing
 from tests.support.opened import VARIED, sample_trace
@@ -95,7 +95,7 @@ def unaligned(trace: Trace, batches: Sequence[WaveBatch]) -> WaveBatch:
     return build.batch(*(_moved(trace, wave) for one in batches for wave in one.waves))
 
 
-def _moved(trace: Trace, wave: Wave) -> Wave:
+def _moved(trace: Trace, wave: TracedWave) -> TracedWave:
     back = trace.clock.offsets.get(wave.id.se, 0)
     return replace(wave, states=replace(wave.states, base=wave.states.base - back))
 

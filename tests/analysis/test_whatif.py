@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.whatif import experiments, predict
-from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import (
     Dpp,
     Free,
     Latency,
     Merge,
+    MoreWaves,
     Move,
     NoBarrier,
     Only,
     Relax,
-    Waves,
     repeated,
 )
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.predict import Player
-from rcv_py.analysis.whatif.recording import NOBODY, OTHERS, USUAL, Recording, recording, streams
+from rcv_py.analysis.whatif.recording import NO_INDEX, OTHERS, USUAL, Recording, recording, streams
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
 from tests.support.opened import VARIED, sample_trace
@@ -90,7 +90,7 @@ def test_a_wait_for_nobody_is_no_wait(one: Recording) -> None:
     for line in lines:
         relaxed = Relax(line, 1000).of(relaxed)
     still = np.repeat(np.arange(len(one)), np.diff(relaxed.await_first))
-    is_wait = one.resource[still] == NOBODY
+    is_wait = one.resource[still] == NO_INDEX
     assert one.is_loose[still[is_wait]].all()
     assert play(relaxed).span <= play(one).span
     assert play(Latency(factor=0.0).of(relaxed)).span <= play(Latency(factor=0.0).of(one)).span
@@ -142,7 +142,7 @@ def test_more_waves_need_waves_that_queue(name: str) -> None:
     again = played.span
     behind = np.flatnonzero(twice.before >= 0)
     assert (played.begin[behind] >= played.end[twice.before[behind]]).all()
-    more = play(Waves(1).of(twice)).span
+    more = play(MoreWaves(1).of(twice)).span
     assert span <= more < again
 
 
@@ -168,7 +168,13 @@ def test_a_recording_is_played_once_as_it_was(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(predict, "play", noted)
     trace = sample_trace("matmul_small")
     made = streams(trace, trace.reader.read(next(engines(trace))).waves)[:1]
-    experiments = [[Latency(factor=0.5)], [NoBarrier()], [Waves(1)], [Latency(factor=2.0)], [Waves(2)]]
+    experiments = [
+        [Latency(factor=0.5)],
+        [NoBarrier()],
+        [MoreWaves(1)],
+        [Latency(factor=2.0)],
+        [MoreWaves(2)],
+    ]
     player = Player(made)
     found = [player.predict(one, is_quick=True) for one in experiments]
     assert len(played) == 5 + 2, "with each change; as it was; and with each wave twice, so that some follow"
@@ -187,12 +193,18 @@ def test_what_is_asked_for_is_checked() -> None:
     code = replace(code, hits=np.where(np.arange(len(code)) < 100, code.hits, 0))  # the others never ran
     never = int(np.flatnonzero(code.hits == 0)[-1])
     ran = int(np.flatnonzero(code.hits)[3])
-    for wrong in (Asked(latency=[("disk", 2.0)]), Asked(free=[len(code)]), Asked(move=[(ran, never)])):
+    for wrong in (
+        ChangeRequest(latency=[("disk", 2.0)]),
+        ChangeRequest(free=[len(code)]),
+        ChangeRequest(move=[(ran, never)]),
+    ):
         with pytest.raises(UsageError):
             wrong.changes(code)
-    asked = Asked(latency=[("memory", 0.5), (str(ran), 2.0)], free=[ran], no_barriers=True, more_waves=1)
-    assert [type(change) for change in asked.changes(code)] == [Latency, Latency, Free, NoBarrier, Waves]
-    asked = Asked(only=[(ran, 2), (ran, 1)], dpp=[ran], merge=[(1, 2), (1, ran)])
+    asked = ChangeRequest(
+        latency=[("memory", 0.5), (str(ran), 2.0)], free=[ran], no_barriers=True, more_waves=1
+    )
+    assert [type(change) for change in asked.changes(code)] == [Latency, Latency, Free, NoBarrier, MoreWaves]
+    asked = ChangeRequest(only=[(ran, 2), (ran, 1)], dpp=[ran], merge=[(1, 2), (1, ran)])
     assert asked.changes(code) == [Only(ran, (2, 1)), Dpp((ran,)), Merge((1, 2, ran))]
 
 
@@ -207,7 +219,7 @@ def test_a_sample_has_whole_engines() -> None:
 
 def test_an_engine_that_would_take_minutes_is_played_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = sample_trace("vector_add")
-    monkeypatch.setattr(experiments, "MOST_TOKENS", 1_000)
+    monkeypatch.setattr(experiments, "MAX_TOKENS", 1_000)
     whole, some = sample(trace, EVERYTHING), sample(trace, most=1_000)
     assert whole.rows == tuple(range(len(trace.waves)))
     assert some.is_part

@@ -21,11 +21,11 @@ from rcv_py.analysis.waves.workgroups import WORKGROUPS, KnownBy, Workgroups
 from rcv_py.formats.open import open_trace
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import kernel
-from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build as tables
 from tests.analysis.in_memory import capture_costs
@@ -48,7 +48,7 @@ def wave(
     end: int = 0,
     place: tuple[int, int, int, int] | None = None,
     cu: int = 1,
-) -> Wave:
+) -> TracedWave:
     """A wave that went through these barriers and ended."""
     rows = [(one[0], one[1] - one[0], 0, one[2] if len(one) > 2 else 1) for one in met]
     end = end or max([begin, *(one[1] for one in met)]) + 100
@@ -61,12 +61,12 @@ def wave(
     )
 
 
-def told(*waves: Wave) -> Workgroups:
+def told(*waves: TracedWave) -> Workgroups:
     """The workgroups of waves of a drawing."""
     return WORKGROUPS.of(tables.trace(tables.code(TEXTS), list(waves)), [tables.batch(*waves)])
 
 
-def numbers(*waves: Wave) -> list[int]:
+def numbers(*waves: TracedWave) -> list[int]:
     return told(*waves).number.tolist()
 
 
@@ -157,7 +157,7 @@ def test_a_number_in_the_capture_wins_and_is_used_again() -> None:
 def test_a_split_barrier_holds_only_those_that_came_before_the_last_signal() -> None:
     """gfx12: a wave that signals and goes on working passes its wait later, without being held."""
 
-    def split(row: int, begin: int, signal: int, wait: int, released: int) -> Wave:
+    def split(row: int, begin: int, signal: int, wait: int, released: int) -> TracedWave:
         rows = [(signal, 0, 4, 4), (wait, released - wait, 0, 5), (released + 40, 0, 8, 3)]
         start, stall, busy, line = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
         tokens = Tokens(begin, (start - begin).astype(np.int32), stall, busy, np.full(3, 9, np.uint8), line)
@@ -174,7 +174,7 @@ def test_a_split_barrier_holds_only_those_that_came_before_the_last_signal() -> 
 def test_a_message_and_the_wait_behind_it_are_one_barrier() -> None:
     """Some captures of gfx9 tell a barrier with two tokens of one line."""
 
-    def twice(row: int, begin: int, met: Met) -> Wave:
+    def twice(row: int, begin: int, met: Met) -> TracedWave:
         rows = [one for a, b in met for one in ((a, 0, 4, 1), (a + 4, b - a - 4, 0, 1), (b, 0, 4, 0))]
         rows.append((met[-1][1] + 4, 0, 8, 3))
         start, stall, busy, line = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
@@ -238,7 +238,7 @@ def batch(trace: Trace) -> WaveBatch:
     return trace.reader.read(list(range(len(trace.waves))))
 
 
-def releases(trace: Trace, one: Wave) -> list[tuple[int, int]]:
+def releases(trace: Trace, one: TracedWave) -> list[tuple[int, int]]:
     """Arrival and release of each barrier of a wave."""
     found = []
     for token, line in enumerate(one.tokens.line.tolist()):
@@ -248,7 +248,7 @@ def releases(trace: Trace, one: Wave) -> list[tuple[int, int]]:
     return found
 
 
-def mates(trace: Trace, waves: Sequence[Wave]) -> dict[int, set[int]]:
+def mates(trace: Trace, waves: Sequence[TracedWave]) -> dict[int, set[int]]:
     """By the definition, pair by pair: those whose barriers released within 8 cycles, always."""
     met = {one.row: releases(trace, one) for one in waves}
     found: dict[int, set[int]] = {row: {row} for row in met}
@@ -353,7 +353,7 @@ def test_workgroups_of_random_plans_are_found(seed: int, tmp_path: Path) -> None
     slots = max(-(-size // 4), rng.choice([2, 4, 6]))
     rounds = tuple(rng.randint(2, 6) for _ in range(rng.randint(1, 3)))
     hardware = replace(CDNA, slots=slots, barrier_spread=rng.randint(0, 1))
-    launch = Launch(kernel(name), rng.randint(1, 6), {"n": rounds}, waves_per_group=size)
+    launch = SyntheticLaunch(kernel(name), rng.randint(1, 6), {"n": rounds}, waves_per_group=size)
     traced = (0, 1, 2, 3) if name == "leaving" else rng.choice([(0, 1, 2, 3), (0, 1), (2,)])
     offsets = tuple(752 * n for n in range(rng.randint(1, 2)))
     capture = build(Plan(hardware, (launch,), offsets, traced_simds=traced, seed=seed)).capture
@@ -363,7 +363,7 @@ def test_workgroups_of_random_plans_are_found(seed: int, tmp_path: Path) -> None
     assert judged.right >= 0.98 or judged.cycles < 1_000, judged.said
 
 
-def cut(one: Wave, when: int) -> Wave:
+def cut(one: TracedWave, when: int) -> TracedWave:
     """A wave as a full buffer leaves it: nothing that began later is recorded."""
     n = int(np.searchsorted(one.tokens.start, when))
     columns = (getattr(one.tokens, name)[:n] for name in ("offset", "stall", "busy", "kind", "line"))

@@ -19,7 +19,7 @@ from rcv_py import api
 from rcv_py.analysis.compare import costs
 from rcv_py.analysis.cost import ranking
 from rcv_py.analysis.flame import flame_frames
-from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.analysis.overview import library
 from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError
 from rcv_py.api import capture as methods_of
@@ -116,7 +116,7 @@ def test_the_types_of_choices_are_what_is_known() -> None:
         ("isa", "kind"): isa.LISTED,
         ("flame", "content"): flame_frames.CONTENTS,
         ("flame", "metric"): tuple(flame_frames.METRICS),
-        ("flame", "order"): tuple(order.value for order in Order),
+        ("flame", "order"): tuple(order.value for order in SiblingOrder),
         ("causes", "by"): methods_of.CAUSES_BY,
         ("loops", "show"): tuple(loops.TABLES),
         ("hidden_latency", "rule"): methods_of.RULES,

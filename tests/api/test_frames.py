@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py import __version__
 from rcv_py.api import MissingPackage, RcvError, Table
-from rcv_py.results.table import Words
+from rcv_py.results.table import DictionaryColumn
 from rcv_py.results.tables import TOKENS
 
 TABLE = Table(
@@ -21,7 +21,7 @@ TABLE = Table(
         "stall": np.array([2**31 - 1] * 2, dtype=np.int32),
         "share": np.array([0.5, np.nan]),
         "is_real": np.array([True, False]),
-        "kind": Words(["LDS", "VALU", "LDS"], np.array([0, 2], dtype=np.uint8)),
+        "kind": DictionaryColumn(["LDS", "VALU", "LDS"], np.array([0, 2], dtype=np.uint8)),
         "text": ["a", "\udcff"],
     }
 )
@@ -61,7 +61,7 @@ def test_an_empty_data_frame_has_its_columns(pandas: None) -> None:
     frame = TABLE[[]].to_pandas()
     assert list(frame) == list(TABLE.columns)
     assert len(frame["kind"].values if hasattr(frame["kind"], "values") else frame["kind"]) == 0
-    assert list(Table({"kind": Words([], np.zeros(0, dtype=np.int64))}).to_pandas()["kind"]) == []
+    assert list(Table({"kind": DictionaryColumn([], np.zeros(0, dtype=np.int64))}).to_pandas()["kind"]) == []
 
 
 def test_a_table_of_arrow() -> None:

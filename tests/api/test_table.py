@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.api import Answer, NoColumn, NoRow, RcvError, Table, UnequalColumns
 from rcv_py.api.table import joined, of_rows
-from rcv_py.results.table import Words
+from rcv_py.results.table import DictionaryColumn
 from rcv_py.results.tables import SOURCES, TOKENS
 
 STALL = np.array([5, 1, 3, 1], dtype=np.int32)
@@ -22,7 +22,7 @@ def table() -> Table:
         {
             "line": np.arange(4),
             "stall": STALL,
-            "kind": Words(["VALU", "LDS"], np.array([1, 0, 1, 0])),
+            "kind": DictionaryColumn(["VALU", "LDS"], np.array([1, 0, 1, 0])),
             "text": list("dcba"),
         },
         "tokens",
@@ -125,8 +125,8 @@ def test_sums_do_not_overflow(table: Table) -> None:
 
 def test_tables_below_each_other_keep_each_text_once() -> None:
     parts = [
-        Table({"kind": Words(["a", "b"], np.array([1]))}),
-        Table({"kind": Words(["b", "c"], np.array([0, 1]))}),
+        Table({"kind": DictionaryColumn(["a", "b"], np.array([1]))}),
+        Table({"kind": DictionaryColumn(["b", "c"], np.array([0, 1]))}),
     ]
     whole = joined(parts)
     assert whole["kind"].tolist() == ["b", "b", "c"]

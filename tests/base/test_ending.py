@@ -14,13 +14,13 @@ from types import FrameType
 import pytest
 
 from rcv_py.base.machine import ending
-from rcv_py.base.machine.ending import Ended, ends_by, ends_tidily, not_interrupted
+from rcv_py.base.machine.ending import Terminated, ends_by, ends_tidily, not_interrupted
 from tests.support.limits import HANG_S
 from tests.support.processes import wait_until
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 pytestmark = needs_signals
-KINDS = [(signal.SIGTERM, Ended), (signal.SIGINT, KeyboardInterrupt)]
+KINDS = [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)]
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_whatever_becomes_of_the_exception(
     before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt) as raised, ends_tidily():
         ask(number)
-    assert isinstance(raised.value, Ended) == (kind is Ended)
+    assert isinstance(raised.value, Terminated) == (kind is Terminated)
     assert not isinstance(raised.value.__cause__, AssertionError)
     signal.signal(number, before)
 
@@ -186,7 +186,7 @@ def test_tidying_up_is_not_interrupted_by_the_same_wish(look_again: Callable[[],
                 look_again()
             tidied.append(True)
 
-    with pytest.raises(Ended), ends_tidily():
+    with pytest.raises(Terminated), ends_tidily():
         work()
     assert tidied
     signal.signal(signal.SIGTERM, before)

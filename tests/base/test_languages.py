@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.base import text
 from rcv_py.base.errors import UsageError
-from rcv_py.base.languages import LONGEST, Catalogue, language_named, language_of_system
+from rcv_py.base.languages import MAX_LENGTH, Catalogue, language_named, language_of_system
 from rcv_py.base.text import cells, elide_left, elide_right, padded, speak, translated, translated_template
 
 TEXTS = {
@@ -105,9 +105,9 @@ def test_in_english_a_text_is_itself() -> None:
 def test_long_texts_of_strangers_cost_little() -> None:
     begun = time.process_time()
     for piece in ("x of ", "a, b; c: ", "(((", "waits for ", "{0} waves and ", "64 waves · ", "A. B. "):
-        hostile = (piece * LONGEST)[:LONGEST]
+        hostile = (piece * MAX_LENGTH)[:MAX_LENGTH]
         translated(hostile)
-        assert translated(hostile + " " * LONGEST) == hostile + " " * LONGEST
+        assert translated(hostile + " " * MAX_LENGTH) == hostile + " " * MAX_LENGTH
     assert time.process_time() - begun < 10, "seconds: nothing grows with a power of the length"
 
 

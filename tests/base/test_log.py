@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rcv_py.base.log import MOST_LINES, Log
+from rcv_py.base.log import MAX_LINES, Log
 
 
 def test_the_newest_lines_are_kept_and_no_more() -> None:
     log = Log()
-    for number in range(MOST_LINES + 5):
+    for number in range(MAX_LINES + 5):
         log.add("here", f"{number}")
-    assert [entry.text for entry in log.lines()] == [str(number) for number in range(5, MOST_LINES + 5)]
-    assert log.text(2).endswith(f"here: {MOST_LINES + 4}")
+    assert [entry.text for entry in log.lines()] == [str(number) for number in range(5, MAX_LINES + 5)]
+    assert log.text(2).endswith(f"here: {MAX_LINES + 4}")

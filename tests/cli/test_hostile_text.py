@@ -20,7 +20,7 @@ from rcv_py.base.markdown import md_code, md_in_tags, md_text
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import visible
 from rcv_py.cli.main import main
-from rcv_py.cli.terminal import Outlet, progress
+from rcv_py.cli.terminal import SanitizedStream, progress
 from tests.support.command_runs import ON_A_CAPTURE, Run, in_forms, of_capture, run
 from tests.support.hostile_text import CONTROLS, FOLDER, hostile, is_formula, markup, unseen
 
@@ -143,7 +143,7 @@ def test_only_our_own_codes_reach_a_terminal(
 
 def test_progress_shows_names_as_they_are_seen() -> None:
     screen = Terminal()
-    with progress(Outlet(screen)) as report:  # type: ignore[arg-type]
+    with progress(SanitizedStream(screen)) as report:  # type: ignore[arg-type]
         report(Stage("Writing \x1b[31m\u202e", 1, 1))
     assert screen.getvalue() == "\r\x1b[KWriting \\x1b[31m\\u202e 1 of 1\r\x1b[K"
 

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from rcv_py.cli.mcp.handler import TIMEOUT_S, Request, ToolHandler, command_pool
+from rcv_py.cli.mcp.handler import TIMEOUT_S, ClientRequest, ToolHandler, command_pool
 from rcv_py.cli.mcp.tools import AllowedPaths
 from tests.support.mcp_client import McpClient
 from tests.support.paths import ROOT
@@ -151,10 +151,10 @@ def test_a_process_that_does_not_answer_is_replaced(tmp_path: Path) -> None:
     os.mkfifo(pipe)  # nobody reads it: who opens it to write waits forever
     with command_pool(timeout_s=2.0, processes=1) as pool:
         handler = ToolHandler(AllowedPaths.of(ROOT / "sample_traces", tmp_path), pool)
-        told = handler.call("export", {"folder": SAMPLE, "to": "speedscope", "out": "pipe"}, Request())
+        told = handler.call("export", {"folder": SAMPLE, "to": "speedscope", "out": "pipe"}, ClientRequest())
         assert "stopped after 2 seconds" in told.text
         pool._timeout_s = TIMEOUT_S  # a new process takes longer than that to start on a busy machine
-        assert not handler.call("schema", {"name": "hotspot"}, Request()).is_error
+        assert not handler.call("schema", {"name": "hotspot"}, ClientRequest()).is_error
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")

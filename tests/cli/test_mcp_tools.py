@@ -13,12 +13,12 @@ import orjson
 import pytest
 
 from rcv_py.base.errors import Cancelled, UsageError
-from rcv_py.base.machine.ending import Ended, ends_tidily
+from rcv_py.base.machine.ending import Terminated, ends_tidily
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.mcp.handler import (
+    ClientRequest,
     CommandRunner,
     Reply,
-    Request,
     ToolHandler,
     command_pool,
     fitted,
@@ -164,11 +164,11 @@ def test_a_definition_says_when_to_use_the_tool_and_names_arguments_as_the_comma
 def test_help_tells_all_arguments_of_a_tool(tmp_path: Path) -> None:
     with command_pool() as pool:
         handler = ToolHandler(AllowedPaths.of(tmp_path, None), pool)
-        told = handler.call("help", {"tool": "hotspot"}, Request())
+        told = handler.call("help", {"tool": "hotspot"}, ClientRequest())
         assert told.document is not None
         assert "no_idle" in told.document["arguments"]["properties"]
         assert "no_idle" not in TOOLS["hotspot"].short_schema["properties"]
-        assert handler.call("help", {"tool": "hotspots"}, Request()).is_error
+        assert handler.call("help", {"tool": "hotspots"}, ClientRequest()).is_error
         assert handler.tools["index"].words({}, handler.paths)[:2] == ["index", str(handler.paths.root)]
 
 
@@ -202,10 +202,10 @@ def test_waiting_calls_can_be_cancelled_and_a_lost_process_is_told_of(tmp_path: 
     os.mkfifo(pipe)  # nobody reads it: who opens it to write waits forever
     with command_pool(processes=1) as pool:
         handler = ToolHandler(AllowedPaths.of(SAMPLES, tmp_path), pool)
-        busy, waiting = Request(), Request()
+        busy, waiting = ClientRequest(), ClientRequest()
         ends: list[Reply | Cancelled] = []
 
-        def call(request: Request) -> None:
+        def call(request: ClientRequest) -> None:
             given = {"folder": "matmul_tiled", "to": "speedscope", "out": "pipe"}
             try:
                 ends.append(handler.call("export", given, request))
@@ -226,7 +226,7 @@ def test_waiting_calls_can_be_cancelled_and_a_lost_process_is_told_of(tmp_path: 
         first.join(60)
         assert isinstance(ends[1], Reply)
         assert "stopped unexpectedly" in ends[1].text
-        assert not handler.call("info", {"folder": "matmul_tiled"}, Request()).is_error
+        assert not handler.call("info", {"folder": "matmul_tiled"}, ClientRequest()).is_error
 
 
 def test_a_call_that_is_stopped_while_its_words_are_read_is_no_bug(
@@ -242,7 +242,7 @@ def test_a_call_that_is_stopped_while_its_words_are_read_is_no_bug(
 
     monkeypatch.setattr("rcv_py.cli.mcp.handler.parse", interrupted)
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(Ended), ends_tidily():
+    with pytest.raises(Terminated), ends_tidily():
         CommandRunner()(["info", "x"], 0)
     signal.signal(signal.SIGTERM, before)
     assert capsys.readouterr().err == ""

@@ -15,11 +15,15 @@ from hypothesis import strategies as st
 from rcv_py import __version__
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.text import visible
-from rcv_py.cli.answer import Column, json_text, plain, print_facts, print_table, tables
+from rcv_py.cli.answer import TextColumn, json_text, plain, print_facts, print_table, tables
 from rcv_py.cli.terminal import width_of
 from rcv_py.results.schema import Schema
 
-COLUMNS = (Column("line", True), Column("instruction", elastic="right"), Column("source", elastic="left"))
+COLUMNS = (
+    TextColumn("line", True),
+    TextColumn("instruction", elastic="right"),
+    TextColumn("source", elastic="left"),
+)
 ROWS = [(7, "v_add_f32 v0, v1, v2", "/long/way/to/kernel.py:12"), (1234, "s_nop", "")]
 
 
@@ -46,14 +50,14 @@ def test_elastic_columns_give_way_at_their_end() -> None:
 
 
 def test_of_an_instruction_and_its_producer_the_first_is_cut_first() -> None:
-    columns = (Column("cycles", True), Column("because", elastic="right"))
+    columns = (TextColumn("cycles", True), TextColumn("because", elastic="right"))
     rows = [("12", "113 s_waitcnt vmcnt(3)  tile_io.h:20 ← 128 global_load_dwordx4")]
     assert table(columns, rows, 48)[1] == "    12  113 s_waitcnt… ← 128 global_load_dwordx4"
     assert table(columns, rows, 40)[1] == "    12  113 s_waitc… ← 128 global_load_…"
 
 
 def test_headings_take_lines_before_a_table_is_divided() -> None:
-    columns = (Column("unit"), Column("no issue cycles", True), Column("busy", True))
+    columns = (TextColumn("unit"), TextColumn("no issue cycles", True), TextColumn("busy", True))
     assert table(columns, [("SE0", "1", "2")], 20) == [
         "          no",
         "       issue",
@@ -63,7 +67,7 @@ def test_headings_take_lines_before_a_table_is_divided() -> None:
 
 
 def test_what_does_not_fit_at_all_stands_in_a_second_table() -> None:
-    columns = (Column("unit"), *(Column(f"n{number}", True) for number in range(6)))
+    columns = (TextColumn("unit"), *(TextColumn(f"n{number}", True) for number in range(6)))
     assert table(columns, [("SE0", *("12345" for _ in range(6)))], 24) == [
         "unit    n0    n1    n2",
         "SE0  12345 12345 12345",

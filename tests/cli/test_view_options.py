@@ -12,7 +12,7 @@ from rcv_py.cli.main import main
 from rcv_py.cli.opening import batches
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path
 
@@ -26,7 +26,7 @@ def trace() -> Trace:
 
 
 @pytest.fixture(scope="module")
-def waves(trace: Trace) -> list[Wave]:
+def waves(trace: Trace) -> list[TracedWave]:
     """All of its waves."""
     return [wave for batch in batches(trace) for wave in batch.waves]
 
@@ -48,7 +48,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().err
 
 
-def test_a_range_counts_only_waves_that_touch_it(told: Any, waves: list[Wave]) -> None:
+def test_a_range_counts_only_waves_that_touch_it(told: Any, waves: list[TracedWave]) -> None:
     first = min(waves, key=lambda wave: wave.begin)
     clock = f"--clock={first.begin}:{first.begin + 1}"
     inside = [wave for wave in waves if wave.begin <= first.begin < wave.end]
@@ -78,7 +78,7 @@ def test_charged_lines_are_latency_and_idle_of_their_instructions(told: Any, tra
     assert [row["cost"] for row in rows] == sorted(trace.code.latency.tolist(), reverse=True)[:3]
 
 
-def test_the_waves_and_one_of_them(told: Any, waves: list[Wave]) -> None:
+def test_the_waves_and_one_of_them(told: Any, waves: list[TracedWave]) -> None:
     rows = {row["wave"]: row for row in told("waves")["rows"]}
     assert set(rows) == {str(wave.id) for wave in waves}
     for wave in waves:
@@ -97,7 +97,7 @@ def test_the_waves_and_one_of_them(told: Any, waves: list[Wave]) -> None:
     assert sum(row["stall"] for row in one["instructions"]) == int(slowest.tokens.stall.sum())
 
 
-def test_a_place_is_one_execution(told: Any, waves: list[Wave]) -> None:
+def test_a_place_is_one_execution(told: Any, waves: list[TracedWave]) -> None:
     wave = waves[0]
     line = int(wave.tokens.line[wave.tokens.line >= 0][0])
     rows = np.flatnonzero(wave.tokens.line == line)
@@ -131,7 +131,9 @@ def test_order_by_any_column(told: Any) -> None:
     assert [row["hits"] for row in waits] == sorted((row["hits"] for row in waits), reverse=True)
 
 
-def test_text_and_csv_of_the_new_commands(capsys: pytest.CaptureFixture[str], waves: list[Wave]) -> None:
+def test_text_and_csv_of_the_new_commands(
+    capsys: pytest.CaptureFixture[str], waves: list[TracedWave]
+) -> None:
     wave = str(waves[0].id)
     commands = (
         ("waves",), ("waves", "--resident", "--top=3"), ("wave", wave), ("units", f"--of={wave}"),

@@ -23,7 +23,7 @@ from rcv_py.base.problems import Severity
 from rcv_py.cli.main import main
 from rcv_py.export.interactive import content
 from rcv_py.export.interactive import page as pages
-from rcv_py.export.interactive.packed import Columns, packed
+from rcv_py.export.interactive.packed import PackedColumns, packed
 from rcv_py.export.interactive.page import interactive_page
 from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.open import open_trace
@@ -99,7 +99,7 @@ def test_columns_are_unpacked_as_they_were(script: Script) -> None:
         "fours": 4 * rng.integers(0, 1000, 50),
         "none": np.zeros(0, dtype=np.int64),
     }
-    columns = Columns()
+    columns = PackedColumns()
     for name, values in wanted.items():
         columns.put(name, values)
     script.give("letters", packed({"text": 'é </script> \u2028 "'}, columns))
@@ -253,7 +253,7 @@ def test_instructions_that_hardly_repeat_leave_room(
     whole = _tokens(open_trace(folder))
     monkeypatch.setattr(pages, "MAX_TOKENS", whole)
     monkeypatch.setattr(pages, "MAX_LETTERS", 1)
-    monkeypatch.setattr(pages, "FEWEST_TOKENS", whole // 4)
+    monkeypatch.setattr(pages, "MIN_TOKENS", whole // 4)
     script.read(page_of(folder))
     assert 0 < script("tokens.line.length") <= whole // 16
 

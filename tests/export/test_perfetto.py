@@ -18,7 +18,7 @@ from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Stage
-from rcv_py.export.traces.packets import Rows, number, varint
+from rcv_py.export.traces.packets import ByteRows, number, varint
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind, WaveState
@@ -204,9 +204,9 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
 def test_columns_of_numbers_are_varints(values: list[int], alternate: bool) -> None:
     column = np.array(values, dtype=np.int64)
     where = (column % 2 == 0) if alternate else np.ones(len(column), dtype=bool)
-    inner = Rows(len(values))
+    inner = ByteRows(len(values))
     inner.varint(column)
-    rows = Rows(len(values))
+    rows = ByteRows(len(values))
     rows.put(b"x")
     rows.nested(4, inner, where)
     expected = b""

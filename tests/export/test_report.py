@@ -22,24 +22,24 @@ from rcv_py.export.report.html import html
 from rcv_py.export.report.inputs import ReportInputs, report_inputs
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import (
-    Bars,
-    Bins,
-    Cell,
-    Column,
-    Curve,
-    Listing,
     Prose,
     Report,
-    Section,
+    ReportBars,
+    ReportCell,
+    ReportColumn,
+    ReportCurve,
+    ReportHistogram,
+    ReportListing,
+    ReportSection,
+    ReportTable,
     Subheading,
-    Table,
 )
 from rcv_py.export.report.svg import COLORS, svg
 from rcv_py.features.latency import report as sections_holds
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.kinds import kind_name
-from rcv_py.state.selection import Place
+from rcv_py.state.selection import SelectedPlace
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path, write_sample
 
@@ -105,9 +105,9 @@ def reports(paths: dict[str, Path]) -> Reports:
     return {name: report_of(path) for name, path in paths.items()}
 
 
-def tables(report: Report, section: str) -> list[Table]:
+def tables(report: Report, section: str) -> list[ReportTable]:
     found = next(one for one in report.sections if one.id == section)
-    return [part for part in found.parts if isinstance(part, Table)]
+    return [part for part in found.parts if isinstance(part, ReportTable)]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -154,7 +154,7 @@ def test_anchors_name_lines_waves_and_cycles(name: str, reports: Reports, paths:
     trace = open_trace(paths[name])
     for anchor in anchors:
         if anchor.startswith(("line-", "wave-", "@")):
-            assert not Place.parse(f"/some/where/report.html#{anchor}").why_not(trace), anchor
+            assert not SelectedPlace.parse(f"/some/where/report.html#{anchor}").why_not(trace), anchor
 
 
 def test_places_are_what_go_to_place_accepts(reports: Reports, paths: dict[str, Path]) -> None:
@@ -165,7 +165,7 @@ def test_places_are_what_go_to_place_accepts(reports: Reports, paths: dict[str, 
     per_hit = next(table for table in tables(report, "top") if "hit" in table.caption)
     assert per_hit.rows
     for row in per_hit.rows:
-        where = Place.parse(row[-1].text)
+        where = SelectedPlace.parse(row[-1].text)
         place = where.selection
         wave = trace.reader.read([trace.waves.row(place.wave)]).waves[0]
         token = int(np.flatnonzero(wave.tokens.line == place.line)[place.hit])
@@ -174,10 +174,10 @@ def test_places_are_what_go_to_place_accepts(reports: Reports, paths: dict[str, 
         assert f"{int(wave.tokens.start[token]):,}" == row[5].text
         assert where.cycle == int(wave.tokens.start[token])
     for row in tables(report, "waves")[0].rows:
-        assert Place.parse(row[0].text).selection.wave is not None
+        assert SelectedPlace.parse(row[0].text).selection.wave is not None
     for row in (row for table in tables(report, "findings") for row in table.rows):
         if row[0].is_code and "/simd" in row[0].text:  # evidence in a wave
-            place = Place.parse(row[0].text)
+            place = SelectedPlace.parse(row[0].text)
             assert not place.why_not(trace)
             if place.selection.line is None:
                 continue
@@ -213,7 +213,7 @@ def test_numbers_are_those_of_hotspot(
     ]
 
 
-def latencies(table: Table) -> list[tuple[str, float | None]]:
+def latencies(table: ReportTable) -> list[tuple[str, float | None]]:
     """Names and latencies, which are samples where there are no cycles."""
     titles = [column.title for column in table.columns]
     at = titles.index("latency" if "latency" in titles else "samples")
@@ -259,7 +259,7 @@ def test_health_is_that_of_check_with_its_input_file(
     assert document["verdict"] in section.intro
     heads = [part.text for part in section.parts if isinstance(part, Subheading)]
     assert heads == [note["title"] for note in document["notes"]]
-    listing = next(part for part in section.parts if isinstance(part, Listing))
+    listing = next(part for part in section.parts if isinstance(part, ReportListing))
     assert "\n".join(listing.lines[1:]) + "\n" == document["input_yaml"]
     assert listing.lines[0] == f"# {document['command']}"
 
@@ -414,17 +414,17 @@ def test_text_of_a_capture_stays_text(paths: dict[str, Path]) -> None:
 
 
 def test_a_link_to_nowhere_is_no_link() -> None:
-    cells = (Cell("here", link="line-1"), code("there", "", "line-2"), Cell("a", link="line-2"))
-    table = Table((Column("x", cells),))
-    report = Report("t", "s", (Section("one", "One", (table, Subheading("h", "line-2"))),), "rcv")
+    cells = (ReportCell("here", link="line-1"), code("there", "", "line-2"), ReportCell("a", link="line-2"))
+    table = ReportTable((ReportColumn("x", cells),))
+    report = Report("t", "s", (ReportSection("one", "One", (table, Subheading("h", "line-2"))),), "rcv")
     assert Page(html(report)).links == ["#line-2"]
     assert "#line-1" not in markdown(report)
 
 
 def test_plots_are_numbers_in_markdown_and_colours_have_two_shades() -> None:
-    curve = Curve("c", [0, 10, 20], [1, 5, 0])
-    bins = Bins("b", [0, 4, 8], [3, 0])
-    report = Report("t", "s", (Section("one", "One", (curve, bins, Bars("n", (), ()))),), "rcv")
+    curve = ReportCurve("c", [0, 10, 20], [1, 5, 0])
+    bins = ReportHistogram("b", [0, 4, 8], [3, 0])
+    report = Report("t", "s", (ReportSection("one", "One", (curve, bins, ReportBars("n", (), ()))),), "rcv")
     text = markdown(report)
     assert "| 10 | 5 |" in text
     assert "| 0 to 4 | 3 |" in text
@@ -439,7 +439,7 @@ def test_plots_are_numbers_in_markdown_and_colours_have_two_shades() -> None:
 def test_a_long_curve_keeps_its_peak() -> None:
     values = [1] * 50_000
     values[31_234] = 99
-    drawn = svg(Curve("c", list(range(50_000)), values))
+    drawn = svg(ReportCurve("c", list(range(50_000)), values))
     assert len(drawn) < 60_000
     assert "V8.0" in drawn, "the peak reaches the top"
 

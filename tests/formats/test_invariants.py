@@ -25,7 +25,7 @@ from rcv_py.formats.uiout.folder import listing
 from rcv_py.formats.uiout.side_files import read_state_curves
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.work.load import load_all
 from tests.support.opened import VARIED
 from tests.support.samples import sample
@@ -58,7 +58,7 @@ class Loaded:
 
     known: Measured
     trace: Trace
-    waves: tuple[Wave, ...]  # by index row
+    waves: tuple[TracedWave, ...]  # by index row
     bad: tuple  # what batches say of waves that are missing or doubtful
 
     def column(self, name: str) -> np.ndarray:

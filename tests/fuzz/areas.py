@@ -51,7 +51,7 @@ from rcv_py.formats.uiout.chains import places
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.formats.uiout.write import write_folder
 from rcv_py.model.ids import WaveId
-from rcv_py.state.selection import Place, Selection
+from rcv_py.state.selection import SelectedPlace, Selection
 from tests.formats.sqtt.mangled import damaged as damaged_stream
 from tests.formats.sqtt.mangled import read as read_stream
 from tests.formats.sqtt.rdna_streams import streams
@@ -447,7 +447,7 @@ def filters(rng: random.Random, ground: Ground) -> None:
             pattern.spans(text, 0.02)
     elif kind == 1:
         text = damaged_text(rng, rng.choice(_PLACES))
-        for read in (Place.parse, Selection.parse, WaveId.parse):
+        for read in (SelectedPlace.parse, Selection.parse, WaveId.parse):
             with contextlib.suppress(ValueError):
                 assert read(str(read(text))) == read(text)
     elif kind == 2:

@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import rcv_py
-from rcv_py.results.field import At
+from rcv_py.results.field import ShownIn
 from rcv_py.results.table import Spec
 from tests.house import Module, modules, read
 
@@ -34,7 +34,7 @@ def specs() -> Iterator[Spec]:
 
 def names_of_each() -> set[frozenset[str]]:
     """The names of columns of every table that has enough of them."""
-    columns = {frozenset(field.name for field in spec.at(At.DATA)) - HARDWARE for spec in specs()}
+    columns = {frozenset(field.name for field in spec.at(ShownIn.DATA)) - HARDWARE for spec in specs()}
     return {names for names in columns if len(names) > MOST}
 
 

@@ -19,13 +19,13 @@ from rcv_py.cli.main import main
 from rcv_py.export.report.cells import report_table
 from rcv_py.export.report.html import html
 from rcv_py.export.report.markdown import markdown
-from rcv_py.export.report.model import Report, Section
+from rcv_py.export.report.model import Report, ReportSection
 from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
 from rcv_py.results.field import Field
 from rcv_py.results.kinds import CYCLES
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.ui.table.result_columns import result_columns
 from tests.ui.window import SAMPLES
 
@@ -40,9 +40,9 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     spec, make = loops.TABLES["loops"]
     longer = spec.with_field(NEW)
 
-    def with_tea(inputs: loops.Inputs) -> Table:
+    def with_tea(inputs: loops.Inputs) -> ResultTable:
         table = make(inputs)
-        return Table(longer, {**table.columns, NEW.name: np.resize(VALUES, len(table))})
+        return ResultTable(longer, {**table.columns, NEW.name: np.resize(VALUES, len(table))})
 
     monkeypatch.setitem(loops.TABLES, "loops", (longer, with_tea))
     yield
@@ -50,11 +50,11 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def table() -> Table:
+def table() -> ResultTable:
     """Two loops."""
     loop = rcv_py.open(FOLDER).loops().result
     found = loops.loop_table(open_trace(FOLDER), loop.found.table)[:2]
-    return Table(found.spec.with_field(NEW), {**found.columns, NEW.name: VALUES[: len(found)]})
+    return ResultTable(found.spec.with_field(NEW), {**found.columns, NEW.name: VALUES[: len(found)]})
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -98,15 +98,15 @@ def test_the_api_explains_it_and_so_does_its_reference(
     assert f"| `{NEW.name}` | int64 | cycles | {NEW.meaning} |" in page
 
 
-def test_reports_have_it(table: Table) -> None:
+def test_reports_have_it(table: ResultTable) -> None:
     part = report_table(table, open_trace(FOLDER), "Loops")
-    report = Report("Title", "", (Section("loops", "Loops", (part,)),), "rcv")
+    report = Report("Title", "", (ReportSection("loops", "Loops", (part,)),), "rcv")
     for page in (markdown(report), html(report)):
         assert "tea time" in page
         assert "70,000" in page
 
 
-def test_the_window_has_it_and_copies_a_command_that_sorts_by_it(table: Table) -> None:
+def test_the_window_has_it_and_copies_a_command_that_sorts_by_it(table: ResultTable) -> None:
     column = next(one for one in result_columns(table, open_trace(FOLDER)) if one.id == NEW.name)
     assert (column.title, column.tip) == ("tea time", "Time that was spent on tea, in cycles.")
     assert column.is_number

@@ -9,7 +9,7 @@ import pytest
 
 from rcv_py.api import Answer
 from rcv_py.base.errors import UsageError
-from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.field import Field, ShownIn, record, rows
 from rcv_py.results.kinds import (
     COUNT,
     CYCLES,
@@ -23,7 +23,7 @@ from rcv_py.results.kinds import (
     choice,
     mapping,
 )
-from rcv_py.results.table import Spec, Table, Words
+from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
 
 SPEC = Spec(
     "things",
@@ -34,19 +34,21 @@ SPEC = Spec(
         Field("stall", CYCLES, "Stall"),
         Field("median", RANK_CYCLES, "Median", is_unknown=True),
         Field("share", SHARE, "Part", digits=3),
-        Field("kinds", mapping(COUNT, ("A", "B", "C"), "Times"), "Times by name", at=At.DATA),
+        Field("kinds", mapping(COUNT, ("A", "B", "C"), "Times"), "Times by name", at=ShownIn.DATA),
         Field("outlier", replace(FLAG, text=lambda value: "outlier" if value else ""), "Whether it is one"),
         Field("text", INSTRUCTION, "The instruction"),
-        Field("what", TEXT, "Line and stall", at=At.TEXT, of=lambda row: f"{row['line']}: {row['stall']}"),
-        Field("note", choice("", "entry"), "What it is", is_optional=True, at=At.DATA),
+        Field(
+            "what", TEXT, "Line and stall", at=ShownIn.TEXT, of=lambda row: f"{row['line']}: {row['stall']}"
+        ),
+        Field("note", choice("", "entry"), "What it is", is_optional=True, at=ShownIn.DATA),
     ),
     order=("text", "line"),
 )
 
 
-def table(**more: object) -> Table:
+def table(**more: object) -> ResultTable:
     """Three rows."""
-    return Table(
+    return ResultTable(
         SPEC,
         {
             "line": [1234, -1, 7],
@@ -55,7 +57,7 @@ def table(**more: object) -> Table:
             "share": [0.12345, 0.5, 0],
             "kinds": [[0, 2, 5], [1, 0, 0], [0, 0, 0]],
             "outlier": [True, False, False],
-            "text": Words(["s_nop", "v_add"], np.array([0, 1, 0])),
+            "text": DictionaryColumn(["s_nop", "v_add"], np.array([0, 1, 0])),
             **more,
         },
     )
@@ -77,9 +79,9 @@ def test_rows_of_documents_are_plain_and_rounded() -> None:
 
 
 def test_people_read_names_ungrouped_numbers_grouped_and_nothing_where_nothing_is_known() -> None:
-    shown = [field.name for field in table().fields(At.TEXT)]
+    shown = [field.name for field in table().fields(ShownIn.TEXT)]
     assert shown == ["text", "line", "stall", "median", "share", "outlier", "what"]
-    assert table().cells(At.TEXT, "–") == [
+    assert table().cells(ShownIn.TEXT, "–") == [
         ["s_nop", "1234", "10", "2.5", "12.3 %", "outlier", "1234: 10"],
         ["v_add", "–", "30,000", "–", "50.0 %", "", "None: 30000"],
         ["s_nop", "7", "10", "4", "0.0 %", "", "7: 10"],
@@ -151,7 +153,7 @@ def test_columns_that_are_not_declared_or_do_not_fit_are_refused(columns: dict[s
     with pytest.raises(ValueError, match="things"):
         table(**columns)
     with pytest.raises(ValueError, match="lacking"):
-        Table(SPEC, {"line": [1]})
+        ResultTable(SPEC, {"line": [1]})
 
 
 def test_a_type_says_unit_null_and_what_is_inside() -> None:
@@ -167,39 +169,41 @@ def test_a_type_says_unit_null_and_what_is_inside() -> None:
 
 def test_a_count_that_is_not_known_is_nan_in_columns_and_null_in_documents() -> None:
     spec = Spec("counts", "One row.", "row", (Field("taken", COUNT, "Jumps", is_unknown=True),))
-    found = Table(spec, {"taken": [3, -1, np.nan]})
+    found = ResultTable(spec, {"taken": [3, -1, np.nan]})
     assert found.columns["taken"].dtype == np.float64  # type: ignore[union-attr]
     assert [row["taken"] for row in found.rows()] == [3, None, None]
     assert [type(row["taken"]) for row in found.rows()][:1] == [int]
-    assert found.cells(At.TEXT, "–") == [["3"], ["–"], ["–"]]
+    assert found.cells(ShownIn.TEXT, "–") == [["3"], ["–"], ["–"]]
     assert found.sorted("taken", descending=False).rows()[0]["taken"] == 3
 
 
 def test_csv_spreads_a_mapping_that_says_so_the_largest_first() -> None:
     kinds = mapping(CYCLES, ("A", "B", "C"), "Cycles", is_spread=True)
     spec = Spec("bins", "One row.", "row", (Field("first", ROW, "Row"), Field("kinds", kinds, "Kinds")))
-    found = Table(spec, {"first": [0, 1], "kinds": [[1, 0, 5], [1, 0, 0]]})
+    found = ResultTable(spec, {"first": [0, 1], "kinds": [[1, 0, 5], [1, 0, 0]]})
     assert found.csv() == (["first", "C", "A"], [(0, 5, 1), (1, 0, 1)])
     assert found.rows()[0]["kinds"] == {"C": 5, "A": 1}
 
 
 def test_what_is_hidden_from_people_stays_in_documents() -> None:
-    hidden = SPEC.hide(At.TEXT, "median", "share")
-    assert {field.name for field in SPEC.at(At.TEXT)} - {field.name for field in hidden.at(At.TEXT)} == {
+    hidden = SPEC.hide(ShownIn.TEXT, "median", "share")
+    assert {field.name for field in SPEC.at(ShownIn.TEXT)} - {
+        field.name for field in hidden.at(ShownIn.TEXT)
+    } == {
         "median",
         "share",
     }
-    assert hidden.at(At.DATA) != ()
+    assert hidden.at(ShownIn.DATA) != ()
     assert hidden.field().shape == SPEC.field().shape
 
 
 def test_the_window_may_have_an_order_of_its_own() -> None:
     spec = replace(SPEC, window=("stall", "line"))
-    assert [field.name for field in spec.at(At.WINDOW)][:2] == ["stall", "line"]
-    assert [field.name for field in spec.at(At.TEXT)][:2] == ["text", "line"]
+    assert [field.name for field in spec.at(ShownIn.WINDOW)][:2] == ["stall", "line"]
+    assert [field.name for field in spec.at(ShownIn.TEXT)][:2] == ["text", "line"]
 
 
 def test_the_api_has_whole_numbers_unless_one_is_not_known() -> None:
     spec = Spec("counts", "One row.", "row", (Field("taken", COUNT, "Jumps", is_unknown=True),))
-    assert Answer.of(Table(spec, {"taken": [3, 4]}), None)["taken"].dtype == np.int64
-    assert np.isnan(Answer.of(Table(spec, {"taken": [3, -1]}), None)["taken"][1])
+    assert Answer.of(ResultTable(spec, {"taken": [3, 4]}), None)["taken"].dtype == np.int64
+    assert np.isnan(Answer.of(ResultTable(spec, {"taken": [3, -1]}), None)["taken"][1])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rcv_py.export.report.cells import cycle_anchor, line_anchor, place_text, wave_anchor
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
-from rcv_py.state.selection import Place, Selection
+from rcv_py.state.selection import SelectedPlace, Selection
 from tests.support.samples import sample_path
 
 WAVE = WaveId(3, 1, 0, 2)
@@ -20,25 +20,25 @@ WAVES = st.builds(WaveId, *[st.integers(0, 300)] * 4)
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("line 118", Place(Selection(line=118))),
-        (":line 118#7", Place(Selection(line=118, hit=7))),
-        (":instruction 118#7", Place(Selection(line=118, hit=7))),
-        (":instruction 118 hit 8", Place(Selection(line=118, hit=7))),
-        ("se3/simd1/slot0/wv2:line 118 hit 1@-5", Place(Selection(WAVE, 118, 0), -5)),
-        ("118", Place(Selection(line=118))),
-        ("line-118", Place(Selection(line=118))),
-        ("#line-118", Place(Selection(line=118))),
-        ("file:///home/me/my report.html#line-118", Place(Selection(line=118))),
-        ("se3/simd1/slot0/wv2", Place(Selection(WAVE))),
-        ("se3/simd1/slot0/wv2:line 118#7@-5", Place(Selection(WAVE, 118, 7), -5)),
-        ("wave-se3-sm1-sl0-wv2", Place(Selection(WAVE))),
-        ("r.html#wave-se3-sm1-sl0-wv2@126704", Place(Selection(WAVE), 126704)),
-        ("@126704", Place(cycle=126704)),
-        ("#@126704", Place(cycle=126704)),
+        ("line 118", SelectedPlace(Selection(line=118))),
+        (":line 118#7", SelectedPlace(Selection(line=118, hit=7))),
+        (":instruction 118#7", SelectedPlace(Selection(line=118, hit=7))),
+        (":instruction 118 hit 8", SelectedPlace(Selection(line=118, hit=7))),
+        ("se3/simd1/slot0/wv2:line 118 hit 1@-5", SelectedPlace(Selection(WAVE, 118, 0), -5)),
+        ("118", SelectedPlace(Selection(line=118))),
+        ("line-118", SelectedPlace(Selection(line=118))),
+        ("#line-118", SelectedPlace(Selection(line=118))),
+        ("file:///home/me/my report.html#line-118", SelectedPlace(Selection(line=118))),
+        ("se3/simd1/slot0/wv2", SelectedPlace(Selection(WAVE))),
+        ("se3/simd1/slot0/wv2:line 118#7@-5", SelectedPlace(Selection(WAVE, 118, 7), -5)),
+        ("wave-se3-sm1-sl0-wv2", SelectedPlace(Selection(WAVE))),
+        ("r.html#wave-se3-sm1-sl0-wv2@126704", SelectedPlace(Selection(WAVE), 126704)),
+        ("@126704", SelectedPlace(cycle=126704)),
+        ("#@126704", SelectedPlace(cycle=126704)),
     ],
 )
-def test_forms(text: str, place: Place) -> None:
-    assert Place.parse(text) == place
+def test_forms(text: str, place: SelectedPlace) -> None:
+    assert SelectedPlace.parse(text) == place
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_forms(text: str, place: Place) -> None:
 )
 def test_what_is_no_place(text: str) -> None:
     with pytest.raises(ValueError, match="is not a place"):
-        Place.parse(text)
+        SelectedPlace.parse(text)
 
 
 @given(st.none() | WAVES, st.none() | SMALL, st.none() | SMALL, st.none() | SMALL)
@@ -70,24 +70,24 @@ def test_what_a_report_writes_is_read_back(
     wave: WaveId | None, line: int | None, hit: int | None, cycle: int | None
 ) -> None:
     hit = hit if line is not None else None
-    place = Place(Selection(wave, line, hit), cycle)
+    place = SelectedPlace(Selection(wave, line, hit), cycle)
     text = place_text(wave, line, hit, cycle)
     assert text == str(place)
     if text:
-        assert Place.parse(text) == place
+        assert SelectedPlace.parse(text) == place
     if line is not None:
-        assert Place.parse(line_anchor(line)) == Place(Selection(line=line))
+        assert SelectedPlace.parse(line_anchor(line)) == SelectedPlace(Selection(line=line))
     if wave is not None:
-        assert Place.parse(wave_anchor(wave)) == Place(Selection(wave))
+        assert SelectedPlace.parse(wave_anchor(wave)) == SelectedPlace(Selection(wave))
     if cycle is not None:
-        assert Place.parse(cycle_anchor(cycle, wave)) == Place(Selection(wave), cycle)
+        assert SelectedPlace.parse(cycle_anchor(cycle, wave)) == SelectedPlace(Selection(wave), cycle)
 
 
 def test_a_trace_says_what_it_lacks() -> None:
     trace = open_trace(sample_path("vector_add"))
     last = len(trace.code) - 1
-    assert Place(Selection(line=last)).why_not(trace) == ""
-    assert f"its last one is {last}" in Place(Selection(line=last + 1)).why_not(trace)
-    assert "no wave se9/simd0/slot0/wv0" in Place(Selection(WaveId(9, 0, 0, 0))).why_not(trace)
-    assert "no cycle" in Place(cycle=trace.span.end + 1).why_not(trace)
-    assert Place(cycle=trace.span.begin).why_not(trace) == ""
+    assert SelectedPlace(Selection(line=last)).why_not(trace) == ""
+    assert f"its last one is {last}" in SelectedPlace(Selection(line=last + 1)).why_not(trace)
+    assert "no wave se9/simd0/slot0/wv0" in SelectedPlace(Selection(WaveId(9, 0, 0, 0))).why_not(trace)
+    assert "no cycle" in SelectedPlace(cycle=trace.span.end + 1).why_not(trace)
+    assert SelectedPlace(cycle=trace.span.begin).why_not(trace) == ""

@@ -12,8 +12,8 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.errors import Cancelled
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
-from rcv_py.state.running import AnswerFlag, Running
+from rcv_py.model.waves import TracedWave, WaveBatch
+from rcv_py.state.running import AnswerFlag, IncrementalAnswer
 from rcv_py.state.wave_store import WaveStore
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines
@@ -28,7 +28,7 @@ def trace() -> Trace:
 
 
 @pytest.fixture(scope="module")
-def waves(trace: Trace) -> list[Wave]:
+def waves(trace: Trace) -> list[TracedWave]:
     return [wave for batch in opened(trace.path)[1] for wave in batch.waves]
 
 
@@ -37,7 +37,7 @@ class Counted:
 
     def __init__(self, trace: Trace) -> None:
         self.trace, self.mapped, self.fails = trace, Counter[int](), False
-        self.running = Running(trace, replace(LINES, map=self._map))
+        self.running = IncrementalAnswer(trace, replace(LINES, map=self._map))
 
     def _map(self, trace: Trace, parcel: Parcel) -> object:
         if self.fails:
@@ -53,7 +53,7 @@ class Counted:
         return not differences(found, all_lines(all_, len(self.trace.code), rows))  # type: ignore[arg-type]
 
 
-def test_an_arrival_costs_what_arrived(trace: Trace, waves: list[Wave]) -> None:
+def test_an_arrival_costs_what_arrived(trace: Trace, waves: list[TracedWave]) -> None:
     counted, here = Counted(trace), []
     for wave in waves:
         here.append(build.batch(wave))
@@ -63,7 +63,7 @@ def test_an_arrival_costs_what_arrived(trace: Trace, waves: list[Wave]) -> None:
 
 
 def test_dropped_waves_stay_and_do_not_count_twice_when_they_come_back(
-    trace: Trace, waves: list[Wave]
+    trace: Trace, waves: list[TracedWave]
 ) -> None:
     counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, len(waves), 2)]
     assert counted.is_of(batches[:2], batches[:2])
@@ -74,7 +74,7 @@ def test_dropped_waves_stay_and_do_not_count_twice_when_they_come_back(
     assert counted.mapped == Counter(wave.row for wave in waves)
 
 
-def test_another_choice_begins_anew_and_the_same_one_goes_on(trace: Trace, waves: list[Wave]) -> None:
+def test_another_choice_begins_anew_and_the_same_one_goes_on(trace: Trace, waves: list[TracedWave]) -> None:
     counted, batches = Counted(trace), [build.batch(wave) for wave in waves]
     odd = {wave.row for wave in waves[1::2]}
     assert counted.is_of(batches[:4], batches[:4], odd)
@@ -87,7 +87,7 @@ def test_another_choice_begins_anew_and_the_same_one_goes_on(trace: Trace, waves
 
 
 def test_a_choice_that_changes_with_every_arrival_costs_a_few_times_all_of_it(
-    trace: Trace, waves: list[Wave]
+    trace: Trace, waves: list[TracedWave]
 ) -> None:
     counted, batches = Counted(trace), [build.batch(wave) for wave in waves]
     for upto in range(1, 9):
@@ -97,14 +97,16 @@ def test_a_choice_that_changes_with_every_arrival_costs_a_few_times_all_of_it(
     assert counted.is_of(batches, batches, last), "nothing is on its way any more: exact"
 
 
-def took(running: Running[object, object], trace: Trace, batch: WaveBatch, rows: object = None) -> None:
+def took(
+    running: IncrementalAnswer[object, object], trace: Trace, batch: WaveBatch, rows: object = None
+) -> None:
     """Have the part of a batch, of which rows count, as if a process had mapped it."""
     here = frozenset(wave.row for wave in batch.waves)
     chosen = here if rows is None else here & rows  # type: ignore[operator]
     running.take(here, chosen, *LINES.parts(trace, [batch], chosen))
 
 
-def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[Wave]) -> None:
+def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[TracedWave]) -> None:
     counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, len(waves), 2)]
     for batch in (*batches[:3], batches[0]):  # one of them once more
         took(counted.running, trace, batch)
@@ -112,7 +114,9 @@ def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[Wave]
     assert counted.mapped == Counter(wave.row for wave in waves[6:])
 
 
-def test_what_was_mapped_of_a_batch_that_is_not_asked_for_yet_waits(trace: Trace, waves: list[Wave]) -> None:
+def test_what_was_mapped_of_a_batch_that_is_not_asked_for_yet_waits(
+    trace: Trace, waves: list[TracedWave]
+) -> None:
     counted, batches = Counted(trace), [build.batch(wave) for wave in waves[:2]]
     took(counted.running, trace, batches[0])
     took(counted.running, trace, batches[1])
@@ -121,7 +125,9 @@ def test_what_was_mapped_of_a_batch_that_is_not_asked_for_yet_waits(trace: Trace
     assert not counted.mapped
 
 
-def test_what_was_mapped_for_other_waves_than_count_is_not_taken(trace: Trace, waves: list[Wave]) -> None:
+def test_what_was_mapped_for_other_waves_than_count_is_not_taken(
+    trace: Trace, waves: list[TracedWave]
+) -> None:
     counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 4, 2)]
     odd = {wave.row for wave in waves[1::2]}
     took(counted.running, trace, batches[0])
@@ -133,7 +139,7 @@ def test_what_was_mapped_for_other_waves_than_count_is_not_taken(trace: Trace, w
 class Again:
     """Waves that left the memory, and which of them were read again."""
 
-    def __init__(self, trace: Trace, waves: list[Wave]) -> None:
+    def __init__(self, trace: Trace, waves: list[TracedWave]) -> None:
         self.trace, self.waves, self.read = trace, waves, list[int]()
         self.presses: str = ""  # what happens meanwhile
 
@@ -148,9 +154,9 @@ class Again:
         return reduction.merge(reduction.parts(self.trace, [batch]))
 
 
-def test_a_choice_made_later_counts_waves_that_left_the_memory(trace: Trace, waves: list[Wave]) -> None:
+def test_a_choice_made_later_counts_waves_that_left_the_memory(trace: Trace, waves: list[TracedWave]) -> None:
     again = Again(trace, waves)
-    running = Running(trace, LINES, again)
+    running = IncrementalAnswer(trace, LINES, again)
     here, gone = [build.batch(*waves[:2])], frozenset(wave.row for wave in waves[2:])
     odd = frozenset(wave.row for wave in waves[1::2])
     everything = build.batch(*waves)
@@ -165,10 +171,10 @@ def test_a_choice_made_later_counts_waves_that_left_the_memory(trace: Trace, wav
 
 
 def test_a_cancelled_second_reading_gives_what_is_there_and_may_be_tried_again(
-    trace: Trace, waves: list[Wave]
+    trace: Trace, waves: list[TracedWave]
 ) -> None:
     again, here = Again(trace, waves), [build.batch(*waves[:2])]
-    running, gone = Running(trace, LINES, again), frozenset(wave.row for wave in waves[2:])
+    running, gone = IncrementalAnswer(trace, LINES, again), frozenset(wave.row for wave in waves[2:])
     again.presses = "cancel"
     assert not differences(running.of(here, absent=gone), all_lines(here, len(trace.code)))
     again.presses = ""
@@ -176,14 +182,14 @@ def test_a_cancelled_second_reading_gives_what_is_there_and_may_be_tried_again(
     assert not differences(running.of(here, absent=gone), whole)
 
 
-def test_an_answer_that_nobody_wants_any_more_ends(trace: Trace, waves: list[Wave]) -> None:
+def test_an_answer_that_nobody_wants_any_more_ends(trace: Trace, waves: list[TracedWave]) -> None:
     again, here = Again(trace, waves), [build.batch(*waves[:2])]
     again.presses = "elsewhere"
     with pytest.raises(Cancelled):
-        Running(trace, LINES, again).of(here, absent={wave.row for wave in waves[2:]})
+        IncrementalAnswer(trace, LINES, again).of(here, absent={wave.row for wave in waves[2:]})
 
 
-def test_a_mistake_counts_nothing(trace: Trace, waves: list[Wave]) -> None:
+def test_a_mistake_counts_nothing(trace: Trace, waves: list[TracedWave]) -> None:
     counted, batches = Counted(trace), [build.batch(wave) for wave in waves]
     assert counted.is_of(batches[:3], batches[:3])
     counted.fails = True
@@ -215,7 +221,7 @@ class Noted:
 
 @pytest.mark.parametrize("is_together", [False, True])
 def test_closing_a_capture_ends_what_is_made_of_its_waves_between_two_parcels(
-    trace: Trace, waves: list[Wave], monkeypatch: pytest.MonkeyPatch, is_together: bool
+    trace: Trace, waves: list[TracedWave], monkeypatch: pytest.MonkeyPatch, is_together: bool
 ) -> None:
     monkeypatch.setattr(Reduction.each, "__defaults__", (None, 1))  # a slab a wave
     store = WaveStore(trace)
@@ -231,5 +237,5 @@ def test_closing_a_capture_ends_what_is_made_of_its_waves_between_two_parcels(
         other.add(build.batch(wave))
     noted.store = other
     with pytest.raises(Cancelled):
-        other.snapshot().so_far("lines", replace(LINES, map=noted))(None)
+        other.snapshot().incremental("lines", replace(LINES, map=noted))(None)
     assert noted.parcels == 1

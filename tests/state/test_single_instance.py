@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.state.single_instance import MAX_REQUEST, REFUSED, Listener, Request, address, hand_over
+from rcv_py.state.single_instance import MAX_REQUEST, REFUSED, Listener, OpenRequest, address, hand_over
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no sockets of this kind here")
 SAMPLE = Path(__file__).parents[2] / "sample_traces" / "matmul_tiled"
-EVERYTHING = Request(
+EVERYTHING = OpenRequest(
     path="/caps/a", baseline="/caps/b", panel="isa", place="se0/simd0/slot0/wv0@7", run_files=("/c.csv",)
 )
 
@@ -26,7 +26,7 @@ class Door:
     """A listener that hears in a thread, as the event loop of a window does."""
 
     def __init__(self, place: Path) -> None:
-        self.heard: list[Request] = []
+        self.heard: list[OpenRequest] = []
         self.place = place
         self._listener = Listener(place, lambda request: request.panel != "nothing", self.heard.append)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -45,7 +45,7 @@ class Door:
         self._thread.join()
         self._listener.close()
 
-    def all_heard(self) -> list[Request]:
+    def all_heard(self) -> list[OpenRequest]:
         """What came, once nothing more can: the sender has its answer before the request is taken."""
         self.close()
         return self.heard
@@ -72,18 +72,18 @@ def raw(place: Path, sent: bytes) -> bytes:
 
 def test_what_is_handed_over_arrives_whole(door: Door) -> None:
     assert hand_over(door.place, EVERYTHING)
-    assert hand_over(door.place, Request())
-    assert door.all_heard() == [EVERYTHING, Request()]
+    assert hand_over(door.place, OpenRequest())
+    assert door.all_heard() == [EVERYTHING, OpenRequest()]
 
 
 def test_a_path_may_be_any_bytes(door: Door) -> None:
-    odd = Request(path=os.fsdecode(b"/caps/\xff"))
+    odd = OpenRequest(path=os.fsdecode(b"/caps/\xff"))
     assert hand_over(door.place, odd)
     assert door.all_heard() == [odd]
 
 
 def test_what_is_not_accepted_is_refused(door: Door) -> None:
-    assert not hand_over(door.place, Request(panel="nothing"))
+    assert not hand_over(door.place, OpenRequest(panel="nothing"))
     assert door.all_heard() == []
 
 
@@ -95,12 +95,12 @@ def test_what_is_not_accepted_is_refused(door: Door) -> None:
         b"nonsense",
         b"\xff\xfe",
         json.dumps({"path": "/a"}).encode(),
-        json.dumps(asdict(Request()) | {"path": 3}).encode(),
-        json.dumps(asdict(Request()) | {"path": "a\0b"}).encode(),
-        json.dumps(asdict(Request()) | {"run_files": 3}).encode(),
-        json.dumps(asdict(Request()) | {"run_files": [[]]}).encode(),
-        json.dumps(asdict(Request()) | {"place": "everywhere"}).encode(),
-        json.dumps(asdict(Request()) | {"path": "a" * MAX_REQUEST}).encode(),
+        json.dumps(asdict(OpenRequest()) | {"path": 3}).encode(),
+        json.dumps(asdict(OpenRequest()) | {"path": "a\0b"}).encode(),
+        json.dumps(asdict(OpenRequest()) | {"run_files": 3}).encode(),
+        json.dumps(asdict(OpenRequest()) | {"run_files": [[]]}).encode(),
+        json.dumps(asdict(OpenRequest()) | {"place": "everywhere"}).encode(),
+        json.dumps(asdict(OpenRequest()) | {"path": "a" * MAX_REQUEST}).encode(),
         b"[" * 50_000,
     ],
 )
@@ -110,17 +110,17 @@ def test_what_is_no_request_is_refused(door: Door, sent: bytes) -> None:
 
 
 def test_nobody_at_home(tmp_path: Path) -> None:
-    assert not hand_over(None, Request())
-    assert not hand_over(tmp_path / "s", Request())
+    assert not hand_over(None, OpenRequest())
+    assert not hand_over(tmp_path / "s", OpenRequest())
 
 
 def test_a_place_left_by_a_killed_program_is_used_again(tmp_path: Path) -> None:
     left = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     left.bind(str(tmp_path / "s"))
     left.close()
-    assert not hand_over(tmp_path / "s", Request())
+    assert not hand_over(tmp_path / "s", OpenRequest())
     door = Door(tmp_path / "s")
-    assert hand_over(tmp_path / "s", Request())
+    assert hand_over(tmp_path / "s", OpenRequest())
     door.close()
     assert not (tmp_path / "s").exists()
 
@@ -128,7 +128,7 @@ def test_a_place_left_by_a_killed_program_is_used_again(tmp_path: Path) -> None:
 def test_a_second_listener_leaves_the_first_alone(door: Door) -> None:
     with pytest.raises(OSError, match="in use"):
         Listener(door.place, lambda _: True, lambda _: None)
-    assert hand_over(door.place, Request())
+    assert hand_over(door.place, OpenRequest())
 
 
 def test_the_place_is_of_one_user_screen_and_version(tmp_path: Path) -> None:
@@ -151,15 +151,15 @@ def test_a_second_command_opens_in_the_window_that_runs(
     monkeypatch.setenv("DISPLAY", ":77")
     place = address(os.environ)
     assert place is not None
-    own: list[Request] = []
+    own: list[OpenRequest] = []
     monkeypatch.setattr("rcv_py.ui.app.run", lambda request, **_: own.append(request) or 0)
     door = Door(place)
     try:
         assert main([str(SAMPLE), "--panel", "loops", "--line", "3"]) == 0
         assert not own
         assert main([str(SAMPLE), "--new-process"]) == 0
-        assert own == [Request(path=str(SAMPLE))]
+        assert own == [OpenRequest(path=str(SAMPLE))]
     finally:
         door.close()
-    assert door.all_heard() == [Request(path=str(SAMPLE), panel="loops", place=":instruction 3")]
+    assert door.all_heard() == [OpenRequest(path=str(SAMPLE), panel="loops", place=":instruction 3")]
     assert capsys.readouterr().out == "Opened in the window that runs already.\n"

@@ -30,11 +30,11 @@ from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims
-from rcv_py.analysis.attribution.stream import Stream, engine_stream
+from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
-from rcv_py.synth.capture import Cause as True_
+from rcv_py.model.waves import TracedWave
+from rcv_py.synth.capture import SimulatedCause as True_
 from rcv_py.synth.capture import Truth
 from rcv_py.synth.isa import meaning
 from tests.support import workgroup_truth
@@ -179,7 +179,7 @@ def measured(name: str, folder: Path, seed: int = 0) -> Measured:
     return found
 
 
-def _column(truth: Truth, waves: list[Wave], name: str) -> np.ndarray:
+def _column(truth: Truth, waves: list[TracedWave], name: str) -> np.ndarray:
     keys = [(wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid) for wave in waves]
     return np.concatenate([getattr(truth.waves[key], name) for key in keys])
 
@@ -190,7 +190,9 @@ def _sums(first: np.ndarray, second: np.ndarray, cycles: np.ndarray) -> dict[tup
     return {divmod(number, 64): n for number, n in zip(key.tolist(), sums, strict=True)}
 
 
-def _decided(trace: Trace, truth: Truth, waves: list[Wave], one: Stream, claims: Claims) -> np.ndarray:
+def _decided(
+    trace: Trace, truth: Truth, waves: list[TracedWave], one: TokenStream, claims: Claims
+) -> np.ndarray:
     """Return the true cause of the stall of each claim, as the number of a Cause, int64."""
     cause = _column(truth, waves, "cause").astype(np.int64)
     blamed = _column(truth, waves, "blamed").astype(np.int64)
@@ -206,7 +208,9 @@ def _decided(trace: Trace, truth: Truth, waves: list[Wave], one: Stream, claims:
     return np.array([names[key] for key in columns], dtype=np.int64)
 
 
-def _count(found: Measured, truth: Truth, waves: list[Wave], claims: Claims, decided: np.ndarray) -> None:
+def _count(
+    found: Measured, truth: Truth, waves: list[TracedWave], claims: Claims, decided: np.ndarray
+) -> None:
     cause = _column(truth, waves, "cause").astype(np.int64)
     for (true, ours), n in _sums(decided, claims.cause, claims.cycles).items():
         found.stall[Cause(true), Cause(ours)] += n
@@ -261,7 +265,9 @@ def _true_wait(text: str, generation: int) -> Cause:
     return Cause.WAIT_SCALAR
 
 
-def _count_blamed(found: Measured, truth: Truth, waves: list[Wave], one: Stream, claims: Claims) -> None:
+def _count_blamed(
+    found: Measured, truth: Truth, waves: list[TracedWave], one: TokenStream, claims: Claims
+) -> None:
     """Compare instructions: is the one that is named among those that truly held the wave back?
 
     Nobody is to blame for what a wait itself takes, for what the program asks for and for fetching.
@@ -277,7 +283,9 @@ def _count_blamed(found: Measured, truth: Truth, waves: list[Wave], one: Stream,
     _count_barriers(found, truth, waves, one, claims)
 
 
-def _count_barriers(found: Measured, truth: Truth, waves: list[Wave], one: Stream, claims: Claims) -> None:
+def _count_barriers(
+    found: Measured, truth: Truth, waves: list[TracedWave], one: TokenStream, claims: Claims
+) -> None:
     """Compare waves: the one that came last, or another that came in the same cycle."""
     rows = np.flatnonzero(claims.cause == Cause.BARRIER)
     token, ours = claims.token[rows], claims.producer[rows]
@@ -294,7 +302,7 @@ def _count_barriers(found: Measured, truth: Truth, waves: list[Wave], one: Strea
 
 
 def _came_at_once(
-    one: Stream, token: np.ndarray, ours: np.ndarray, last: np.ndarray, names: np.ndarray
+    one: TokenStream, token: np.ndarray, ours: np.ndarray, last: np.ndarray, names: np.ndarray
 ) -> np.ndarray:
     """Whether the named wave came to the barrier in the same cycle as the true one, bool."""
     place = {tuple(name): at for at, name in enumerate(names.tolist())}

@@ -12,7 +12,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import Tokens, Waits
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch, WaveIndex
+from rcv_py.model.waves import TracedWave, WaveBatch, WaveIndex
 from tests.support.drawing import states, tokens
 
 ROWS = (
@@ -120,10 +120,10 @@ def trace(
     return Trace(**(columns | changes))
 
 
-def wave(row: int, drawing: str, lines: list[int], waits: Waits | None = None) -> Wave:
+def wave(row: int, drawing: str, lines: list[int], waits: Waits | None = None) -> TracedWave:
     """A wave at an index row whose tokens are drawn."""
     base = row * 1000
-    return Wave(
+    return TracedWave(
         row,
         WaveId(0, 0, row, 0),
         0,
@@ -146,7 +146,7 @@ def waits(*entries: tuple[int, tuple[int, ...]]) -> Waits:
     )
 
 
-def batch(*waves: Wave) -> WaveBatch:
+def batch(*waves: TracedWave) -> WaveBatch:
     """A batch of these waves."""
     tables: list[Tokens] = [wave.tokens for wave in waves]
     return WaveBatch(

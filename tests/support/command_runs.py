@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 from unittest.mock import patch
 
 import rcv_py.cli.main as program
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.options.option import FORM, Options
 from rcv_py.formats.capture_cache import CaptureCache
 from tests.support.samples import STORE
@@ -163,7 +163,7 @@ def of_capture(command: str, folder: Path, more: str, *forms: str) -> Run:
 
 def in_forms(command: str, folder: Path, more: str, forms: Sequence[tuple[str, ...]]) -> list[Run]:
     """Run a command on a capture and print its answer, which is computed once, in several forms."""
-    answers: dict[str, Answer] = {}  # by all that was asked but the form
+    answers: dict[str, CommandAnswer] = {}  # by all that was asked but the form
     find = program.import_module
 
     def imported(name: str) -> SimpleNamespace:
@@ -173,15 +173,17 @@ def in_forms(command: str, folder: Path, more: str, forms: Sequence[tuple[str, .
         return [run(command, str(folder), *words_of(folder, more), *form) for form in forms]
 
 
-def _answer(options: Options, module: ModuleType, answers: dict[str, Answer]) -> Answer | int | None:
+def _answer(
+    options: Options, module: ModuleType, answers: dict[str, CommandAnswer]
+) -> CommandAnswer | int | None:
     """What a command says, or said when it was asked before; raises what it raises."""
     forms = {name for name, argument in options.arguments.items() if argument.one_of == FORM}
     asked = {name: value for name, value in options.values.items() if name not in forms}
     key = repr((options.command, asked, sorted(options.given - forms)))
     if key in answers:
         return answers[key]
-    answer: Answer | int | None = module.run(options)
-    if isinstance(answer, Answer) and options.command not in BY_FORM:
+    answer: CommandAnswer | int | None = module.run(options)
+    if isinstance(answer, CommandAnswer) and options.command not in BY_FORM:
         answers[key] = answer
     return answer
 

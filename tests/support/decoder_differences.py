@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 LIFE, TOKENS, STATES, MISSING = "life", "tokens", "states", "missing"
 
@@ -42,11 +42,11 @@ def differences(a: Trace, b: Trace) -> Iterator[Difference]:
         yield from _of_wave(name, a, b, waves[0], waves[1])
 
 
-def _wave(trace: Trace, row: int | None) -> Wave | None:
+def _wave(trace: Trace, row: int | None) -> TracedWave | None:
     return None if row is None else next(iter(trace.reader.read([row]).waves), None)
 
 
-def _of_wave(name: str, a: Trace, b: Trace, mine: Wave, other: Wave) -> Iterator[Difference]:
+def _of_wave(name: str, a: Trace, b: Trace, mine: TracedWave, other: TracedWave) -> Iterator[Difference]:
     lives = [
         (wave.begin - shift, wave.end - shift)
         for wave, shift in ((mine, _shift(a, mine)), (other, _shift(b, other)))
@@ -60,11 +60,11 @@ def _of_wave(name: str, a: Trace, b: Trace, mine: Wave, other: Wave) -> Iterator
     yield from _first(name, STATES, states, (_state, _state))
 
 
-def _shift(trace: Trace, wave: Wave) -> int:
+def _shift(trace: Trace, wave: TracedWave) -> int:
     return trace.clock.offsets.get(wave.id.se, 0)
 
 
-def _tokens(trace: Trace, wave: Wave) -> np.ndarray:
+def _tokens(trace: Trace, wave: TracedWave) -> np.ndarray:
     """Start, stall, busy cycles, kind, code object and address of each token; int64 [6, tokens]."""
     tokens, line = wave.tokens, wave.tokens.line
     place = (
@@ -73,7 +73,7 @@ def _tokens(trace: Trace, wave: Wave) -> np.ndarray:
     return np.stack([tokens.start - _shift(trace, wave), tokens.stall, tokens.busy, tokens.kind, *place])
 
 
-def _states(wave: Wave) -> np.ndarray:
+def _states(wave: TracedWave) -> np.ndarray:
     """State and cycles of each segment; int64 [2, segments]."""
     return np.stack([wave.states.state.astype(np.int64), wave.states.duration])
 

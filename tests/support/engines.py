@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 
-def waves_by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
+def waves_by_engine(batches: Iterable[WaveBatch]) -> list[list[TracedWave]]:
     """The waves of each shader engine, each once, in the order of the index."""
     waves = sorted({wave.row: wave for batch in batches for wave in batch.waves}.items())
     engines = sorted({wave.id.se for _, wave in waves})

@@ -10,7 +10,7 @@ import orjson
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from tests.support.wave_folder import wave
 
 HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
@@ -94,7 +94,7 @@ def texts(trace: Trace) -> str:
     return " ".join(map(str, trace.problems))
 
 
-def only_wave(trace: Trace) -> Wave:
+def only_wave(trace: Trace) -> TracedWave:
     """The first wave of a trace, which must be readable."""
     batch = trace.reader.read([0])
     assert batch.missing == ()

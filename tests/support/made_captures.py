@@ -22,11 +22,11 @@ import orjson
 
 from rcv_py.formats.uiout.written import dump, realtime_table
 from rcv_py.synth.build import Plan, build, realtime
-from rcv_py.synth.capture import Capture, Cause, Truth, WaveRun, WaveTruth
+from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, Truth, WaveRun, WaveTruth
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import first_rows, kernel
 from rcv_py.synth.samples import SAMPLES, SHIPPED
-from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import (
     code_table,
     index_table,
@@ -90,7 +90,7 @@ def write_large(
 
 def _product_plan(seed: int, rounds: int) -> Plan:
     """The tiled product alone on one compute unit of one shader engine."""
-    launch = Launch(kernel("matmul_tiled"), 2, {"K": (rounds,)}, resident=2)
+    launch = SyntheticLaunch(kernel("matmul_tiled"), 2, {"K": (rounds,)}, resident=2)
     return Plan(CDNA, (launch,), seed=seed)
 
 
@@ -115,7 +115,7 @@ def _measured(rounds: int, seed: int) -> tuple[int, float]:
     return len(capture.waves[0].tokens), sum(sizes) / len(sizes)
 
 
-def _pattern(run: WaveRun, capture: Capture) -> _Pattern:
+def _pattern(run: WaveRun, capture: SyntheticCapture) -> _Pattern:
     states = orjson.dumps(run.timeline, option=orjson.OPT_SERIALIZE_NUMPY)
     waits = orjson.dumps(wait_lists(run))
     totals = code_totals((run,), first_rows(capture.kernels)[-1])
@@ -160,7 +160,9 @@ def _write_wave(folder: Path, pattern: _Pattern, copy: _Copy) -> None:
     (folder / name).write_bytes(_encoded(pattern, copy))
 
 
-def _write_tables(folder: Path, capture: Capture, patterns: list[_Pattern], copies: list[_Copy]) -> None:
+def _write_tables(
+    folder: Path, capture: SyntheticCapture, patterns: list[_Pattern], copies: list[_Copy]
+) -> None:
     used = np.bincount([copy.pattern for copy in copies], minlength=len(patterns))
     totals = sum(pattern.totals * count for pattern, count in zip(patterns, used, strict=True))
     moved = tuple(_moved(patterns[copy.pattern].run, copy) for copy in copies)
@@ -200,7 +202,7 @@ def token_totals(begin: int, tokens: np.ndarray, rows: int) -> np.ndarray:
 def truth_json(truth: Truth) -> dict[str, Any]:
     """Return the truth as plain lists and dictionaries, for a truth.json."""
     return {
-        "causes": [cause.name.lower() for cause in Cause],
+        "causes": [cause.name.lower() for cause in SimulatedCause],
         "lines": truth.lines.tolist(),
         "residencies": truth.residencies.tolist(),
         "scopes": truth.scopes.tolist(),

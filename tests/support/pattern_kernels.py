@@ -11,7 +11,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import assemble
-from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import write_folder
 
 ROUNDS = 24
@@ -86,7 +86,7 @@ def captured(
 ) -> tuple[Trace, WaveBatch]:
     """Simulate a kernel with so many waves a SIMD, write it, and read it back."""
     kernel = assemble(text, "_Z4testv", 9, {}, demangled="test()")
-    launch = Launch(kernel, groups, {"n": rounds}, resident=waves)
+    launch = SyntheticLaunch(kernel, groups, {"n": rounds}, resident=waves)
     simulated = build(Plan(replace(CDNA, slots=max(2, waves)), (launch,)))
     write_folder(simulated.capture, folder)
     trace = open_trace(folder)

@@ -18,16 +18,16 @@ from rcv_py.analysis.whatif.changes import (
     Free,
     Latency,
     Merge,
+    MoreWaves,
     Move,
     NoBarrier,
     Only,
     Relax,
-    Waves,
 )
 from rcv_py.synth.build import Plan
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4, Hardware
-from rcv_py.synth.program import SOURCES, Kernel, assemble
-from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.program import SOURCES, SyntheticKernel, assemble
+from rcv_py.synth.wave_state import SyntheticLaunch
 
 KERNELS = Path(rcv_py.synth.__file__).parent / "kernels"
 MEMORY = {"near": "cache", "far": "memory", "store": "stores", "lds": "LDS", "smem": "scalar loads"}
@@ -55,13 +55,13 @@ class Scene:
     traced: tuple[int, ...] = (0, 1, 2, 3)
 
     @cached_property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> SyntheticKernel:
         """The kernel."""
         return assemble(self.text, "_Z4testv", self.hardware.generation, SOURCES, demangled="test()")
 
     def plan(self, seed: int) -> Plan:
         """What the simulator runs: two shader engines."""
-        launch = Launch(
+        launch = SyntheticLaunch(
             self.kernel,
             self.groups,
             {"n": self.rounds, "K": self.rounds},
@@ -356,7 +356,7 @@ def _latency(scene: str, kind: str, factor: float) -> Pair:
 def _more(scene: str, more: int) -> Pair:
     before = SCENES[scene]
     after = replace(before, resident=before.resident + more)
-    return Pair(f"{more} more {'wave' if more == 1 else 'waves'} a SIMD", before, after, (Waves(more),))
+    return Pair(f"{more} more {'wave' if more == 1 else 'waves'} a SIMD", before, after, (MoreWaves(more),))
 
 
 def _hoisted(scene: str, words: _Words) -> Pair:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from rcv_py.synth.build import build
-from rcv_py.synth.capture import Capture, WaveRun
-from rcv_py.synth.program import Kernel
+from rcv_py.synth.capture import SyntheticCapture, WaveRun
+from rcv_py.synth.program import SyntheticKernel
 from rcv_py.synth.samples import SAMPLES
 from tests.formats.sqtt import encode_gfx9 as gfx9
 from tests.formats.sqtt.rdna_encoder import Encoder, Wave, expressible
@@ -106,7 +106,7 @@ def _made(name: str) -> tuple[dict[str, bytes], dict[str, Any]]:
     return files, {"arch": arch, "code": codes, "captures": captures}
 
 
-def _code(kernel: Kernel, number: int) -> dict[str, Any]:
+def _code(kernel: SyntheticKernel, number: int) -> dict[str, Any]:
     isa = [
         [address, one.meaning.size, one.text]
         for address, one in zip(kernel.addresses, kernel.instructions, strict=True)
@@ -118,7 +118,7 @@ def _base(number: int) -> int:
     return BASE + APART * (number - FIRST_CODE)
 
 
-def _code_rows(kernel: Kernel, number: int) -> Iterator[list[Any]]:
+def _code_rows(kernel: SyntheticKernel, number: int) -> Iterator[list[Any]]:
     """The kernel as `code.json` has it; totals are those of another run."""
     yield [f"; {kernel.symbol}", 0, 0, kernel.demangled, number, kernel.address, 0, 0, 0, 0]
     for address, one in zip(kernel.addresses, kernel.instructions, strict=True):
@@ -161,7 +161,7 @@ def _words(text: str, size: int, generation: int) -> bytes:
 # -- streams ----------------------------------------------------------------------------------------------
 
 
-def _launches(capture: Capture, elsewhere: Iterable[Sequence[int]]) -> dict[int, int]:
+def _launches(capture: SyntheticCapture, elsewhere: Iterable[Sequence[int]]) -> dict[int, int]:
     """When the first wave of each kernel began."""
     begins: dict[int, int] = {}
     lives = [(row[4], row[6]) for row in elsewhere] + [(one.begin, one.kernel) for one in capture.waves]
@@ -170,7 +170,7 @@ def _launches(capture: Capture, elsewhere: Iterable[Sequence[int]]) -> dict[int,
     return begins
 
 
-def _addresses(capture: Capture, wave: WaveRun) -> list[int]:
+def _addresses(capture: SyntheticCapture, wave: WaveRun) -> list[int]:
     """Where each token of a simulated wave stands: its code rows count labels, too."""
     kernel = capture.kernels[wave.kernel]
     before = sum(1 + len(one.instructions) for one in capture.kernels[: wave.kernel])
@@ -182,7 +182,9 @@ def _wave(wave: WaveRun, cu: int, end: int, entry: int, **told: Any) -> dict[str
     return {**place, "complete": True, "entry": [entry, 0], "stitched": [len(told["insts"])] * 2, **told}
 
 
-def _gfx9(capture: Capture, se: int, elsewhere: Sequence[Sequence[int]]) -> tuple[bytes, dict[str, Any]]:
+def _gfx9(
+    capture: SyntheticCapture, se: int, elsewhere: Sequence[Sequence[int]]
+) -> tuple[bytes, dict[str, Any]]:
     tape = gfx9.Tape(cu=1)
     launches, residents, waves = [], [], []
     entries = [_base(number) + one.address for number, one in enumerate(capture.kernels, start=FIRST_CODE)]
@@ -239,7 +241,9 @@ def _states(tokens: np.ndarray, begin: int, end: int) -> list[list[int]]:
     return states
 
 
-def _rdna(capture: Capture, se: int, elsewhere: Sequence[Sequence[int]]) -> tuple[bytes, dict[str, Any]]:
+def _rdna(
+    capture: SyntheticCapture, se: int, elsewhere: Sequence[Sequence[int]]
+) -> tuple[bytes, dict[str, Any]]:
     encoder = Encoder(capture.generation, simd=0, wgp=1)
     launches, residents, waves, made = [], [], [], []
     entries = [_base(number) + one.address for number, one in enumerate(capture.kernels, start=FIRST_CODE)]
@@ -273,7 +277,7 @@ def _rdna(capture: Capture, se: int, elsewhere: Sequence[Sequence[int]]) -> tupl
 
 
 def _said(
-    capture: Capture,
+    capture: SyntheticCapture,
     launches: list[list[int]],
     residents: Iterable[tuple[int, ...]],
     waves: list[dict[str, Any]],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import plain
 from tests.support import command_runs
 from tests.support.reference_clock import open_as_reference
@@ -25,7 +25,7 @@ class Case:
     batches: tuple[WaveBatch, ...]
 
     @property
-    def waves(self) -> list[Wave]:
+    def waves(self) -> list[TracedWave]:
         return [wave for batch in self.batches for wave in batch.waves]
 
 
@@ -42,7 +42,7 @@ class GoldenCase(Case):
         return next(row for row, wave in enumerate(ids) if (wave.se, wave.simd, wave.slot) == place)
 
     @property
-    def main(self) -> Wave:
+    def main(self) -> TracedWave:
         return self.waves[self.main_row]
 
 

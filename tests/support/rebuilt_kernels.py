@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rcv_py.synth.isa import meaning
-from rcv_py.synth.program import Instruction, Kernel, Source
+from rcv_py.synth.program import Source, SyntheticInstruction, SyntheticKernel
 
 _NEW = ("v_xor_b32_e32 v97, v96, v95", "v_mov_b32_e32 v99, v98", "s_nop 0", "s_mov_b32 s90, s91")
 _VECTOR = re.compile(r"\bv(?:\[(\d+):(\d+)\]|(\d+)\b)")
@@ -46,7 +46,7 @@ class Edits:
 class Rebuilt:
     """A new build of a kernel."""
 
-    kernel: Kernel
+    kernel: SyntheticKernel
     to_b: np.ndarray  # int32 [instructions of A], the same instruction in B, -1 if it was removed
 
 
@@ -61,7 +61,7 @@ class _Item:
     target: _Item | None = None
 
 
-def rebuilt(kernel: Kernel, edits: Edits, seed: int = 0) -> Rebuilt:
+def rebuilt(kernel: SyntheticKernel, edits: Edits, seed: int = 0) -> Rebuilt:
     """Return another build of a kernel; a seed gives the same one each time."""
     rng = random.Random(f"{kernel.symbol}/{seed}")
     items = [_Item(row, one.text, one.source, one.notes) for row, one in enumerate(kernel.instructions)]
@@ -80,7 +80,7 @@ def rebuilt(kernel: Kernel, edits: Edits, seed: int = 0) -> Rebuilt:
     return _assembled(kernel, items, labels)
 
 
-def slowed(kernel: Kernel, row: int, factor: float) -> Kernel:
+def slowed(kernel: SyntheticKernel, row: int, factor: float) -> SyntheticKernel:
     """Return a kernel in which a memory instruction takes so many times as long to answer."""
     rows = list(kernel.instructions)
     rows[row] = replace(rows[row], notes={**rows[row].notes, "slow": str(factor)})
@@ -88,8 +88,8 @@ def slowed(kernel: Kernel, row: int, factor: float) -> Kernel:
 
 
 def with_lines(
-    kernel: Kernel, sources: Mapping[str, Source], path: str, by: int
-) -> tuple[Kernel, dict[str, Source]]:
+    kernel: SyntheticKernel, sources: Mapping[str, Source], path: str, by: int
+) -> tuple[SyntheticKernel, dict[str, Source]]:
     """Return the kernel and its sources after so many lines were put in front of a source file."""
     pattern = re.compile(re.escape(path) + r":(\d+)")
     rows = tuple(
@@ -140,7 +140,7 @@ def _renamed(text: str, shift: int) -> str:
     return _VECTOR.sub(name, text) if shift else text
 
 
-def _assembled(kernel: Kernel, items: list[_Item], labels: Mapping[str, _Item]) -> Rebuilt:
+def _assembled(kernel: SyntheticKernel, items: list[_Item], labels: Mapping[str, _Item]) -> Rebuilt:
     row_of = {id(item): row for row, item in enumerate(items)}
     texts = [f"{item.text.split()[0]} 0" if item.target else item.text for item in items]
     meanings = [meaning(text, kernel.generation) for text in texts]
@@ -151,7 +151,7 @@ def _assembled(kernel: Kernel, items: list[_Item], labels: Mapping[str, _Item]) 
         if item.target is not None:
             target = row_of[id(item.target)]
             words = f"{text.split()[0]} {int(starts[target] - starts[row + 1]) // 4 & 0xFFFF}"
-        rows.append(Instruction(words, item.source, what, target, dict(item.notes)))
+        rows.append(SyntheticInstruction(words, item.source, what, target, dict(item.notes)))
     to_b = np.full(len(kernel.instructions), -1, dtype=np.int32)
     for row, item in enumerate(items):
         if item.origin >= 0:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 # Cycles by ANALYSIS 10.4; the scaled forms of the captures have operands of 4 bits (cbsz:4 blgp:4) or of 8.
 PASSES = {
@@ -58,7 +58,7 @@ class Simd:
     """One SIMD of a capture, with the waves that were traced on it."""
 
     trace: Trace
-    waves: list[Wave]
+    waves: list[TracedWave]
 
     @cached_property
     def low(self) -> int:
@@ -145,7 +145,7 @@ class Simd:
 
 def simds(trace: Trace, batches: Iterable[WaveBatch]) -> list[Simd]:
     """The SIMDs of some waves."""
-    found: dict[tuple[int, int], list[Wave]] = {}
+    found: dict[tuple[int, int], list[TracedWave]] = {}
     for batch in batches:
         for wave in batch.waves:
             found.setdefault((wave.id.se, wave.id.simd), []).append(wave)

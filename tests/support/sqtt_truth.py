@@ -18,7 +18,7 @@ from rcv_py.formats.isa.categories import categories
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Places
-from rcv_py.formats.sqtt.records import DispatchRecord, OccupancyRecords, Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, DispatchRecord, OccupancyRecords, WaveRecords
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def _ints(values: list[Any], dtype: Any = np.int64) -> np.ndarray:
     return np.array(values, dtype=dtype)
 
 
-def stream_of(arch: str, engine: dict[str, Any], base: int) -> Stream:
+def stream_of(arch: str, engine: dict[str, Any], base: int) -> DecodedStream:
     """One engine's records; its code lies at `base`."""
     waves, occupancy = engine["waves"], engine["occupancy"]
     spans = [wave["timeline"] for wave in waves]
@@ -72,7 +72,7 @@ def stream_of(arch: str, engine: dict[str, Any], base: int) -> Stream:
     span = _ints([row for wave in spans for row in wave]).reshape(-1, 2)
     nobody = np.full(len(waves), -1, dtype=np.int16)
     table = _ints(occupancy).reshape(-1, 9)
-    return Stream(
+    return DecodedStream(
         gfxip=9 if arch == "gfx950" else int(arch[3:5]),
         version=engine["tt_version"],
         se=engine["se"],

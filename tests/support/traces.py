@@ -12,7 +12,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch, WaveIndex
+from rcv_py.model.waves import TracedWave, WaveBatch, WaveIndex
 from tests.support.drawing import states, tokens
 
 SE, CU = 2, 1
@@ -37,12 +37,12 @@ def made_code(lines: int) -> CodeTable:
     )
 
 
-def made_wave(drawing: str, slot: int, begin: int) -> Wave:
+def made_wave(drawing: str, slot: int, begin: int) -> TracedWave:
     """A wave that executes all the time its drawing lasts."""
     length = len(drawing.replace("|", ""))
     timeline = states("E" * length, base=begin)
     made = tokens(drawing, base=begin)
-    return Wave(slot, WaveId(SE, 0, slot, 0), CU, begin, begin + length, made, timeline, None)
+    return TracedWave(slot, WaveId(SE, 0, slot, 0), CU, begin, begin + length, made, timeline, None)
 
 
 def made_trace(

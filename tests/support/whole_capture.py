@@ -21,7 +21,7 @@ import orjson
 from rcv_py.base.problems import Problem
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 Files = dict[str, Any]  # JSON content or bytes by file name
 Place = tuple[int, int, int, int]  # SE, SIMD, slot, wave index
@@ -181,7 +181,7 @@ def read_all(trace: Trace) -> WaveBatch:
     return trace.reader.read(list(range(len(trace.waves))))
 
 
-def only_wave(folder: Path, **changes: Any) -> tuple[Trace, Wave]:
+def only_wave(folder: Path, **changes: Any) -> tuple[Trace, TracedWave]:
     """A capture of one wave with these changes to its file; the trace and the wave as read."""
     trace = opened(folder, capture({PLACES[0]: wave(1000)}) | {name_of(PLACES[0]): wave(1000, **changes)})
     batch = read_all(trace)

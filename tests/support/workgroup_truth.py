@@ -19,11 +19,11 @@ from pathlib import Path
 
 from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.stream import Stream, engine_stream
+from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
-from rcv_py.synth.capture import Cause as True_
+from rcv_py.model.waves import TracedWave
+from rcv_py.synth.capture import SimulatedCause as True_
 from rcv_py.synth.capture import Truth
 from tests.support.engines import waves_by_engine
 from tests.support.samples import write_sample
@@ -90,7 +90,7 @@ def of_capture(trace: Trace, truth: Truth) -> Judged:
     return found
 
 
-def _judge(found: Judged, trace: Trace, truth: Truth, waves: list[Wave]) -> None:
+def _judge(found: Judged, trace: Trace, truth: Truth, waves: list[TracedWave]) -> None:
     one = engine_stream(trace, waves)
     claims = stalls(one).claims()
     truths = [truth.waves[wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid] for wave in waves]
@@ -116,7 +116,7 @@ def _judge(found: Judged, trace: Trace, truth: Truth, waves: list[Wave]) -> None
             found.meanwhile[producer in longest] += cycles
 
 
-def _barriers(trace: Trace, one: Stream, waves: list[Wave]) -> _Barriers:
+def _barriers(trace: Trace, one: TokenStream, waves: list[TracedWave]) -> _Barriers:
     texts = [*trace.code.text, ""]
     found: _Barriers = {at: [] for at in range(len(waves))}
     signal: dict[int, int] = {}
@@ -138,7 +138,7 @@ def _stop(barriers: _Barriers, wave: int, nth: int, end: int) -> int:
     return barriers[wave][nth][1] if nth < len(barriers[wave]) else end
 
 
-def _word(one: Stream, barriers: _Barriers, nth: int, last: int | None, producer: int) -> str:
+def _word(one: TokenStream, barriers: _Barriers, nth: int, last: int | None, producer: int) -> str:
     if producer < 0:
         return "rightly nobody" if last is None else "wrongly nobody"
     named = int(one.owner[producer])
@@ -148,7 +148,7 @@ def _word(one: Stream, barriers: _Barriers, nth: int, last: int | None, producer
     return "right" if named == last or is_tie else "wrong"
 
 
-def _longest(one: Stream, first: int, stop: int, since: int) -> list[int]:
+def _longest(one: TokenStream, first: int, stop: int, since: int) -> list[int]:
     """The tokens on which a wave spent most cycles after a time, in front of a token."""
     end = one.ends(slice(first, stop)).tolist()
     spent = {

@@ -10,7 +10,7 @@ from rcv_py.synth.build import Plan, build
 from rcv_py.synth.capture import WaveRun
 from rcv_py.synth.hardware import CDNA, RDNA3, Hardware
 from rcv_py.synth.program import assemble
-from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.wave_state import SyntheticLaunch
 
 LOADS = "".join(f"global_load_dwordx4 v[{4 * i}:{4 * i + 3}], v1, s[4:5]\n" for i in range(1, 7))
 
@@ -18,7 +18,7 @@ LOADS = "".join(f"global_load_dwordx4 v[{4 * i}:{4 * i + 3}], v1, s[4:5]\n" for 
 def waves(text: str, hardware: Hardware, *, of_a_group: int = 1) -> list[WaveRun]:
     """Simulate one workgroup of a kernel on a compute unit with one SIMD."""
     kernel = assemble(text, "_Z4testv", hardware.generation, {})
-    launch = Launch(kernel, 1, {}, waves_per_group=of_a_group)
+    launch = SyntheticLaunch(kernel, 1, {}, waves_per_group=of_a_group)
     plan = Plan(replace(hardware, simds=1, slots=4), (launch,))
     return sorted(build(plan).capture.waves, key=lambda wave: wave.begin)
 
@@ -64,7 +64,9 @@ def test_a_cache_serves_beside_memory() -> None:
 def last_latency(text: str, hardware: Hardware) -> int:
     """When the last operation of a kernel returned, in cycles since its issue."""
     kernel = assemble(text, "_Z4testv", hardware.generation, {})
-    capture = build(Plan(replace(hardware, simds=1), (Launch(kernel, 1, {}, waves_per_group=1),))).capture
+    capture = build(
+        Plan(replace(hardware, simds=1), (SyntheticLaunch(kernel, 1, {}, waves_per_group=1),))
+    ).capture
     (wave,) = capture.waves
     returned = capture.truth.waves[wave.key].returned
     at = int(np.flatnonzero(returned >= 0)[-1])

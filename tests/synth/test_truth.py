@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rcv_py.synth.build import build
-from rcv_py.synth.capture import Capture, Cause, WaveRun, WaveTruth
+from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, WaveRun, WaveTruth
 from rcv_py.synth.samples import SAMPLES
 from tests.support.made_captures import code_totals, main
 from tests.synth.conftest import Written
@@ -20,21 +20,21 @@ from tests.synth.conftest import Written
 PLANS = ("matmul_small", "vector_add", "reduction", "kernels", "gfx11", "gfx12")
 
 
-def simulated(name: str, seed: int) -> Capture:
+def simulated(name: str, seed: int) -> SyntheticCapture:
     return build(replace(SAMPLES[name].plan(), seed=seed)).capture
 
 
 @pytest.fixture(scope="module", params=PLANS)
-def capture(request: pytest.FixtureRequest) -> Capture:
+def capture(request: pytest.FixtureRequest) -> SyntheticCapture:
     return simulated(request.param, 5)
 
 
-def waves(capture: Capture) -> Iterator[tuple[WaveRun, WaveTruth]]:
+def waves(capture: SyntheticCapture) -> Iterator[tuple[WaveRun, WaveTruth]]:
     for run in capture.waves:
         yield run, capture.truth.waves[run.key]
 
 
-def test_lines_counted_while_simulating_are_those_of_the_tokens(capture: Capture) -> None:
+def test_lines_counted_while_simulating_are_those_of_the_tokens(capture: SyntheticCapture) -> None:
     np.testing.assert_array_equal(code_totals(capture.waves, len(capture.truth.lines)), capture.truth.lines)
 
 
@@ -44,29 +44,29 @@ def test_lines_counted_while_simulating_are_those_of_code_json(name: str, writte
     assert [row[6:10] for row in folder.code] == truth.lines.tolist()
 
 
-def test_a_stall_has_a_cause_and_only_a_stall(capture: Capture) -> None:
+def test_a_stall_has_a_cause_and_only_a_stall(capture: SyntheticCapture) -> None:
     for run, truth in waves(capture):
-        np.testing.assert_array_equal(truth.cause != Cause.NONE, run.tokens[:, 2] > 0)
+        np.testing.assert_array_equal(truth.cause != SimulatedCause.NONE, run.tokens[:, 2] > 0)
 
 
-def test_a_gap_has_a_cause_and_only_a_gap(capture: Capture) -> None:
+def test_a_gap_has_a_cause_and_only_a_gap(capture: SyntheticCapture) -> None:
     for run, truth in waves(capture):
         time, _, _, duration, _ = run.tokens.T
         before = np.maximum.accumulate(np.append(run.begin, (time + duration)[:-1]))
-        np.testing.assert_array_equal(truth.gap_cause != Cause.NONE, time > before)
+        np.testing.assert_array_equal(truth.gap_cause != SimulatedCause.NONE, time > before)
 
 
-def test_a_counter_wait_ends_when_its_producer_returns(capture: Capture) -> None:
+def test_a_counter_wait_ends_when_its_producer_returns(capture: SyntheticCapture) -> None:
     seen = 0
     for run, truth in waves(capture):
-        rows = np.flatnonzero(truth.cause == Cause.COUNTER)
+        rows = np.flatnonzero(truth.cause == SimulatedCause.COUNTER)
         released = run.tokens[rows, 0] + run.tokens[rows, 2]
         np.testing.assert_array_equal(truth.returned[truth.producer[rows]], released)
         seen += len(rows)
     assert seen
 
 
-def test_no_register_is_read_before_its_load_returned(capture: Capture) -> None:
+def test_no_register_is_read_before_its_load_returned(capture: SyntheticCapture) -> None:
     for run, truth in waves(capture):
         pending: dict[str, int] = {}
         instructions = capture.kernels[run.kernel].instructions
@@ -105,7 +105,7 @@ def test_waves_leave_a_barrier_together() -> None:
     assert all(len(times) == 1 for times in meetings.values())
 
 
-def test_rounds_are_the_branches_taken_and_one(capture: Capture) -> None:
+def test_rounds_are_the_branches_taken_and_one(capture: SyntheticCapture) -> None:
     for run, truth in waves(capture):
         kernel = capture.kernels[run.kernel]
         for label, rounds in truth.iterations.items():

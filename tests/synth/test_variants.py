@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rcv_py.synth.capture import Cause
+from rcv_py.synth.capture import SimulatedCause
 from rcv_py.synth.samplers import COUNTERS, SAMPLE_INTERVAL
 from tests.synth.conftest import Written
 
@@ -203,8 +203,8 @@ def test_the_product_waits_most_for_its_tiles(written: Written) -> None:
     }
     assert len({row[1] for rows in folder.events.values() for row in rows}) == 8
     assert 40_000 < truth.lines[:, 0].sum() < 120_000
-    assert {Cause.COUNTER, Cause.BARRIER, Cause.PIPE, Cause.ARBITER} <= {
-        Cause(int(cause)) for wave in truth.waves.values() for cause in np.unique(wave.cause)
+    assert {SimulatedCause.COUNTER, SimulatedCause.BARRIER, SimulatedCause.PIPE, SimulatedCause.ARBITER} <= {
+        SimulatedCause(int(cause)) for wave in truth.waves.values() for cause in np.unique(wave.cause)
     }
 
 

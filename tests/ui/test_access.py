@@ -32,8 +32,8 @@ from rcv_py.ui.core.export import picture
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.shell.layouts import LAYOUTS
-from rcv_py.ui.shell.toolbar import MOST_BESIDE
-from rcv_py.ui.shell.workspace import takers
+from rcv_py.ui.shell.toolbar import MAX_SIBLINGS
+from rcv_py.ui.shell.workspace import tab_stops
 from rcv_py.ui.timeline.brush import BrushStrip
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
@@ -160,7 +160,7 @@ def test_no_menu_has_more_than_twenty_rows(app: App, qtbot: QtBot) -> None:
     entry = window.opener.siblings[0]
     window.opener.siblings = tuple(replace(entry, path=entry.path / str(at)) for at in range(400))
     window.top_bar.capture.menu().aboutToShow.emit()
-    assert len(rows(window.top_bar.capture.menu())) == MOST_BESIDE + 1
+    assert len(rows(window.top_bar.capture.menu())) == MAX_SIBLINGS + 1
     menus = {**window.menus, "": window.top_bar.capture.menu()}
     assert not {path: len(rows(menu)) for path, menu in menus.items() if len(rows(menu)) > 20}
 
@@ -265,7 +265,7 @@ def test_keys_reach_every_area(app: App, qtbot: QtBot) -> None:
         reached.append(QApplication.focusWidget())
     docks = [dock for dock in workspace.docks.values() if dock.is_seen and not dock.isFloating()]
     assert len(docks) >= 5
-    for part in (window.top_bar, *filter(takers, docks)):
+    for part in (window.top_bar, *filter(tab_stops, docks)):
         assert any(part.isAncestorOf(one) for one in reached), part
     forth = QApplication.focusWidget()
     qtbot.keyClick(window, Qt.Key.Key_F6)

@@ -26,7 +26,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.state.single_instance import Request
+from rcv_py.state.single_instance import OpenRequest
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
@@ -660,7 +660,7 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
     shown: list[bool] = []
     monkeypatch.setattr("rcv_py.ui.app.start", begin)
     monkeypatch.setattr("rcv_py.ui.app.QApplication.exec", staticmethod(leave))
-    assert run(Request(path=str(SAMPLE), panel="loops")) == 0
+    assert run(OpenRequest(path=str(SAMPLE), panel="loops")) == 0
     assert shown == [True]
     with pytest.raises(UsageError, match="no panel 'nothing'"):
-        run(Request(path=str(SAMPLE), panel="nothing"))
+        run(OpenRequest(path=str(SAMPLE), panel="nothing"))

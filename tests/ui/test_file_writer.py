@@ -97,7 +97,7 @@ def test_the_window_writes_the_same_bytes_as_the_command(
 def test_a_cancelled_report_ends_between_two_parcels(
     qtbot: QtBot, tmp_path: Path, reused: Reused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks, look = [], reduce.Shelf.look
+    looks, look = [], reduce.SlabCache.map_slab
     with reused(sample=qtbot) as app:
         writer = app.window.writer
 
@@ -107,7 +107,7 @@ def test_a_cancelled_report_ends_between_two_parcels(
             return look(*args, **how)  # type: ignore[arg-type]
 
         monkeypatch.setattr(reduce, "SLAB_BYTES", 1)
-        monkeypatch.setattr(reduce.Shelf, "look", cancelled)
+        monkeypatch.setattr(reduce.SlabCache, "map_slab", cancelled)
         writer.write_report(tmp_path / "x.html")
         settle(app, qtbot)
     assert len(looks) == 1

@@ -14,14 +14,14 @@ from rcv_py.cli.main import main
 from rcv_py.cli.options.program import ShotOptions
 from rcv_py.export.report.cells import cycle_anchor, place_text
 from rcv_py.formats.open import open_trace
-from rcv_py.state.selection import Place, Selection
+from rcv_py.state.selection import SelectedPlace, Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.place_go import AROUND, Destination
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
 
-def arrived(app: App, qtbot: QtBot, place: Place) -> list[RcvError]:
+def arrived(app: App, qtbot: QtBot, place: SelectedPlace) -> list[RcvError]:
     """Open the sample with a place to go to; return what went wrong."""
     errors: list[RcvError] = []
     Destination(app.ui.session, place, errors.append, app.window)
@@ -43,7 +43,7 @@ def test_an_execution_is_selected_and_in_view(qtbot: QtBot, reused: Reused) -> N
     selection, cycle = execution()
     text = place_text(selection.wave, selection.line, selection.hit, cycle)
     with reused() as app:
-        assert arrived(app, qtbot, Place.parse(text)) == []
+        assert arrived(app, qtbot, SelectedPlace.parse(text)) == []
         session = app.ui.session
         assert (session.selection.value.wave, session.selection.value.line) == (
             selection.wave,
@@ -61,7 +61,7 @@ def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(qtbot: QtBot, reused: 
     selection, cycle = execution()
     assert selection.wave is not None
     with reused() as app:
-        assert arrived(app, qtbot, Place.parse(cycle_anchor(cycle, selection.wave))) == []
+        assert arrived(app, qtbot, SelectedPlace.parse(cycle_anchor(cycle, selection.wave))) == []
         chosen = app.ui.session.selection.value
         assert (chosen.wave, chosen.line, chosen.hit) == (selection.wave, selection.line, 2)
         app.ui.session.select_line(1)
@@ -72,7 +72,7 @@ def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(qtbot: QtBot, reused: 
 
 def test_a_place_of_another_capture_is_a_sentence(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
-        errors = arrived(app, qtbot, Place(Selection(line=99_999)))
+        errors = arrived(app, qtbot, SelectedPlace(Selection(line=99_999)))
         assert [type(error) for error in errors] == [UsageError]
         assert "no instruction 99999" in str(errors[0])
 
@@ -93,7 +93,7 @@ def test_options_name_a_place() -> None:
     wave = execution()[0].wave
     both = place_of(parse(["view", str(SAMPLE), "--wave", str(wave), "--line", "5", "--cycle", "900"]))
     assert both == place_of(parse(["view", str(SAMPLE), "--goto", f"{wave}:line 5@900"]))
-    assert both == Place(Selection(wave, 5), 900)
+    assert both == SelectedPlace(Selection(wave, 5), 900)
     assert place_of(parse([str(SAMPLE)])) is None
 
 

@@ -15,7 +15,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
-from rcv_py.work.ahead import Ahead
+from rcv_py.work.ahead import Preload
 from tests.support.deadly_readers import Deadly
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
@@ -210,7 +210,7 @@ SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 
 def test_a_capture_that_is_being_read_already_is_taken_over(qtbot, loader, processes):
     """Nothing is opened or read again, and what came before anybody asked arrives as all else does."""
-    loader.ahead = ahead = Ahead.of(SAMPLE)
+    loader.ahead = ahead = Preload.of(SAMPLE)
     with qtbot.waitSignal(loader.finished):
         loader.open(SAMPLE)
     settle(qtbot, loader)
@@ -223,7 +223,7 @@ def test_a_capture_that_is_being_read_already_is_taken_over(qtbot, loader, proce
 
 def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, folders, processes):
     first, _ = folders
-    loader.ahead = ahead = Ahead.of(SAMPLE)
+    loader.ahead = ahead = Preload.of(SAMPLE)
     with qtbot.waitSignal(loader.finished):
         loader.open(first)
     settle(qtbot, loader)
@@ -234,12 +234,12 @@ def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, 
 
 def test_a_window_that_closes_early_ends_what_was_begun(loader, processes):
     """Nobody has asked for it yet; the fixture looks for processes."""
-    loader.ahead = Ahead.of(SAMPLE)
+    loader.ahead = Preload.of(SAMPLE)
 
 
 def test_whoever_chose_how_many_processes_read_gets_so_many(qtbot, loader, folders, processes):
     loader._settings["load.workers"] = 3
-    loader.ahead = ahead = Ahead.of(SAMPLE)
+    loader.ahead = ahead = Preload.of(SAMPLE)
     loader._open_path = lambda path, report, early: folders[min(folders)]
     ended = []
     loader.finished.connect(lambda: ended.append(None))

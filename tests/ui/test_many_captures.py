@@ -14,8 +14,8 @@ import pytest
 from PySide6.QtCore import QAbstractAnimation, QObject
 from pytestqt.qtbot import QtBot
 
-from rcv_py.base.log import Entry  # of which the newest are kept, a bounded number of lines
-from rcv_py.ui.core.tasks import Garbage
+from rcv_py.base.log import LogEntry  # of which the newest are kept, a bounded number of lines
+from rcv_py.ui.core.tasks import GcGate
 from tests.support.shared_memory import mappings
 from tests.support.whole_capture import capture, wave, write
 from tests.ui.window import open_sample, settle, window
@@ -33,7 +33,7 @@ def held(root: QObject) -> Counter[str]:
     for one in gc.get_objects():
         kind = type(one)
         # A type of Cython, of what is imported meanwhile, describes the modules of its functions there.
-        if str(kind.__module__).startswith(OURS) and not isinstance(one, QObject | Entry):
+        if str(kind.__module__).startswith(OURS) and not isinstance(one, QObject | LogEntry):
             found[f"{kind.__module__}.{kind.__qualname__}"] += 1
     for child in root.findChildren(QObject):
         if not isinstance(child, QAbstractAnimation):  # of Qt's own, which end by themselves
@@ -74,8 +74,8 @@ def test_what_was_open_goes_at_once_and_not_with_the_garbage(
     folders: tuple[Path, Path], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Garbage is looked for when nothing runs: who goes from capture to capture would hold them all."""
-    monkeypatch.setattr(Garbage, "collect_young", lambda: None)
-    monkeypatch.setattr(Garbage, "collect_all", lambda: True)
+    monkeypatch.setattr(GcGate, "collect_young", lambda: None)
+    monkeypatch.setattr(GcGate, "collect_all", lambda: True)
     before = None
     with window(size=(1600, 900), is_painted=True) as app:
         for panel, folder in zip(PANELS, cycle(folders), strict=False):

@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.detect import findings
 from rcv_py.cli.commands import view
 from rcv_py.cli.main import main
 from rcv_py.formats.uiout.run_files import run_facts
-from rcv_py.state.single_instance import Request
+from rcv_py.state.single_instance import OpenRequest
 from rcv_py.work import findings as of_window
 from rcv_py.work.load import load_all
 from tests.support.findings import findings_near
@@ -72,10 +72,10 @@ def test_the_command_hands_them_to_the_window(
 ) -> None:
     from rcv_py.ui import app
 
-    given: list[Request] = []
+    given: list[OpenRequest] = []
     monkeypatch.setattr(app, "run", lambda request, **__: given.append(request) or 0)
     assert main([str(folder), "--run-files", str(table)]) == 0
-    assert given == [Request(path=str(folder), run_files=(str(table),))]
+    assert given == [OpenRequest(path=str(folder), run_files=(str(table),))]
     assert main([str(folder), "--run-files", str(table.parent / "lost.csv")]) == 2
     assert "lost.csv" in capsys.readouterr().err
     assert len(given) == 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from rcv_py.state.single_instance import Request
+from rcv_py.state.single_instance import OpenRequest
 from rcv_py.ui.app import App, Windows
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, SAMPLES, settle, window
@@ -34,10 +34,10 @@ def opened(app: App, qtbot: QtBot) -> str:
 
 
 def test_another_start_opens_where_nothing_is_open_then_beside(app: App, qtbot: QtBot) -> None:
-    app.windows.take(Request(path=str(SAMPLE)))
+    app.windows.take(OpenRequest(path=str(SAMPLE)))
     assert opened(app, qtbot) == SAMPLE.name
     assert not others(app)
-    app.windows.take(Request(path=str(SAMPLES / "pc_sampling"), panel="isa"))
+    app.windows.take(OpenRequest(path=str(SAMPLES / "pc_sampling"), panel="isa"))
     (second,) = others(app)
     assert opened(second, qtbot) == "pc_sampling"
     assert opened(app, qtbot) == SAMPLE.name
@@ -72,7 +72,7 @@ def test_a_mistake_is_told_in_the_window_of_its_panel(
 ) -> None:
     app.ui.commands.run("file.new_window")
     (second,) = others(app)
-    second.windows.take(Request(path=str(SAMPLE)))
+    second.windows.take(OpenRequest(path=str(SAMPLE)))
     settle(app, qtbot)
     told: list[BaseException] = []
     monkeypatch.setattr(app.window.errors, "show", lambda error, owner=None: told.append(error))
@@ -84,5 +84,5 @@ def test_a_mistake_is_told_in_the_window_of_its_panel(
 
 def test_what_names_no_panel_is_not_accepted(app: App) -> None:
     windows: Windows = app.windows
-    assert windows.accepts(Request(panel="isa"))
-    assert not windows.accepts(Request(panel="nothing"))
+    assert windows.accepts(OpenRequest(panel="isa"))
+    assert not windows.accepts(OpenRequest(panel="nothing"))

@@ -17,8 +17,8 @@ from rcv_py.base.progress import Stage
 from rcv_py.ui.app import SWITCH_S, start
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.posts import Posts
-from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, MOST_AT_ONCE, YOUNG_BEFORE_OLDER, Garbage
-from rcv_py.ui.core.turns import TURN_S, Turns
+from rcv_py.ui.core.tasks import MAX_AT_ONCE, MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, GcGate
+from rcv_py.ui.core.turns import TURN_S, FrameBudget
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.toolbar import StatusBar
 from rcv_py.work import load
@@ -52,7 +52,7 @@ class Clock:
 def _turns_of(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Have the application share turns whose time goes by this clock."""
     clock = Clock()
-    monkeypatch.setattr(Turns, "_of_application", Turns(QApplication.instance(), clock))
+    monkeypatch.setattr(FrameBudget, "_of_application", FrameBudget(QApplication.instance(), clock))
     return clock
 
 
@@ -116,7 +116,7 @@ def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(
     qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, done = _turns_of(qtbot, monkeypatch), []
-    turns = Turns.here()
+    turns = FrameBudget.here()
     turns.call(partial(_answer, clock, TURN_S / 2, done, 1))
     turns.paint(partial(_answer, clock, TURN_S, done, 2))
     assert done == [1, 2], "a short one and its picture share a turn"
@@ -131,7 +131,7 @@ def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPa
     waiting: list[Callable[[], None]] = []
     with window(is_painted=True) as app:
         settle(app, qtbot)
-        monkeypatch.setattr(Turns, "paint", lambda self, paint: waiting.append(paint))
+        monkeypatch.setattr(FrameBudget, "paint", lambda self, paint: waiting.append(paint))
         paints = Paints()
         app.window.welcome.installEventFilter(paints)
         app.window.welcome.update()
@@ -177,7 +177,7 @@ def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
         clock.spend(TURN_S)
         raise ValueError("wrong")
 
-    turns = Turns.here()
+    turns = FrameBudget.here()
     with qtbot.capture_exceptions() as seen:  # type: ignore[attr-defined]
         QTimer.singleShot(0, turns, lambda: turns.call(mistake))
         QTimer.singleShot(0, turns, lambda: turns.call(mistake))
@@ -211,28 +211,28 @@ def test_garbage_is_collected_young_and_often_and_all_of_it_when_nothing_runs(
 ) -> None:
     generations: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda generation=2: generations.append(generation))
-    monkeypatch.setattr(Garbage, "outlived", 0)
+    monkeypatch.setattr(GcGate, "outlived", 0)
 
     def look(made: int, young: int) -> None:
         monkeypatch.setattr(gc, "get_count", lambda: (made, young, 0))
-        Garbage.collect_young()
+        GcGate.collect_young()
 
     look(MAX_UNCOLLECTED, 0)
     assert not generations, "too few for the price"
     look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER - 1)
     look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER)
     assert generations == [0, 1], "never all of them while somebody may wait"
-    look(MOST_AT_ONCE + 1, YOUNG_BEFORE_OLDER)
+    look(MAX_AT_ONCE + 1, YOUNG_BEFORE_OLDER)
     assert generations == [0, 1], "nor a large answer"
-    look(MOST_AT_ONCE, YOUNG_BEFORE_OLDER - 1)
+    look(MAX_AT_ONCE, YOUNG_BEFORE_OLDER - 1)
     look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER)
     assert generations == [0, 1, 0, 0], "nor many that are older"
     generations[:] = 0, 1
-    monkeypatch.setattr(Garbage, "windows", 2)
-    monkeypatch.setattr(Garbage, "jobs", 1)
-    assert not Garbage.collect_all(), "a job runs"
-    monkeypatch.setattr(Garbage, "jobs", 0)
-    assert Garbage.collect_all()
+    monkeypatch.setattr(GcGate, "windows", 2)
+    monkeypatch.setattr(GcGate, "jobs", 1)
+    assert not GcGate.collect_all(), "a job runs"
+    monkeypatch.setattr(GcGate, "jobs", 0)
+    assert GcGate.collect_all()
     assert generations == [0, 1, 2]
 
 
@@ -242,7 +242,7 @@ def test_a_start_looks_for_no_garbage_among_what_it_makes(
     """Everything that was imported would be looked at, and none of it is garbage."""
     generations: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda generation=2: generations.append(generation))
-    monkeypatch.setattr(Garbage, "outlived", 0)
+    monkeypatch.setattr(GcGate, "outlived", 0)
     monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**3, 0))
     app = start(None, has_capture=True)
     made = list(generations)

@@ -17,9 +17,9 @@ from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.flame.flame import Metric
-from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.analysis.flame.flame_markers import marked_tree, scoped_costs
-from rcv_py.features.flame.jobs import Content, Wanted, scene_job
+from rcv_py.features.flame.jobs import Content, FlameChoice, scene_job
 from rcv_py.features.hotspot.panel import HotspotPanel
 from rcv_py.features.line.token_panel import TokenDetailsPanel
 from rcv_py.features.time.compute_unit_panel import ComputeUnitPanel
@@ -158,14 +158,14 @@ def test_cancelling_it_says_how_many_do_not_count(
     panel = HotspotPanel(ui)
     store = opened(qtbot, loader, ui, panel)
     looks = Counter[str]()
-    look = reduce.Shelf.look
+    look = reduce.SlabCache.map_slab
 
     def cancelled(*args: object, **how: object) -> object:
         looks["parcels"] += 1
         store.cancel_answers()
         return look(*args, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reduce.Shelf, "look", cancelled)
+    monkeypatch.setattr(reduce.SlabCache, "map_slab", cancelled)
     ui.session.clock_range.set(EVER)
     settle(qtbot, loader, ui, panel)
     assert looks["parcels"] == 1, "it ends between two parcels"
@@ -183,14 +183,14 @@ def test_closing_ends_it_between_two_parcels(
     store = opened(qtbot, loader, ui, panel)
     before = panel.plot.bins
     looks = Counter[str]()
-    look = reduce.Shelf.look
+    look = reduce.SlabCache.map_slab
 
     def closed(*args: object, **how: object) -> object:
         looks["parcels"] += 1
         store.end_answers()
         return look(*args, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reduce.Shelf, "look", closed)
+    monkeypatch.setattr(reduce.SlabCache, "map_slab", closed)
     ui.session.clock_range.set(EVER)
     qtbot.waitUntil(lambda: looks["parcels"] > 0 and ui.tasks.idle)
     assert looks["parcels"] == 1
@@ -254,7 +254,9 @@ def test_scopes_of_markers_count_waves_that_left_the_memory(
     settle(qtbot, loader, ui)
     found = ui.results.cell("markers").value
     assert not differences(found, spans)
-    job = scene_job(ui.session, Wanted(Content.MARKED, Metric.TOTAL, Order.EXECUTION), True, None, found)
+    job = scene_job(
+        ui.session, FlameChoice(Content.MARKED, Metric.TOTAL, SiblingOrder.EXECUTION), True, None, found
+    )
     assert job is not None
     for _ in range(2):
         scene = job()

@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py.base.errors import Cancelled, NotATrace
 from rcv_py.work import load, processes
-from rcv_py.work.ahead import Ahead
+from rcv_py.work.ahead import Preload
 from rcv_py.work.load import load_all, plan
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
@@ -36,15 +36,15 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_small_capture_starts_no_process(tmp_path: Path) -> None:
-    assert Ahead.of(SAMPLE) is None
-    assert Ahead.of(tmp_path) is None
-    assert Ahead.of(tmp_path / "nothing") is None
+    assert Preload.of(SAMPLE) is None
+    assert Preload.of(tmp_path) is None
+    assert Preload.of(tmp_path / "nothing") is None
     assert not active_children()
 
 
 def test_all_waves_are_read_before_anybody_asks(large: None) -> None:
     """Up to as many batches as may wait; whoever comes then gets the same as ever."""
-    ahead = Ahead.of(SAMPLE)
+    ahead = Preload.of(SAMPLE)
     assert ahead is not None
     trace, stream = ahead.open(), ahead.stream()
     jobs = len(plan(trace.waves, job_bytes=load.JOB_BYTES))
@@ -58,14 +58,14 @@ def test_all_waves_are_read_before_anybody_asks(large: None) -> None:
 
 
 def test_what_nobody_asks_for_is_ended(large: None) -> None:
-    ahead = Ahead.of(SAMPLE)
+    ahead = Preload.of(SAMPLE)
     assert ahead is not None
     ahead.close()
     assert not active_children()
 
 
 def test_opening_fails_for_whoever_asks(large: None, tmp_path: Path) -> None:
-    ahead = Ahead(tmp_path, 1)
+    ahead = Preload(tmp_path, 1)
     with pytest.raises(NotATrace):
         ahead.open()
     ahead.close()
@@ -78,7 +78,7 @@ def test_whoever_asked_may_stop_it(large: None, monkeypatch: pytest.MonkeyPatch)
     def stop(_: object) -> None:
         raise Cancelled
 
-    ahead = Ahead(SAMPLE, 1)
+    ahead = Preload(SAMPLE, 1)
     monkeypatch.setattr(ahead, "_report", stop)
     ahead.close()
     assert not active_children()
@@ -105,7 +105,7 @@ def copies() -> None:
     print("Qt", "PySide6" in sys.modules)
     with open(os.devnull) as _held:  # noqa: PTH123 - a file of the parent
         start_ahead(2, "rcv_py.work.load")
-        print("copies", all(type(process).__name__ == "ForkProcess" for process, _ in processes.WAITING))
+        print("copies", all(type(process).__name__ == "ForkProcess" for process, _ in processes.IDLE_WORKERS))
         with WorkerPool(opened_besides, 2) as workers:
             for future in [workers.submit(is_alone=True) for _ in range(2)]:
                 print(future.result())

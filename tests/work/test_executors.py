@@ -24,7 +24,7 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
 from rcv_py.work import captures, executors
-from rcv_py.work.captures import CaptureLost, Here, captures_done, captures_mapped
+from rcv_py.work.captures import CaptureLost, InProcessExecutor, captures_done, captures_mapped
 from rcv_py.work.executors import Processes, executor_for
 from rcv_py.work.pool import WorkerStopped
 from tests.support import folders
@@ -119,7 +119,7 @@ def test_results_have_the_order_of_the_captures(where: dict[str, object], tmp_pa
 
 def test_here_a_capture_is_begun_when_the_one_before_was_taken(tmp_path: Path) -> None:
     begun: list[str] = []
-    found = captures_mapped(lambda path: begun.append(path.name), three(tmp_path), Here(), lost)
+    found = captures_mapped(lambda path: begun.append(path.name), three(tmp_path), InProcessExecutor(), lost)
     next(found)
     assert begun == ["one"]
 
@@ -192,11 +192,11 @@ def test_a_lost_capture_is_a_sentence_in_its_row(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    class Dying(Here):
+    class Dying(InProcessExecutor):
         def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
             return super().submit(_stop if args[0].name == "b" else fn, *args, **kwargs)
 
-    monkeypatch.setattr("rcv_py.work.executors.Here", Dying)
+    monkeypatch.setattr("rcv_py.work.executors.InProcessExecutor", Dying)
     command, *rest = words.format(out=tmp_path).split()
     main([command, str(library), *rest, "--json", "--jobs", "1"])
     document = json.loads(capsys.readouterr().out)

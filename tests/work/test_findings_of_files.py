@@ -8,7 +8,7 @@ from rcv_py.analysis.core import parcels
 from rcv_py.analysis.findings.detect import findings, findings_from
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load, reduce
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 from tests.support.same import differences
 from tests.support.samples import sample_path
 
@@ -31,7 +31,7 @@ def test_findings_of_files_are_those_of_memory(
     batch = trace.reader.read(list(range(len(trace.waves))))
     whole = {waves: findings(trace, [batch], waves=waves) for waves in choices}
     for workers in (0, 2):
-        with Reading(trace, workers=workers) as found:
+        with Reducer(trace, workers=workers) as found:
             assert sum(map(len, found._strips(is_together=True))) > 4, "many slabs"
             for waves in choices:
                 assert not differences(whole[waves], findings_from(found, waves=waves))

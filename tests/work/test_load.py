@@ -9,7 +9,7 @@ from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.work import load
 from rcv_py.work.load import STOPPED, WaveStream, batches, load_all
-from rcv_py.work.processes import WAITING, end_ahead
+from rcv_py.work.processes import IDLE_WORKERS, end_ahead
 from tests.support.busy_forever import BusyReader, begun
 from tests.support.deadly_readers import Deadly
 from tests.support.limits import HANG_S
@@ -140,7 +140,7 @@ def test_all_waves_are_there_for_whoever_waits_and_their_processes_for_the_next(
     stream.begin()
     found = stream.whole()
     assert sorted(rows_of(found)) == list(range(12))
-    assert len(WAITING) == len(active_children()) > 0, "they have nothing to do"
+    assert len(IDLE_WORKERS) == len(active_children()) > 0, "they have nothing to do"
     assert sorted(rows_of(stream)) == list(range(12))
     assert stream.whole() is None, "who comes later has them otherwise"
     end_ahead()

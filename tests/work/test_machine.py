@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from rcv_py.work import machine
-from rcv_py.work.machine import cores, half_of_memory, memory, step_back
+from rcv_py.work.machine import cores, half_of_memory, lower_priority, memory
 
 CORES = 16
 FREE = 8_000_000  # kB
@@ -80,7 +80,7 @@ def test_what_steps_back_interrupts_nobody_unless_somebody_chose_otherwise(befor
 
     def run() -> None:
         os.sched_setscheduler(0, getattr(os, before), os.sched_param(0))
-        step_back()
+        lower_priority()
         seen.append(os.sched_getscheduler(0))
 
     thread = Thread(target=run)
@@ -98,4 +98,4 @@ def test_where_that_cannot_be_said_work_goes_on(name: str, monkeypatch: pytest.M
     monkeypatch.setattr(os, name, refuse)
     monkeypatch.setattr(os, "setpriority", lambda *_: None)  # this process goes on to other tests
     monkeypatch.setattr(os, "sched_setscheduler", refuse)
-    step_back()
+    lower_priority()

@@ -269,13 +269,13 @@ def test_ctrl_c_while_a_process_is_copied_is_heard_behind_it(tmp_path: Path) -> 
     script.write_text(
         "import os, signal\n"
         "from rcv_py.base.machine.ending import ends_tidily\n"
-        "from rcv_py.work.processes import WAITING, end_ahead, start_ahead\n"
+        "from rcv_py.work.processes import IDLE_WORKERS, end_ahead, start_ahead\n"
         "os.register_at_fork(before=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
         "try:\n"
         "    with ends_tidily():\n"
         "        start_ahead(1, 'json')\n"
         "finally:\n"
-        "    print(len(WAITING))\n"
+        "    print(len(IDLE_WORKERS))\n"
         "    end_ahead()\n"
     )
     path = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -23,7 +23,7 @@ from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work import load, reduce
 from rcv_py.work.load import RETRIES, STOPPED
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 from tests.support.busy_forever import BusyReader, begun
 from tests.support.deadly_readers import Mortal, Only
 from tests.support.neighbours import BESIDE, after
@@ -57,9 +57,9 @@ def early(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     return open_trace(folder)
 
 
-def answered(trace: Trace, rows: Sequence[int] | None = None, **options: Any) -> Reading:
+def answered(trace: Trace, rows: Sequence[int] | None = None, **options: Any) -> Reducer:
     """Both answers, and no process left."""
-    with Reading(trace, rows, **options) as found:
+    with Reducer(trace, rows, **options) as found:
         found.ask(BOTH)
     return found
 
@@ -87,7 +87,7 @@ def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: Non
 @pytest.mark.parametrize("workers", [0, 2])
 def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trace, tiny: None) -> None:
     chosen = frozenset(range(0, len(early.waves), 3))
-    with Reading(early, workers=workers) as found:
+    with Reducer(early, workers=workers) as found:
         found.ask(BOTH)
         assert found.of(WAITS).waves == len(early.waves)
         found.ask(BOTH, chosen)
@@ -102,14 +102,14 @@ def test_a_staged_analysis_knows_all_waves_and_explains_those_that_count(
     workers: int, early: Trace, tiny: None
 ) -> None:
     staged, chosen = Staged(BESIDE, after), frozenset({0, 1, 2})
-    with Reading(early, workers=workers) as found:
+    with Reducer(early, workers=workers) as found:
         found.ask((staged,), chosen)
         assert found.of(staged, chosen) == (len(BESIDE.of(early, whole(early))),) * 3
         assert found.of(staged, chosen) == staged.of(early, whole(early), chosen)
 
 
 def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, tiny: None) -> None:
-    found = Reading(early, workers=1)
+    found = Reducer(early, workers=1)
     with found:
         found.ask((WAITS,))
     assert not active_children()
@@ -120,7 +120,7 @@ def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, ti
 def test_nothing_is_looked_for_twice(early: Trace) -> None:
     watched = Watched(early.reader)
     trace = replace(early, reader=watched)
-    with Reading(trace) as found:
+    with Reducer(trace) as found:
         found.ask(BOTH)
         assert found.of(BESIDE) is found.of(BESIDE)
         found.ask(BOTH, frozenset({0, 1}))
@@ -198,7 +198,7 @@ def test_waves_that_lived_at_other_times_than_the_index_says(
     moved = replace(trace(replace(files, index=index)), waves=index)
     found = answered(moved, workers=workers)
     assert found.of(WAITS).waves == 12
-    assert Reading(moved, workers=workers).of(WAITS).waves == 12
+    assert Reducer(moved, workers=workers).of(WAITS).waves == 12
     assert found.of(BESIDE) == tuple((one, other) for one in range(12) for other in range(12))
 
 
@@ -221,7 +221,7 @@ def test_processes_that_die_cost_time_and_no_wave(
 def test_waves_that_always_end_their_process_are_missing_with_a_reason(
     tmp_path: Path, tiny: None, few_tries: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reduce, "LONGEST_STRIP", 1)
+    monkeypatch.setattr(reduce, "MAX_STRIP", 1)
     trace = apart(tmp_path, deadly={4})
     found = answered(trace, workers=1)
     assert found.missing == {4: STOPPED}
@@ -286,5 +286,5 @@ def test_the_last_strips_are_short(monkeypatch: pytest.MonkeyPatch, tiny: None) 
     """Else all workers but one have nothing to do while the last one looks at a long strip."""
     slab = Slab(se=0, begin=0, end=1, own=np.zeros(0, np.int64), rows=np.zeros(0, np.int64))
     monkeypatch.setattr(reduce, "slabs", lambda lives, enough: (slab,) * 30)
-    found = Reading(open_trace(sample_path("straggler")), workers=2)
+    found = Reducer(open_trace(sample_path("straggler")), workers=2)
     assert [len(strip) for strip in found._strips(is_together=True)] == [3, 3, 3, 2, 2, 2, *[1] * 15]

@@ -19,14 +19,14 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.waves.barriers import TokenCrossings
 from rcv_py.base.runs import first_from, largest_in, ranges
 from rcv_py.model.kinds import TokenKind
 
 
-def claim_barriers(stream: Stream, ledger: Ledger) -> None:
+def claim_barriers(stream: TokenStream, ledger: Ledger) -> None:
     """Charge barriers to what the last wave to arrive did longest while this wave was waiting.
 
     The last wave to arrive waits for no other: the cost of the barrier itself is charged to that wave.  If
@@ -61,7 +61,7 @@ def _crossing(at: TokenCrossings, token: np.ndarray) -> np.ndarray:
     return np.where(is_wait, waits, np.where(is_signal, signals, -1))
 
 
-def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np.ndarray) -> np.ndarray:
+def longest_before(stream: TokenStream, wave: np.ndarray, stop: np.ndarray, since: np.ndarray) -> np.ndarray:
     """Return the longest token that a wave ran since a time and before its token `stop`.
 
     Only the later part of a token that was running at that time counts.  If there is no earlier token, the
@@ -84,7 +84,7 @@ _INSIDE = (NONE, VALU, SALU)  # units that every SIMD has for itself
 _LOOKED_AT = 8  # neighbours in time that are compared
 
 
-def claim_fetch(stream: Stream, ledger: Ledger) -> None:
+def claim_fetch(stream: TokenStream, ledger: Ledger) -> None:
     """Charge the stall of the first instruction of a wave and of instructions after taken branches."""
     token = ledger.token
     is_first = stream.is_first(token)
@@ -94,7 +94,7 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(np.flatnonzero(is_first & (ledger.left > 0)), Cause.FETCH)
 
 
-def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
+def claim_shared_fetch(stream: TokenStream, ledger: Ledger) -> None:
     """Charge stalls that begin or end within a turn of a stall on another SIMD in the same 64 bytes of code.
 
     Only cycles that no other rule explains count, and only instructions that use nothing outside of their
@@ -108,7 +108,7 @@ def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(rows[has_partner(stream, ledger, rows)], Cause.FETCH)
 
 
-def has_partner(stream: Stream, ledger: Ledger, rows: np.ndarray, shift: int = 0) -> np.ndarray:
+def has_partner(stream: TokenStream, ledger: Ledger, rows: np.ndarray, shift: int = 0) -> np.ndarray:
     """Return which rows share place and time with another SIMD of their compute unit, bool.
 
     With a `shift` (cycles) the partners are searched at another time: the matches found there show how often

@@ -14,7 +14,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger, Spent
 from rcv_py.analysis.attribution.lines import NONE
-from rcv_py.analysis.attribution.stream import Stream, engine_stream, parcel_stream
+from rcv_py.analysis.attribution.stream import TokenStream, engine_stream, parcel_stream
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
 from rcv_py.analysis.core import saturated
@@ -26,7 +26,7 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import order, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 _CAUSES = len(Cause)
 
@@ -104,7 +104,7 @@ class Attribution:
 class ParcelClaims:
     """The claims of a parcel's stalls, or of its gaps, for all tokens that touch its slab."""
 
-    stream: Stream
+    stream: TokenStream
     claims: Claims
     spent: Spent
     is_idle: bool
@@ -128,7 +128,7 @@ class ParcelClaims:
         return self.counts.take(rows), key.take(rows)
 
 
-def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelClaims]:
+def claims_of(trace: Trace, parcel: Parcel, stream: TokenStream) -> Iterator[ParcelClaims]:
     """Yield the claims of a parcel: first for its stalls, then for its gaps.
 
     The stream has the same waves, and may serve other parts of their time.  A caller that releases the first
@@ -141,14 +141,14 @@ def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelCl
     yield _claimed(parcel, stream, gaps(stream, touches), is_idle=True)
 
 
-def _claimed(parcel: Parcel, stream: Stream, ledger: Ledger, *, is_idle: bool) -> ParcelClaims:
+def _claimed(parcel: Parcel, stream: TokenStream, ledger: Ledger, *, is_idle: bool) -> ParcelClaims:
     checkpoint()
     claims, spent = ledger.closed()
     counts = np.flatnonzero(parcel.is_counted.take(claims.token))
     return ParcelClaims(stream, claims, spent, is_idle, counts)
 
 
-def _beside(stream: Stream, touches: np.ndarray) -> np.ndarray:
+def _beside(stream: TokenStream, touches: np.ndarray) -> np.ndarray:
     """Tokens whose stall may overlap one of `touches` (bool), bool; the last rule compares such stalls."""
     rows = np.flatnonzero(touches)
     if len(rows) in (0, len(touches)):
@@ -159,7 +159,7 @@ def _beside(stream: Stream, touches: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class AttributionSums:
     """Sums of some parcels: one row per key of line, cause and producer; int64 each."""
 
     key: np.ndarray
@@ -170,37 +170,39 @@ class Sums:
     waves: int  # counted waves
 
     @classmethod
-    def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel) -> Sums:
+    def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel) -> AttributionSums:
         """Return the sums of the claims of a parcel."""
         return cls.of_parts(map(sums_of, claims), parcel)
 
     @classmethod
-    def of_parts(cls, parts: Iterable[tuple[np.ndarray, ...]], parcel: Parcel) -> Sums:
+    def of_parts(cls, parts: Iterable[tuple[np.ndarray, ...]], parcel: Parcel) -> AttributionSums:
         """Return the sums of `sums_of` results for the claims of a parcel."""
         return cls._summed(parts, len(parcel.own.waves))
 
     @classmethod
-    def joined(cls, parts: Sequence[Sums]) -> Sums:
+    def joined(cls, parts: Sequence[AttributionSums]) -> AttributionSums:
         """Return the sums of several parcels as one."""
         columns = ((part.key, part.stall, part.idle, part.times, part.guessed) for part in parts)
         return cls._summed(columns, sum(part.waves for part in parts))
 
     @classmethod
-    def _summed(cls, parts: Iterable[tuple[np.ndarray, ...]], waves: int) -> Sums:
+    def _summed(cls, parts: Iterable[tuple[np.ndarray, ...]], waves: int) -> AttributionSums:
         none = (np.zeros(0, dtype=np.int64),) * 5
         key, *columns = map(np.concatenate, zip(none, *parts, strict=True))
         key, stall, idle, times, guessed = saturated.summed(key, *columns)
         return cls(key=key, stall=stall, idle=idle, times=times, guessed=guessed, waves=waves)
 
 
-def _map(survey: Survey, trace: Trace, parcel: Parcel) -> Sums:
+def _map(survey: Survey, trace: Trace, parcel: Parcel) -> AttributionSums:
     stream = parcel_stream(trace, parcel, survey)
-    return Sums.joined([Sums.of(claims_of(trace, piece, stream), piece) for piece in parcel.in_time()])
+    return AttributionSums.joined(
+        [AttributionSums.of(claims_of(trace, piece, stream), piece) for piece in parcel.in_time()]
+    )
 
 
-def attribution_by(survey: Survey) -> Reduction[Sums, Attribution]:
+def attribution_by(survey: Survey) -> Reduction[AttributionSums, Attribution]:
     """Return the attribution of waves, given the survey of all waves of the capture."""
-    return Reduction(partial(_map, survey), Sums.joined, table_of, is_together=True)
+    return Reduction(partial(_map, survey), AttributionSums.joined, table_of, is_together=True)
 
 
 # Waves that do not count still compete for units.  Stall and idle add up to those of the tokens exactly.
@@ -244,14 +246,14 @@ def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
     return np.where(known[at] == key, at, -1)
 
 
-def stalls(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
+def stalls(stream: TokenStream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles of tokens (None: all) with causes; rules apply in order."""
     ledger = before_shared_fetch(stream, is_meant)
     claim_shared_fetch(stream, ledger)
     return ledger
 
 
-def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
+def before_shared_fetch(stream: TokenStream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles by all rules but the last, which takes unexplained cycles."""
     is_stalled = stream.tokens.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
@@ -293,7 +295,7 @@ def sums_of(each: ParcelClaims) -> tuple[np.ndarray, ...]:
     return key[first], stall, idle, np.diff(first, append=len(rows)), guessed
 
 
-def table_of(trace: Trace, part: Sums) -> Attribution:
+def table_of(trace: Trace, part: AttributionSums) -> Attribution:
     """Return the attribution table of the sums."""
     wide = len(trace.code) + 1
     producer, rest = part.key % wide, part.key // wide
@@ -352,7 +354,9 @@ class TokenCause:
     is_guess: bool = False  # the producer is one of several that fit
 
 
-def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: int) -> tuple[TokenCause, ...]:
+def token_causes(
+    trace: Trace, batches: Iterable[WaveBatch], wave: TracedWave, row: int
+) -> tuple[TokenCause, ...]:
     """Return the causes of the token at `row`, most cycles first, its stall before its gap.
 
     The analysis includes only waves on the same compute unit that lived at the same time; no other wave can
@@ -384,7 +388,7 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
     return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
 
 
-def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: Wave) -> int:
+def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: TracedWave) -> int:
     """Return how many waves that may have delayed a wave are missing from the batches."""
     index, here = trace.waves, {other.row for batch in batches for other in batch.waves}
     is_near = (index.se == wave.id.se) & ((index.cu == wave.cu) | (index.cu < 0))
@@ -392,7 +396,7 @@ def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: Wave) -> 
     return len(set(np.flatnonzero(is_near).tolist()) - here)
 
 
-def _neighbours(batches: Iterable[WaveBatch], wave: Wave) -> list[Wave]:
+def _neighbours(batches: Iterable[WaveBatch], wave: TracedWave) -> list[TracedWave]:
     waves = {wave.row: wave}
     for batch in batches:
         for other in batch.waves:

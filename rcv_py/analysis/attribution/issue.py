@@ -23,7 +23,7 @@ from rcv_py.analysis.attribution.lines import (
     VALU,
     VMEM,
 )
-from rcv_py.analysis.attribution.stream import Stream, Work
+from rcv_py.analysis.attribution.stream import TokenStream, UnitOperations
 from rcv_py.analysis.attribution.survey import place_of
 from rcv_py.analysis.attribution.uses import overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
@@ -38,7 +38,7 @@ _QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QU
 CROWD = {VMEM: 3, LDS: 3, SMEM: 9}
 
 
-def claim_registers(stream: Stream, ledger: Ledger) -> None:
+def claim_registers(stream: TokenStream, ledger: Ledger) -> None:
     """Charge stalls until matrix results, and on gfx10 and later any result, could be read."""
     lines = stream.lines
     rows = ledger.of_lines(np.isin(lines.unit, (VALU, MATRIX, VMEM, LDS, SALU)))
@@ -67,7 +67,7 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
     ledger.until(rows[row], ready, cause, writer)
 
 
-def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
+def claim_matrix_unit(stream: TokenStream, ledger: Ledger) -> None:
     """Charge stalls while their SIMD's matrix unit worked to the matrix instruction that occupied it.
 
     It delays matrix instructions, and on gfx9 packed and double precision arithmetic, which need it too.
@@ -88,7 +88,7 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
 
 
 def _covered(
-    stream: Stream, lane: np.ndarray, busy: IntervalSet, ledger: Ledger, rows: np.ndarray
+    stream: TokenStream, lane: np.ndarray, busy: IntervalSet, ledger: Ledger, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows with some covered cycles, these cycles, and the shifts of the rows to their lanes."""
     shift = _shift(stream, lane, ledger.token.take(rows))
@@ -97,12 +97,12 @@ def _covered(
     return rows.take(some), cycles.take(some), shift.take(some)
 
 
-def _shift(stream: Stream, lane: np.ndarray, token: np.ndarray) -> np.ndarray:
+def _shift(stream: TokenStream, lane: np.ndarray, token: np.ndarray) -> np.ndarray:
     """The offset that puts times of tokens on an axis where lanes (int64 [waves]) do not overlap, int64."""
     return (lane * stream.stride).take(stream.owner.take(token))
 
 
-def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
+def claim_own_unit(stream: TokenStream, ledger: Ledger) -> None:
     """Charge stalls to the wave's previous (or last vector) instruction while its form held the unit."""
     unit = stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)
@@ -115,7 +115,7 @@ def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
     ledger.until(rows, stream.issue[before] + stream.lines.hold[stream.line[before]], Cause.UNIT_BUSY, before)
 
 
-def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
+def claim_arbitration(stream: TokenStream, ledger: Ledger) -> None:
     """Charge cycles in which another wave of the SIMD issued to the same unit.
 
     The producer is the instruction of another wave that held the unit for most of these cycles.
@@ -144,7 +144,7 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, shift))
 
 
-def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+def _near(work: UnitOperations, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Return the rows of operations that may hold a unit between the given begins and ends, int64.
 
     Times are on the axis of the units; often so few rows are left that few operations are near.
@@ -154,7 +154,7 @@ def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     return ranges(near.begin, near.end - near.begin)
 
 
-def claim_queues(stream: Stream, ledger: Ledger) -> None:
+def claim_queues(stream: TokenStream, ledger: Ledger) -> None:
     """Charge memory instructions that their unit did not accept while CROWD of its operations were in flight.
 
     The producer is the operation after which the unit took nothing for the longest part of the stall: one of
@@ -174,7 +174,7 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         ledger.take(rows, cycles, cause, blamed, Within(flight, shift))
 
 
-def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
+def claim_operand_reads(stream: TokenStream, ledger: Ledger) -> None:
     """Charge vector arithmetic to a memory instruction of its wave that may still read its operands.
 
     The memory instruction issued at most READING turns before and was not waited for since.  It is either the
@@ -207,7 +207,7 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(rows[row[first]], Cause.OPERAND_READ, writer[first])
 
 
-def claim_drain(stream: Stream, ledger: Ledger) -> None:
+def claim_drain(stream: TokenStream, ledger: Ledger) -> None:
     """Charge s_endpgm to the newest operation that nothing had waited for."""
     rows = ledger.of_lines(stream.lines.is_end)
     if not len(rows):
@@ -222,9 +222,9 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
 
 
 def _held_longest(
-    stream: Stream,
+    stream: TokenStream,
     lane: np.ndarray,
-    work: Work,
+    work: UnitOperations,
     ledger: Ledger,
     rows: np.ndarray,
     *,
@@ -261,7 +261,7 @@ def _held_longest(
 
 
 def _outside(
-    stream: Stream, front: np.ndarray, token: np.ndarray, time: np.ndarray, queue: int
+    stream: TokenStream, front: np.ndarray, token: np.ndarray, time: np.ndarray, queue: int
 ) -> np.ndarray:
     """Return the last operation of a queue before each time if an absent wave issued it.
 
@@ -292,7 +292,7 @@ MAX_RESULT = 6  # turns: maximum latency of a scalar result of vector arithmetic
 MAX_DISTANCE = 2  # instructions: how far back a scalar result is searched
 
 
-def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
+def gaps(stream: TokenStream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the idle cycles of tokens (None: all) with causes."""
     is_idle, lines = stream.tokens.idle > 0, stream.lines
     token = np.flatnonzero(is_idle if is_meant is None else is_idle & is_meant)
@@ -315,7 +315,7 @@ def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     return ledger
 
 
-def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
+def _claim_scalar_results(stream: TokenStream, ledger: Ledger) -> None:
     """Charge gaps until a scalar result of arithmetic is visible to another unit, which takes some turns."""
     rows = ledger.open(ledger.left <= MAX_RESULT * stream.lines.step)
     token, unit = ledger.token[rows], stream.lines.unit

@@ -58,7 +58,7 @@ TO_MEMORY = 5  # turns from vector arithmetic to a memory instruction that reads
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class LineTraits:
     """Columns of all code lines, and one more row for tokens without a line."""
 
     texts: tuple[str, ...]  # disassembly
@@ -85,7 +85,7 @@ class Lines:
 
 
 @lru_cache(maxsize=2)
-def lines(code: CodeTable, architecture: Architecture) -> Lines:
+def lines(code: CodeTable, architecture: Architecture) -> LineTraits:
     """Return the columns; cached, since every analysis of a program needs them."""
     texts = [*(text.strip() for text in code.text), ""]
     place_of: dict[str, int] = {}
@@ -106,7 +106,7 @@ def lines(code: CodeTable, architecture: Architecture) -> Lines:
     for cycles, states in RESULT_STATES.items() if step == 4 else ():
         result[passes == cycles] = (states + 1) * step
     known = [registers(text) for text in texts]
-    return Lines(
+    return LineTraits(
         texts=tuple(texts),
         unit=unit,
         form=np.array([_first(_FORMS, text, Cause.WAIT_LOAD) for text in texts], dtype=np.uint8),

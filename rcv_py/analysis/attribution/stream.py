@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, Lines, lines
+from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, LineTraits, lines
 from rcv_py.analysis.attribution.survey import SURVEY, Survey, known_lines
-from rcv_py.analysis.attribution.uses import History
+from rcv_py.analysis.attribution.uses import LineHistory
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.saturated import later, narrow, since
@@ -23,15 +23,15 @@ from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
 from rcv_py.base.runs import borders, order, repeated
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
-_FARTHEST = 1 << 62  # cycles: times shifted by `stride` are earlier
+_MAX_CYCLE = 1 << 62  # cycles: times shifted by `stride` are earlier
 _SHARED = 1 << 40  # cycles: earlier times, and thousands of units, fit into a key with the number of a token
 _MARGIN = 4096  # cycles after the last time in which results may still be on their way
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
+class TokenStream:
     """Tokens of some waves of one shader engine, wave by wave.  Times are int64 cycles since `base`.
 
     Times years after the base, which only a damaged file has, are clipped to just before `stride`;
@@ -39,7 +39,7 @@ class Stream:
     """
 
     tokens: TokenColumns
-    lines: Lines
+    lines: LineTraits
     links: WaitLinks
     base: int
     line: np.ndarray  # int64 [n], row of `lines`; the last one if no code line matched
@@ -124,9 +124,9 @@ class Stream:
         return is_first
 
     @cached_property
-    def history(self) -> History:
+    def history(self) -> LineHistory:
         """The lines that ran before each token."""
-        return History(self.line, self.tokens.first)
+        return LineHistory(self.line, self.tokens.first)
 
     @cached_property
     def _by_unit(self) -> tuple[np.ndarray, np.ndarray]:
@@ -162,10 +162,10 @@ class Stream:
         return {}
 
     @cached_property
-    def _works(self) -> dict[int, Work]:
+    def _works(self) -> dict[int, UnitOperations]:
         return {}
 
-    def work(self, unit: int) -> Work:
+    def work(self, unit: int) -> UnitOperations:
         """The operations of a unit, SIMD by SIMD, and how long each held it; VALU includes matrix ones."""
         if unit not in self._works:
             token = self.vector if unit == VALU else self.of_unit(unit)
@@ -175,7 +175,7 @@ class Stream:
         return self._works[unit]
 
     @cached_property
-    def matrix_work(self) -> Work:
+    def matrix_work(self) -> UnitOperations:
         """Matrix instructions, SIMD by SIMD, and the cycles until the matrix unit was free after each."""
         token = self.of_unit(MATRIX)
         rows, key = self._in_order(token, self.simd)
@@ -183,10 +183,10 @@ class Stream:
         return self._taken(token, rows, key, held.take(rows))
 
     @cached_property
-    def _queues(self) -> dict[int, Work]:
+    def _queues(self) -> dict[int, UnitOperations]:
         return {}
 
-    def queue(self, unit: int) -> Work:
+    def queue(self, unit: int) -> UnitOperations:
         """The operations of a unit, compute unit by compute unit, and the cycles until it took the next."""
         if unit not in self._queues:
             token = self.of_unit(unit)
@@ -201,8 +201,10 @@ class Stream:
         rows = order(key)
         return rows, key.take(rows)
 
-    def _taken(self, token: np.ndarray, rows: np.ndarray, key: np.ndarray, held: np.ndarray) -> Work:
-        return Work(token.astype(np.int32).take(rows), self.stride, key, held)
+    def _taken(
+        self, token: np.ndarray, rows: np.ndarray, key: np.ndarray, held: np.ndarray
+    ) -> UnitOperations:
+        return UnitOperations(token.astype(np.int32).take(rows), self.stride, key, held)
 
     def held(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
         """Cycles from the issue of tokens until their units are free again, int64.
@@ -224,7 +226,7 @@ class Stream:
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class UnitOperations:
     """Operations of one kind of unit, one unit after the other, in order of issue.
 
     Times are on an axis where units do not overlap: each is shifted by `stride` against the previous one.  A
@@ -262,17 +264,17 @@ def _until_next(key: np.ndarray, stride: int) -> np.ndarray:
     return held
 
 
-def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
+def engine_stream(trace: Trace, waves: Sequence[TracedWave]) -> TokenStream:
     """Return the columns of all waves of one shader engine, with what each wait waited for."""
     return _stream(trace, of_waves(waves), SURVEY.of(trace, [batch_of(waves)]))
 
 
-def parcel_stream(trace: Trace, parcel: Parcel, survey: Survey) -> Stream:
+def parcel_stream(trace: Trace, parcel: Parcel, survey: Survey) -> TokenStream:
     """Return the columns of the waves of a parcel, with what each wait waited for."""
     return _stream(trace, parcel.tokens, survey)
 
 
-def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
+def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> TokenStream:
     waves = tokens.waves
     of_code, line = lines(trace.code, trace.architecture), known_lines(tokens, trace.code)
     far = np.iinfo(np.int64).max
@@ -280,7 +282,7 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
     simd = _numbers([(wave.cu, wave.id.simd) for wave in waves])
     cu = _numbers([(wave.cu,) for wave in waves])
     lanes = len(waves) + len(of_code) * (1 + int(cu.max(initial=0)))
-    latest = _FARTHEST // (lanes + 1) - _MARGIN
+    latest = _MAX_CYCLE // (lanes + 1) - _MARGIN
     last = max(0, tokens.last_end)
     if base >= 0 and last < min(_SHARED, latest):
         base, start, issue = 0, tokens.start, tokens.issue  # nothing is copied
@@ -294,7 +296,7 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
     engine = known.place(waves[0].id.se) if waves else 0
     delay = int(known.delay[engine]) if waves else 0
     met = meetings(crossed, known.groups(waves), last_ends(tokens), delay=delay)
-    return Stream(
+    return TokenStream(
         tokens=tokens,
         lines=of_code,
         links=links,

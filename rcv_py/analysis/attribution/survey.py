@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.lines import MEMORY, SMEM, Lines, lines
+from rcv_py.analysis.attribution.lines import MEMORY, SMEM, LineTraits, lines
 from rcv_py.analysis.core.parcels import MARGIN, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import summed
@@ -27,7 +27,7 @@ from rcv_py.base.runs import ascending, ends_run, largest_in, order, run_starts,
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 BEYOND = 1.25  # times the 99th percentile of LDS latencies: no access takes this long
 SEEN = 3  # instructions with measured LDS latencies that suffice for a limit on all
@@ -64,7 +64,7 @@ class Candidates:
 def candidates(
     links: WaitLinks,
     line: np.ndarray,
-    of_code: Lines,
+    of_code: LineTraits,
     issue: np.ndarray,
     issued: Callable[[np.ndarray], np.ndarray],
 ) -> Candidates:
@@ -130,7 +130,7 @@ class Survey:
         """The row of a shader engine."""
         return int(np.searchsorted(self.engine, se))
 
-    def groups(self, waves: Sequence[Wave]) -> np.ndarray:
+    def groups(self, waves: Sequence[TracedWave]) -> np.ndarray:
         """The workgroups of some waves, int64."""
         return self.group[[wave.row for wave in waves]].astype(np.int64)
 
@@ -231,7 +231,7 @@ def _unfollowed(last: LastOperations) -> LastOperations:
 
 
 def _latency(
-    of_code: Lines, line: np.ndarray, age: np.ndarray, times: np.ndarray
+    of_code: LineTraits, line: np.ndarray, age: np.ndarray, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and spread of the log latency of each line; else of its kind; else the default."""
     form = of_code.form.astype(np.int64)
@@ -251,7 +251,7 @@ def _latency(
     return mean, spread
 
 
-def _longest(of_code: Lines, line: np.ndarray, age: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _longest(of_code: LineTraits, line: np.ndarray, age: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Cycles that exceed almost all measured LDS latencies, for LDS operations; infinite for others.
 
     A single instruction says nothing about others, which may have more accesses before them in the queue.

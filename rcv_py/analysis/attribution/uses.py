@@ -16,13 +16,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.lines import Lines
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.attribution.lines import LineTraits
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.base.runs import borders, of_ranges, order, ranges, repeated, starts_run
 
 WINDOW = 32  # instructions
 _NO_LINE = 1 << 40  # numbers from here on are no lines, so their random values differ from those of lines
-_MOST_KNOWN = 1 << 14  # sequences of lines that are cached
+_MAX_KNOWN = 1 << 14  # sequences of lines that are cached
 _AT_ONCE = 1 << 15  # tokens whose last lines are summed up at a time
 
 
@@ -53,7 +53,7 @@ class _Known:
 _NOTHING_KNOWN = _Known(*(np.zeros(n, dtype=kind) for n, kind in ((0, np.uint64), (1, int), (0, int))))
 
 
-class History:
+class LineHistory:
     """The lines that ran before each token of some waves."""
 
     def __init__(self, line: np.ndarray, first: np.ndarray) -> None:
@@ -84,7 +84,7 @@ class History:
         return self._first[np.searchsorted(self._first, token, side="right") - 1]
 
     @cached_property
-    def _behind(self) -> tuple[np.ndarray, np.ndarray]:
+    def _sequences(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the hash of each sequence of last lines before a jump, and each jump's sequence (row).
 
         The hash sums a random number per line, multiplied by a power that depends on the line's distance.
@@ -115,11 +115,11 @@ class History:
 
         `readers` is not empty.
         """
-        known, place = self._behind
+        known, place = self._sequences
         run, lines = self._run.take(readers), self._lines
         apart = readers - self._jumps.take(run)
-        behind = lines + place.take(run) * WINDOW + apart
-        number = np.where(apart < WINDOW, behind, self.line.take(readers))
+        after_jump = lines + place.take(run) * WINDOW + apart
+        number = np.where(apart < WINDOW, after_jump, self.line.take(readers))
         rows = order(number)
         number = number.take(rows)
         is_first = starts_run(number)
@@ -127,8 +127,8 @@ class History:
         of[rows] = borders(is_first)[1:] - 1
         at = np.flatnonzero(is_first)
         jump, depth = np.divmod(number[at] - lines, WINDOW)
-        behind = np.append(known, np.uint64(0))[np.where(jump < 0, len(known), jump)]
-        context = _random(behind ^ _random(_NO_LINE + np.where(jump < 0, WINDOW + number[at], depth)))
+        after_jump = np.append(known, np.uint64(0))[np.where(jump < 0, len(known), jump)]
+        context = _random(after_jump ^ _random(_NO_LINE + np.where(jump < 0, WINDOW + number[at], depth)))
         return context, readers[rows[at]], of
 
 
@@ -165,7 +165,7 @@ class _Registers:
         self._wanted, self._offered, self._is_meant = wanted, offered, is_meant
         self._known = _NOTHING_KNOWN
 
-    def pairs(self, history: History, readers: np.ndarray) -> Uses:
+    def pairs(self, history: LineHistory, readers: np.ndarray) -> Uses:
         """Return the tokens that last offered the registers each reader wants, each pair once."""
         if not len(readers):
             return Uses(readers, readers)
@@ -176,11 +176,11 @@ class _Registers:
         return Uses(row, readers.take(row) - known.back.take(at))
 
     def _looked_up(
-        self, history: History, context: np.ndarray, readers: np.ndarray
+        self, history: LineHistory, context: np.ndarray, readers: np.ndarray
     ) -> tuple[_Known, np.ndarray]:
         """Return the cache, with the sequences that end with `readers` added, and the row of each."""
         known = self._known
-        if len(known.context) > _MOST_KNOWN:
+        if len(known.context) > _MAX_KNOWN:
             known = _NOTHING_KNOWN
         place = known.place(context)
         new = np.flatnonzero(place < 0)
@@ -195,7 +195,7 @@ class _Registers:
             place = known.place(context)
         return known, place
 
-    def _backs(self, history: History, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _backs(self, history: LineHistory, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (index in readers, instructions back) of every last offer of a wanted register."""
         missing = self._wanted[history.line[readers]].copy()
         start = history.start(readers)
@@ -215,12 +215,12 @@ class _Registers:
         return place[rows], back_[rows]
 
 
-@kept
-def _tables(lines: Lines) -> dict[object, _Registers]:
+@memoized
+def _tables(lines: LineTraits) -> dict[object, _Registers]:
     return {}
 
 
-def uses(lines: Lines, history: History, readers: np.ndarray, units: tuple[int, ...]) -> Uses:
+def uses(lines: LineTraits, history: LineHistory, readers: np.ndarray, units: tuple[int, ...]) -> Uses:
     """Return for each reader (token) the last writer of each register it reads, each pair once.
 
     Pairs with writers of units not in `units` are left out; those writers still overwrite.
@@ -231,7 +231,7 @@ def uses(lines: Lines, history: History, readers: np.ndarray, units: tuple[int, 
     return tables[units].pairs(history, readers)
 
 
-def overwritten(lines: Lines, history: History, writers: np.ndarray, form: Cause) -> Uses:
+def overwritten(lines: LineTraits, history: LineHistory, writers: np.ndarray, form: Cause) -> Uses:
     """Return for each token the last reader before it of each register it writes, each pair once.
 
     Only readers whose waits have the cause `form` count; `Uses.writer` is the reader here.

@@ -25,10 +25,10 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import MATRIX, VALU
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.attribution.survey import Candidates, candidates
 from rcv_py.analysis.attribution.uses import uses
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.base.runs import borders, run_starts, starts_run
 
 SURE = 0.9  # minimum probability of the likeliest operation; below it the producer is one of several
@@ -44,8 +44,8 @@ class WaitEnds:
     is_guess: np.ndarray  # bool, another operation fits as well
 
 
-@kept
-def wait_ends(stream: Stream) -> WaitEnds:
+@memoized
+def wait_ends(stream: TokenStream) -> WaitEnds:
     """Return which operation ended each wait; made once for all pieces of a parcel."""
     issued = stream.ends if stream.lines.step == 4 else stream.issue.take
     found = candidates(stream.links, stream.line, stream.lines, stream.issue, issued)
@@ -64,7 +64,7 @@ def wait_ends(stream: Stream) -> WaitEnds:
     return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
 
 
-def _score(stream: Stream, found: Candidates) -> np.ndarray:
+def _score(stream: TokenStream, found: Candidates) -> np.ndarray:
     """Log likelihood that a candidate returned last, up to a term that all candidates of a wait share.
 
     That is the density of its latency divided by the probability that it was back before; the product of
@@ -82,7 +82,7 @@ def _score(stream: Stream, found: Candidates) -> np.ndarray:
     return score
 
 
-def claim_waits(stream: Stream, ledger: Ledger) -> None:
+def claim_waits(stream: TokenStream, ledger: Ledger) -> None:
     """Charge waits to the operation that ended them, by `wait_ends`.
 
     A wait that stalls for at most one turn waited for nothing.
@@ -102,7 +102,7 @@ def claim_waits(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(rows[has], form, blamed, is_guess=ends.is_guess[place[has]])
 
 
-def claim_nops(stream: Stream, ledger: Ledger) -> None:
+def claim_nops(stream: TokenStream, ledger: Ledger) -> None:
     """Charge the turns of s_nop to the result it covers, and all of s_sleep to itself."""
     lines = stream.lines
     rows = ledger.of_lines(lines.is_nop)
@@ -112,7 +112,7 @@ def claim_nops(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(ledger.of_lines(lines.is_sleep), Cause.SLEEP)
 
 
-def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
+def covered(stream: TokenStream, nops: np.ndarray) -> np.ndarray:
     """Return the instruction whose result each s_nop covers, int64, -1: none found.
 
     It is the last vector or matrix instruction before the nop that writes a register that the first

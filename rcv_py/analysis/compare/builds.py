@@ -34,7 +34,7 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class BuildStep:
     """A build compared with an earlier build; unknown numbers are -1 or nan."""
 
     build: Build
@@ -72,7 +72,7 @@ class Step:
 
 def steps(
     series: Iterable[Build], *, measure: str = "cost", threshold: float | None = None
-) -> Iterator[Step]:
+) -> Iterator[BuildStep]:
     """Yield the comparison of each build with the previous build of the same kernel; see `compare`.
 
     If the two cannot be compared, for example because the problem size differs, a new series begins.
@@ -81,7 +81,7 @@ def steps(
     before: dict[str, Build] = {}
     for build in series:
         if build.costs is None:
-            yield Step(build)
+            yield BuildStep(build)
             continue
         kernel = build.costs.kernel
         start = first.setdefault(kernel, build)
@@ -101,13 +101,13 @@ def step(
     threshold: float | None = None,
     replicate: CaptureCosts | None = None,
     seed: int = 0,
-) -> Step:
+) -> BuildStep:
     """Compare a build with an earlier build; see `compare`."""
     if before is None or before.costs is None or build.costs is None:
-        return Step(build)
+        return BuildStep(build)
     found = compare(
         before.costs, build.costs, seed, measure=measure, threshold=threshold, replicate=replicate
     )
     is_known = found.verdict is not Verdict.NOT_COMPARABLE and min(build.duration, first.duration) > 0
     of_first = build.duration / first.duration if is_known else NAN
-    return Step(build, before.name, found.judgement, of_first)
+    return BuildStep(build, before.name, found.judgement, of_first)

@@ -7,7 +7,7 @@ import numpy as np
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.deltas import Deltas
-from rcv_py.analysis.compare.verdict import Ratio, Work, why_not_per_wave
+from rcv_py.analysis.compare.verdict import Ratio, WorkPerWave, why_not_per_wave
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.base.text import plural
 
@@ -83,7 +83,7 @@ def launches(comparison: Comparison) -> Facts:
     return facts
 
 
-def _amount(work: Work) -> str:
+def _amount(work: WorkPerWave) -> str:
     return f"{work.low:,.0f}" if work.low == work.high else f"{work.low:,.0f} to {work.high:,.0f}"
 
 

@@ -25,7 +25,7 @@ from rcv_py.analysis.compare.verdict import (
     LaunchDelta,
     Ratio,
     Verdict,
-    Work,
+    WorkPerWave,
     judge,
     refuse,
     work_notes,
@@ -107,7 +107,9 @@ def _launches(
     return LaunchDelta(a, b, ratio, work_of(sides, is_same_isa))
 
 
-def work_of(sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool) -> tuple[Work, Work] | None:
+def work_of(
+    sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool
+) -> tuple[WorkPerWave, WorkPerWave] | None:
     """Return the work of a wave of each side, in the best unit that both have.
 
     Matrix operations do not depend on tiling; executed instructions are comparable only for equal programs.
@@ -119,7 +121,7 @@ def work_of(sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool) -> tupl
             return None
         unit, amounts = EXECUTED, [side.hits.sum(axis=1) for side in sides]
     each = [amount / np.maximum(side.waves, 1) for amount, side in zip(amounts, sides, strict=True)]
-    a, b = (Work(float(work.min()), float(work.max()), unit) for work in each)
+    a, b = (WorkPerWave(float(work.min()), float(work.max()), unit) for work in each)
     return a, b
 
 

@@ -39,7 +39,7 @@ OF_A_MAXIMUM = 1.6
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class TracedLaunch:
     """The launch as recorded, on all compute units of the traced shader engines."""
 
     duration: int  # cycles from the first start of a wave to the last end
@@ -61,7 +61,7 @@ class Launch:
         return self.waves / max(1, len(self.engines))
 
 
-def launch_of(trace: Trace) -> Launch | None:
+def launch_of(trace: Trace) -> TracedLaunch | None:
     """Return the launch of the capture's kernel; None if no file has begins and ends of waves.
 
     If several kernels ran, only waves of kernels with the name of the capture's kernel count.
@@ -74,7 +74,7 @@ def launch_of(trace: Trace) -> Launch | None:
     duration, life = int(end.max() - begin.min()), end - begin
     if duration <= 0:
         return None
-    return Launch(
+    return TracedLaunch(
         duration=duration,
         waves=len(own),
         wave_cycles=int(life.sum()),
@@ -85,7 +85,7 @@ def launch_of(trace: Trace) -> Launch | None:
     )
 
 
-def chance(launch: Launch, rng: np.random.Generator) -> float:
+def chance(launch: TracedLaunch, rng: np.random.Generator) -> float:
     """Return the share of its duration by which a launch may differ by chance: a 95 % interval.
 
     Waves keep their start and get the lifetime of another wave of the launch, drawn with replacement.  If
@@ -132,7 +132,7 @@ class CaptureCosts:
     is_by_wave: bool  # every wave is a group, because there is only one workgroup
     missing: int = 0  # waves that could not be read
     places: np.ndarray | None = None  # int64 [waves or workgroups, 3], sorted: engine, unit, number of each
-    launch: Launch | None = None  # None if the capture has no begins and ends of waves
+    launch: TracedLaunch | None = None  # None if the capture has no begins and ends of waves
     selection: str = ""  # which waves these are, "" if all that were read
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.flame.flame import METRICS, FlameTree, Metric, kernel_flame, source_flame
-from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
+from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.model.trace import Trace
 
@@ -40,7 +40,7 @@ def compare_flame(trace: Trace, comparison: Comparison) -> CompareFlame | None:
     texts = labels(trace, tree)
     threshold = max(comparison.kernel.at_equal_hits.noise, STEPS[0])
     before, shade = _change(tree, noise, threshold)
-    return tree, layout(tree, Metric.TOTAL, Order.HEAVY), texts, before, shade
+    return tree, layout(tree, Metric.TOTAL, SiblingOrder.HEAVY), texts, before, shade
 
 
 def _change(tree: FlameTree, noise: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:

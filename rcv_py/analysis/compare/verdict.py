@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from rcv_py.analysis.compare.costs import Launch
+from rcv_py.analysis.compare.costs import TracedLaunch
 from rcv_py.base.text import count, plural
 
 ASSUMED = 0.10  # assumed difference of a single workgroup between runs, which no capture shows
@@ -55,7 +55,7 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkPerWave:
     """Work of a wave: the smallest and the largest value over groups of traced waves.
 
     Few waves of a launch are traced, and if their work varies (ragged batches, causal masks), their mean does
@@ -66,11 +66,11 @@ class Work:
     high: float
     unit: str  # "FLOP of MFMA or WMMA instructions" or "executed instructions"
 
-    def times(self, waves: float) -> Work:
+    def times(self, waves: float) -> WorkPerWave:
         """The work of `waves` waves."""
-        return Work(self.low * waves, self.high * waves, self.unit)
+        return WorkPerWave(self.low * waves, self.high * waves, self.unit)
 
-    def is_like(self, other: Work) -> bool:
+    def is_like(self, other: WorkPerWave) -> bool:
         """Whether two ranges overlap or are less than 5 % apart."""
         near = 1 + WORK_ALIKE
         return self.low <= near * other.high and other.low <= near * self.high
@@ -85,10 +85,10 @@ class Work:
 class LaunchDelta:
     """Both launches, and the ratio of B to A."""
 
-    a: Launch
-    b: Launch
+    a: TracedLaunch
+    b: TracedLaunch
     duration: Ratio
-    wave_work: tuple[Work, Work] | None  # None if both have no unit of work in common
+    wave_work: tuple[WorkPerWave, WorkPerWave] | None  # None if both have no unit of work in common
 
     @property
     def has_like_waves(self) -> bool:
@@ -96,7 +96,7 @@ class LaunchDelta:
         return abs(self.b.waves_per_engine / self.a.waves_per_engine - 1) <= WAVES_ALIKE
 
     @property
-    def work(self) -> tuple[Work, Work] | None:
+    def work(self) -> tuple[WorkPerWave, WorkPerWave] | None:
         """The work of both launches per shader engine."""
         if self.wave_work is None:
             return None
@@ -164,7 +164,7 @@ def why_not_per_wave(launch: LaunchDelta) -> str:
 
 
 def _of_other_work(
-    kernel: KernelDelta, launch: LaunchDelta, works: tuple[Work, Work], is_same_isa: bool
+    kernel: KernelDelta, launch: LaunchDelta, works: tuple[WorkPerWave, WorkPerWave], is_same_isa: bool
 ) -> Judgement:
     """The verdict on launches with different work: only executions of the same instructions compare."""
     why = (
@@ -211,7 +211,7 @@ def _durations(launch: LaunchDelta) -> str:
     return f"{count(launch.a.duration)} in A, {count(launch.b.duration)} in B"
 
 
-def _works(works: tuple[Work, Work]) -> str:
+def _works(works: tuple[WorkPerWave, WorkPerWave]) -> str:
     a, b = works
     return f"{a.middle:,.0f} in A, {b.middle:,.0f} in B, {a.unit}"
 

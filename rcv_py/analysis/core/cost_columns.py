@@ -29,7 +29,7 @@ from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class LineStats:
         return replace(code, hits=self.hits, latency=self.latency, stall=self.stall, idle=self.idle)
 
 
-def wave_lines(wave: Wave, n: int) -> LineStats:
+def wave_lines(wave: TracedWave, n: int) -> LineStats:
     """Return the totals of one wave over the `n` rows of the code table."""
     return _line_stats(of_waves([wave]), n)
 
@@ -135,7 +135,7 @@ class CostColumns:
 def cost_columns(
     code: CodeTable,
     mode: LatencyMode = LatencyMode.SUM_ALL,
-    wave: Wave | None = None,
+    wave: TracedWave | None = None,
     hit: int | None = None,
     counted: LineStats | None = None,
     *,
@@ -167,7 +167,7 @@ def mean(value: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _of_one_wave(
-    code: CodeTable, mode: LatencyMode, wave: Wave | None, hit: int, rule: ReferenceRule
+    code: CodeTable, mode: LatencyMode, wave: TracedWave | None, hit: int, rule: ReferenceRule
 ) -> CostColumns:
     n = len(code)
     if wave is None:

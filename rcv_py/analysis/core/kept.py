@@ -11,7 +11,7 @@ Table = TypeVar("Table")
 Made = TypeVar("Made")
 
 
-def kept(make: Callable[[Table], Made]) -> Callable[[Table], Made]:
+def memoized(make: Callable[[Table], Made]) -> Callable[[Table], Made]:
     """Cache a function's result as long as its argument lives; results must not refer to the argument."""
     known: WeakKeyDictionary[Table, Made] = WeakKeyDictionary()
 

@@ -15,7 +15,7 @@ import numpy as np
 
 MAX_LANES = 8  # spans that do not fit go into the last lane
 FEW_GROUPS = 16  # up to this many groups, handling each alone is as fast
-MOST_CYCLES = 1 << 61  # in all rows together
+MAX_CYCLES = 1 << 61  # in all rows together
 
 
 def lanes(start: np.ndarray, end: np.ndarray, slack: int = 0) -> np.ndarray | None:
@@ -50,7 +50,7 @@ def lanes_of_rows(first: np.ndarray, start: np.ndarray, end: np.ndarray, slack: 
     if not len(own):
         return lane
     low, high = np.minimum.reduceat(start, own), np.maximum.reduceat(np.maximum(start, end), own)
-    if np.sum(high.astype(float) - low) > MOST_CYCLES:  # not plausible
+    if np.sum(high.astype(float) - low) > MAX_CYCLES:  # not plausible
         for begin, stop in pairwise(first.tolist()):
             found = lanes(start[begin:stop], end[begin:stop])
             lane[begin:stop] = 0 if found is None else found

@@ -26,7 +26,7 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
 from rcv_py.base.runs import ascending, first_from, repeated
 from rcv_py.model.columns import of_rows
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
@@ -51,7 +51,7 @@ class Slab:
 
 
 @dataclass(frozen=True, eq=False)
-class Lives:
+class WaveLifetimes:
     """Lifetimes of waves, one row a wave, and their weights: tokens, or bytes of the file."""
 
     se: np.ndarray  # int64
@@ -60,7 +60,7 @@ class Lives:
     weight: np.ndarray  # int64
 
 
-def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
+def slabs(lives: WaveLifetimes, enough: int = ENOUGH) -> tuple[Slab, ...]:
     """Cut the waves of each engine into slabs of about `enough` weight; their rows index `lives`.
 
     A wave that lasts as long as the trace is part of every slab; its weight is not divided.
@@ -70,7 +70,7 @@ def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
     return tuple(slab for rows in engines for slab in _of_engine(of_rows(lives, rows), rows, enough))
 
 
-def stretches(lives: Lives, enough: int, count: int) -> np.ndarray:
+def stretches(lives: WaveLifetimes, enough: int, count: int) -> np.ndarray:
     """Return the rows of an engine's waves in `count` stretches of its time, ascending, int64.
 
     Together they weigh about `enough`, and their middles are evenly spread, so that they represent a kernel
@@ -82,7 +82,7 @@ def stretches(lives: Lives, enough: int, count: int) -> np.ndarray:
     return np.sort(np.concatenate([cut[at].own for at in ascending(middles).tolist()]))
 
 
-def _of_engine(lives: Lives, rows: np.ndarray, enough: int) -> Iterator[Slab]:
+def _of_engine(lives: WaveLifetimes, rows: np.ndarray, enough: int) -> Iterator[Slab]:
     begin, end = lives.begin, lives.end + MARGIN
     for low, high in pairwise([-FOREVER, *_cuts(begin, lives.end, lives.weight, enough), FOREVER]):
         is_own = (begin >= low) & (begin < high)
@@ -220,7 +220,7 @@ class Parcel:
         return self._of_waves(low, high)
 
 
-def parcel_of(waves: Iterable[Wave], rows: Collection[int] | None, slab: Slab | None = None) -> Parcel:
+def parcel_of(waves: Iterable[TracedWave], rows: Collection[int] | None, slab: Slab | None = None) -> Parcel:
     """Return the parcel of some waves; waves whose index row is in `rows` (None: all) are chosen."""
     ordered = sorted({wave.row: wave for wave in waves}.values(), key=lambda wave: wave.row)
     chosen = np.array([rows is None or wave.row in rows for wave in ordered], dtype=bool)
@@ -234,7 +234,7 @@ def parcels(
     """Yield parcels of waves that are in memory, engine by engine, in order of time."""
     waves = list({wave.row: wave for batch in batches for wave in batch.waves}.values())
     facts = [(wave.id.se, wave.begin, wave.end, len(wave.tokens)) for wave in waves]
-    for slab in slabs(Lives(*np.array(facts, dtype=np.int64).reshape(-1, 4).T), enough):
+    for slab in slabs(WaveLifetimes(*np.array(facts, dtype=np.int64).reshape(-1, 4).T), enough):
         yield parcel_of((waves[at] for at in slab.rows.tolist()), rows, slab)
 
 

@@ -27,7 +27,7 @@ FAN = 16  # rows of a pyramid level that form a row of the next level
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class PixelCurve:
     """A curve reduced to pixels, float64 [width]; NaN before the curve's first time."""
 
     first: np.ndarray  # value at the first cycle of the pixel
@@ -69,7 +69,7 @@ class StepCurve:
         first, stop = self.time.searchsorted(np.array([window.begin, window.end]), "left").tolist()
         return slice(first, stop)
 
-    def columns(self, window: TimeWindow, width_px: int) -> Columns:
+    def columns(self, window: TimeWindow, width_px: int) -> PixelCurve:
         """Reduce the window to pixels and keep all extremes."""
         edges = pixel_edges(window, width_px)
         before = self.time.searchsorted(edges, "left")
@@ -78,7 +78,7 @@ class StepCurve:
         low, high = self._extremes(before)
         # fmin ignores the NaN of a pixel in which no row begins.
         low, high = np.fmin(first, low), np.fmax(first, high)
-        return Columns(first, low, high, np.where(edges[1:] > edges[:-1], last, first))
+        return PixelCurve(first, low, high, np.where(edges[1:] > edges[:-1], last, first))
 
     def extent(self, window: TimeWindow) -> tuple[float, float] | None:
         """The lowest and the highest value in a window, None if there is none."""

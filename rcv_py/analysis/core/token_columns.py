@@ -12,9 +12,9 @@ import numpy as np
 from rcv_py.analysis.core.saturated import later, narrow, sums, sums_of_runs
 from rcv_py.base.runs import ascending, borders, ranges, repeated, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
-_FARTHEST = 1 << 62  # cycles: every shifted time is earlier
+_MAX_CYCLE = 1 << 62  # cycles: every shifted time is earlier
 _NAMED = np.where(np.arange(256) < KIND_COUNT, np.arange(256), int(TokenKind.NONE))  # of each kind
 
 
@@ -22,7 +22,7 @@ _NAMED = np.where(np.arange(256) < KIND_COUNT, np.arange(256), int(TokenKind.NON
 class TokenColumns:
     """Columns of some waves, one wave after the other; wave i owns rows `first[i]:first[i + 1]`."""
 
-    waves: tuple[Wave, ...]
+    waves: tuple[TracedWave, ...]
     first: np.ndarray  # int64 [waves + 1]
     stall: np.ndarray  # int32 or int64, cycles
     busy: np.ndarray  # int32 or int64, cycles
@@ -148,7 +148,7 @@ class TokenColumns:
         start = self.start - begin[self.owner]
         end = np.maximum(later(start, later(self.stall, self.busy)), 0)
         reach = int(max(end.max(initial=0), start.max(initial=0))) + 1
-        if reach > _FARTHEST // max(1, len(self.waves)):
+        if reach > _MAX_CYCLE // max(1, len(self.waves)):
             return self._idle_of_each(start, end)
         # With each wave shifted beyond all ends of the wave before, one running maximum serves them all.
         shift = self.owner * reach
@@ -165,11 +165,11 @@ class TokenColumns:
         idle = np.zeros(len(self), dtype=np.int64)
         if not len(self):
             return None
-        if self.last_end > _FARTHEST or int(self.start.min()) < -_FARTHEST:
+        if self.last_end > _MAX_CYCLE or int(self.start.min()) < -_MAX_CYCLE:
             return None
         np.subtract(self.start[1:], self.issue[:-1], out=idle[1:])
         idle[1:] -= self.busy[:-1]
-        idle[first] = self.start[first] - np.clip(begin[some], -_FARTHEST, _FARTHEST)
+        idle[first] = self.start[first] - np.clip(begin[some], -_MAX_CYCLE, _MAX_CYCLE)
         return idle
 
     def _idle_of_each(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -181,7 +181,7 @@ class TokenColumns:
         return idle
 
 
-def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
+def batch_of(waves: Iterable[TracedWave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
     """Return a batch of these waves."""
     tokens = of_waves(waves)
     return WaveBatch(
@@ -200,7 +200,7 @@ def columns_of(batch: WaveBatch) -> TokenColumns:
     return TokenColumns(batch.waves, batch.first, batch.stall, batch.busy, batch.kind, batch.line)
 
 
-def of_waves(waves: Iterable[Wave]) -> TokenColumns:
+def of_waves(waves: Iterable[TracedWave]) -> TokenColumns:
     """Return the columns of these waves."""
     waves = tuple(waves)
     tokens = [wave.tokens for wave in waves]

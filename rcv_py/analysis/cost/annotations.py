@@ -26,7 +26,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.core.cost_columns import CostColumns, split_cycles
 from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.cost.hotspot import Bins
+from rcv_py.analysis.cost.hotspot import HotspotBins
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
@@ -74,7 +74,7 @@ class Ingredients:
     costs: CostColumns
     show_idle: bool = True
     hidden: Any = None
-    kinds: Bins | None = None  # one bin a line
+    kinds: HotspotBins | None = None  # one bin a line
     memory: Any = None
     waits: Any = None
     causes: Any = None
@@ -97,7 +97,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Bars:
+class LineBars:
     """One bar a code line and lane, made of parts."""
 
     mode: Annotation
@@ -161,7 +161,7 @@ def why_not(mode: Annotation, has: Ingredients) -> str:
     return ""
 
 
-def annotation(mode: Annotation, has: Ingredients) -> Bars:
+def annotation(mode: Annotation, has: Ingredients) -> LineBars:
     """Return the bars of a mode, or of TOTAL if `why_not` gives a reason against it."""
     if why_not(mode, has):
         mode = Annotation.TOTAL
@@ -170,14 +170,16 @@ def annotation(mode: Annotation, has: Ingredients) -> Bars:
 
 def _bars(
     mode: Annotation, has: Ingredients, shown: list[tuple[Part, np.ndarray]], unit: str, of: str
-) -> Bars:
+) -> LineBars:
     nothing = np.zeros(len(has.code), dtype=np.int64)
     value = np.stack([nothing, *(column for _, column in shown)])[1:] * ~has.code.is_label
     lanes = 1 + max((part.lane for part, _ in shown), default=0)
-    return Bars(mode=mode, parts=tuple(part for part, _ in shown), value=value, unit=unit, of=of, lanes=lanes)
+    return LineBars(
+        mode=mode, parts=tuple(part for part, _ in shown), value=value, unit=unit, of=of, lanes=lanes
+    )
 
 
-def _total(has: Ingredients) -> Bars:
+def _total(has: Ingredients) -> LineBars:
     costs = has.costs
     idle, stall, issue = split_cycles(costs.latency, costs.stall, costs.idle, has.show_idle)
     shown = [(STALL, stall), (ISSUE, issue)]
@@ -186,7 +188,7 @@ def _total(has: Ingredients) -> Bars:
     return _bars(Annotation.TOTAL, has, shown, "samples" if has.is_sampled else "cycles", costs.label)
 
 
-def _nonhidden(has: Ingredients) -> Bars:
+def _nonhidden(has: Ingredients) -> LineBars:
     code = has.code
     idle, stall, issue = split_cycles(code.latency, code.stall, code.idle, has.show_idle)
     hidden = has.hidden.parts(code, has.show_idle)
@@ -194,7 +196,7 @@ def _nonhidden(has: Ingredients) -> Bars:
     return _bars(Annotation.NONHIDDEN, has, [*seen, (HIDDEN, sum(hidden))], "cycles", "Sum (all waves)")
 
 
-def _kinds(has: Ingredients) -> Bars:
+def _kinds(has: Ingredients) -> LineBars:
     assert has.kinds is not None
     shown = [
         (Part(KIND_NAME[kind], KIND_TEXT[kind], "kind", int(kind)), np.maximum(0, has.kinds.cycles[:, kind]))
@@ -206,7 +208,7 @@ def _kinds(has: Ingredients) -> Bars:
     return _bars(Annotation.KINDS, has, shown, "cycles", "Sum (loaded waves)")
 
 
-def _causes(has: Ingredients) -> Bars:
+def _causes(has: Ingredients) -> LineBars:
     table, n = has.causes, len(has.code)
     inside = np.flatnonzero((table.line >= 0) & (table.line < n))
     line, cause, stall = table.line[inside], table.cause[inside], table.stall[inside]
@@ -219,7 +221,7 @@ def _causes(has: Ingredients) -> Bars:
     return _bars(Annotation.CAUSES, has, shown, "cycles", "Sum (loaded waves)")
 
 
-def _reasons(has: Ingredients) -> Bars:
+def _reasons(has: Ingredients) -> LineBars:
     code = has.code
     assert code.stall_reasons is not None
     shown = [
@@ -231,7 +233,7 @@ def _reasons(has: Ingredients) -> Bars:
     return _bars(Annotation.REASONS, has, shown, "samples", "PC samples")
 
 
-def _latency_stall(has: Ingredients) -> Bars:
+def _latency_stall(has: Ingredients) -> LineBars:
     costs = has.costs
     idle, stall, issue = split_cycles(costs.latency, costs.stall, costs.idle, has.show_idle)
     latency = Part("latency", "stall and issue, in the colour of its kind", "own_kind")
@@ -240,7 +242,7 @@ def _latency_stall(has: Ingredients) -> Bars:
     return _bars(Annotation.LATENCY_STALL, has, [*above, (below, stall)], "cycles", costs.label)
 
 
-def _memory(has: Ingredients) -> Bars:
+def _memory(has: Ingredients) -> LineBars:
     names = ("stall", "issue", "mean", "std")
     *columns, deviation = (_spread(has, has.memory.line, getattr(has.memory, name)) for name in names)
     value = np.maximum(0.0, np.nan_to_num(np.stack(columns)))
@@ -249,7 +251,7 @@ def _memory(has: Ingredients) -> Bars:
     of = "means by level counters, whisker one standard deviation"
     low, high = np.maximum(0.0, ends - deviation), ends + deviation
     parts = (STALL, ISSUE, MEMORY)
-    return Bars(
+    return LineBars(
         mode=Annotation.MEMORY,
         parts=parts,
         value=value,
@@ -261,14 +263,14 @@ def _memory(has: Ingredients) -> Bars:
     )
 
 
-def _memory_waits(has: Ingredients) -> Bars:
+def _memory_waits(has: Ingredients) -> LineBars:
     median, high = (_spread(has, has.waits.line, column) for column in (has.waits.median, has.waits.p90))
     is_known = np.isfinite(median) & np.isfinite(high)
     value = np.maximum(0.0, np.nan_to_num(median))[None]
     low, high = (np.where(is_known, column, np.nan) for column in (median, high))
     of = "medians by waits, whisker to the 90th percentile"
     mode, parts = Annotation.MEMORY_WAITS, (MEMORY,)
-    return Bars(
+    return LineBars(
         mode=mode, parts=parts, value=value, unit="cycles a time", of=of, low=low, high=high, is_sum=False
     )
 

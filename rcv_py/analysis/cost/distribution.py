@@ -326,7 +326,7 @@ LISTED = 200  # hits in the table
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DistributionChoice:
     """What to show: one of MEASURES, number of bars, scale, and grouping of the bars."""
 
     measure: str = "latency"
@@ -346,7 +346,7 @@ class DistributionView:
     """What is shown; `values` has one value a row of `hits`, NEVER for hits without a value."""
 
     hits: LineHits
-    wanted: Wanted
+    wanted: DistributionChoice
     values: np.ndarray  # int64
     order: np.ndarray  # int64: rows of `hits` that have a value, the smallest first, then by time
     spread: Spread | None  # None if no hit has a value
@@ -378,7 +378,7 @@ class DistributionView:
         return order[place] if 0 <= place < len(order) else -1
 
 
-def distribution_view(hits: LineHits, wanted: Wanted, step: int = 1) -> DistributionView:
+def distribution_view(hits: LineHits, wanted: DistributionChoice, step: int = 1) -> DistributionView:
     """Return what is shown of the hits; `step` is the smallest difference of times."""
     values = hits.measure(wanted.measure)
     rows = np.flatnonzero(values != NEVER)
@@ -398,7 +398,7 @@ def distribution_view(hits: LineHits, wanted: Wanted, step: int = 1) -> Distribu
     )
 
 
-def _groups(hits: LineHits, wanted: Wanted) -> tuple[np.ndarray, tuple[str, ...]]:
+def _groups(hits: LineHits, wanted: DistributionChoice) -> tuple[np.ndarray, tuple[str, ...]]:
     if wanted.group == "engine" and len(hits):
         engines, group = np.unique(hits.se, return_inverse=True)
         return group, tuple(f"SE {se}" for se in engines.tolist())

@@ -22,7 +22,7 @@ SHORTEST_RANGE = 128  # cycles
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class HotspotBins:
     """Bin i holds the code rows `first[i]:stop[i]`; the last bins may lie after the program and be empty."""
 
     first: np.ndarray  # int64 [b]
@@ -52,13 +52,13 @@ def _map(trace: Trace, parcel: Parcel, *, bins: int | None, window: TimeWindow |
     return nonzero(sums_by_kind(group, tokens.kind[inside], spent[inside], bins).reshape(-1))
 
 
-def _finish(trace: Trace, part: Sums, *, bins: int | None) -> Bins:
+def _finish(trace: Trace, part: Sums, *, bins: int | None) -> HotspotBins:
     n = len(trace.code)
     bins = n if bins is None else bins
     return _bins(_step(n, bins), dense(part, bins * KIND_COUNT)[0].reshape(bins, KIND_COUNT))
 
 
-def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Reduction[Sums, Bins]:
+def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Reduction[Sums, HotspotBins]:
     """Return the reduction that counts cycles over the code rows; without `bins`, a bin is a code row.
 
     With a window only the cycles inside it count.  Without a window every token of a wave counts in full, as
@@ -70,7 +70,7 @@ def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Red
 KINDS = hotspot_bins(None)  # latency of each code row; a branch has two kinds: taken and not taken
 
 
-def static_bins(code: CodeTable, bins: int) -> Bins:
+def static_bins(code: CodeTable, bins: int) -> HotspotBins:
     """Return the histogram from the code table alone: latency, or samples, by kind of mnemonic."""
     cost = code.latency
     if not cost.any() and code.samples_issued is not None:
@@ -80,7 +80,7 @@ def static_bins(code: CodeTable, bins: int) -> Bins:
     return _bins(step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
 
 
-def binned(rows: Bins, bins: int) -> Bins:
+def binned(rows: HotspotBins, bins: int) -> HotspotBins:
     """Merge bins of one code row each into `bins` bins of equal size."""
     count, kinds = rows.cycles.shape
     step = _step(count, bins)
@@ -88,9 +88,9 @@ def binned(rows: Bins, bins: int) -> Bins:
     return _bins(step, sums(place, rows.cycles.reshape(-1), bins * kinds).reshape(bins, kinds))
 
 
-def _bins(step: int, cycles: np.ndarray) -> Bins:
+def _bins(step: int, cycles: np.ndarray) -> HotspotBins:
     first = step * np.arange(len(cycles), dtype=np.int64)
-    return Bins(first, first + step, cycles, step)
+    return HotspotBins(first, first + step, cycles, step)
 
 
 def counted_rows(index: WaveIndex, se: int | None, window: TimeWindow | None) -> set[int]:

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.counters.counters import Family, counters, raw_curve
+from rcv_py.analysis.counters.counters import CounterFamily, counters, raw_curve
 from rcv_py.model.trace import Trace
 
 BUSY = "BUSY_CU_CYCLES"
@@ -84,7 +84,7 @@ class CounterShares:
 
 def counter_shares(trace: Trace) -> CounterShares | None:
     """Return the summary of the counters of the thread trace, None if there are none."""
-    raw = counters(trace).of(Family.SQ)
+    raw = counters(trace).of(CounterFamily.SQ)
     if not raw:
         return None
     names = tuple(counter.name for counter in raw)

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, RawCounter, Samples
+from rcv_py.analysis.counters.counters import ALL_SIMDS, CounterFamily, Counters, RawCounter, Samples
 from rcv_py.analysis.counters.formula.evaluate import scalar
 from rcv_py.model.device import Clock
 
@@ -16,7 +16,7 @@ MAX_CELLS = 1 << 21  # of one tensor: 16 MB; for more, intervals are merged
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class CounterGrid:
     """`length` intervals of `step` cycles from `start` on, and the lengths of the other axes."""
 
     start: int
@@ -36,7 +36,7 @@ class Grid:
         return self.xccs, self.engines, self.units, self.length
 
 
-def grid_of(raw: tuple[RawCounter, ...]) -> Grid | None:
+def grid_of(raw: tuple[RawCounter, ...]) -> CounterGrid | None:
     """Return a grid for all these counters; None if they have no sample.
 
     It starts an interval before the first sample, so that an interval ends where its sample was taken.  If
@@ -53,10 +53,10 @@ def grid_of(raw: tuple[RawCounter, ...]) -> Grid | None:
     length = max(1, round((last - first) / step) + 1)
     joined = -(-length * int(np.prod(sizes)) // MAX_CELLS)
     start = first - step
-    return Grid(start, step * joined, -(-length // joined), *sizes)
+    return CounterGrid(start, step * joined, -(-length // joined), *sizes)
 
 
-def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
+def tensor(samples: Samples, grid: CounterGrid, interval: int = 0) -> np.ndarray:
     """Return the sum of the samples in each interval of each place, float64 [XCC, SE, CU, T].
 
     A sample covers the `interval` before its time, and counts in the grid interval that holds most of it.
@@ -80,7 +80,7 @@ class Tensors(Mapping[str, np.ndarray]):
     def __init__(
         self,
         counters: Counters,
-        family: Family,
+        family: CounterFamily,
         clock: Clock,
         *,
         engines: Collection[int] | None = None,
@@ -89,7 +89,7 @@ class Tensors(Mapping[str, np.ndarray]):
         self._raw = counters.of(family)
         self.names = tuple(counter.name for counter in self._raw)
         self.grid = grid_of(self._raw)
-        self._places = engines, units if family is Family.SQ else None
+        self._places = engines, units if family is CounterFamily.SQ else None
         self._made: dict[str, np.ndarray] = {}
         self._makers = {} if self.grid is None else self._all(self.grid, clock)
 
@@ -107,7 +107,7 @@ class Tensors(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self._makers)
 
-    def _all(self, grid: Grid, clock: Clock) -> dict[str, Callable[[], np.ndarray]]:
+    def _all(self, grid: CounterGrid, clock: Clock) -> dict[str, Callable[[], np.ndarray]]:
         numbers: dict[str, float] = dict(
             zip(("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES"), grid.shape, strict=True)
         )
@@ -122,13 +122,17 @@ class Tensors(Mapping[str, np.ndarray]):
             makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines)
         return makers | {name: partial(scalar, value) for name, value in numbers.items()}
 
-    def _tensor(self, counter: RawCounter, grid: Grid) -> np.ndarray:
+    def _tensor(self, counter: RawCounter, grid: CounterGrid) -> np.ndarray:
         return tensor(counter.samples.of(*self._places), grid, counter.interval)
 
     def _aliases(self) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
         """Other names of raw counters: with or without `SQ_`, and without the mask if that is unambiguous."""
         for counter in self._raw:
-            other = counter.name.removeprefix("SQ_") if counter.family is Family.SPM else f"SQ_{counter.name}"
+            other = (
+                counter.name.removeprefix("SQ_")
+                if counter.family is CounterFamily.SPM
+                else f"SQ_{counter.name}"
+            )
             yield other, partial(self.__getitem__, counter.name)
         for plain in {counter.plain for counter in self._raw}.difference(self.names):
             parts = [counter for counter in self._raw if counter.plain == plain]

@@ -76,7 +76,7 @@ _LATE = 1.5  # intervals: a longer distance between two samples is a gap without
 _MASK = re.compile(r"(.+?):(?:0[xX])?([0-9a-fA-F]{1,8})")
 
 
-class Family(Enum):
+class CounterFamily(Enum):
     """How a counter was recorded."""
 
     SQ = "thread trace"
@@ -131,7 +131,7 @@ class RawCounter:
     """A hardware counter at all its places."""
 
     name: str  # `BUSY_CU_CYCLES`, `LDS_BANK_CONFLICT:1`; without `SQ_` if from the thread trace
-    family: Family
+    family: CounterFamily
     simds: int  # bit mask of the SIMDs that are counted
     samples: Samples
     interval: int  # cycles between two samples
@@ -160,7 +160,7 @@ class Counters:
     raw: tuple[RawCounter, ...]
     notes: tuple[str, ...] = ()  # sentences
 
-    def of(self, family: Family) -> tuple[RawCounter, ...]:
+    def of(self, family: CounterFamily) -> tuple[RawCounter, ...]:
         """Return the counters of one family."""
         return tuple(counter for counter in self.raw if counter.family is family)
 
@@ -170,7 +170,7 @@ class Counters:
 
     def units(self) -> list[int]:
         """Return the numbers of the compute units that have samples of the thread trace, ascending."""
-        return _numbers(counter.samples.cu for counter in self.of(Family.SQ))
+        return _numbers(counter.samples.cu for counter in self.of(CounterFamily.SQ))
 
 
 def _numbers(columns: Iterable[np.ndarray]) -> list[int]:
@@ -233,7 +233,7 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
                 match = _MASK.fullmatch(plain)
                 simds = int(match[2], 16) & ALL_SIMDS if match else ALL_SIMDS
                 own = replace(samples, value=samples.value[:, lane])
-                yield RawCounter(plain, Family.SQ, simds, own.by_time(), interval)
+                yield RawCounter(plain, CounterFamily.SQ, simds, own.by_time(), interval)
     if unnamed:
         notes.append(f"The capture does not name {plural(unnamed, 'counter')}: shown as UNK and a number.")
 
@@ -258,7 +258,7 @@ def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) 
         xcc, se, cu = np.repeat(np.array(place, np.int32), [len(one.time) for one in parts], axis=0).T
         time, value = ([times(one) for one in parts], [one.value for one in parts])
         samples = Samples(np.concatenate(time), xcc, se, cu, np.concatenate(value))
-        yield RawCounter(name, Family.SPM, ALL_SIMDS, samples.by_time(), interval)
+        yield RawCounter(name, CounterFamily.SPM, ALL_SIMDS, samples.by_time(), interval)
 
 
 # -- curves ---------------------------------------------------------------------------------------------

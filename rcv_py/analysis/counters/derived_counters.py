@@ -11,8 +11,8 @@ import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_sets import BUILT_IN, built_in
-from rcv_py.analysis.counters.counter_tensor import Grid, Tensors, simd_names
-from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, raw_curve, silences
+from rcv_py.analysis.counters.counter_tensor import CounterGrid, Tensors, simd_names
+from rcv_py.analysis.counters.counters import ALL_SIMDS, CounterFamily, Counters, raw_curve, silences
 from rcv_py.analysis.counters.formula.evaluate import (
     Definition,
     Definitions,
@@ -36,7 +36,7 @@ class Derived:
 
     name: str
     file: str
-    family: Family
+    family: CounterFamily
     value: np.ndarray | None  # float64 [XCC, SE, CU, T]
     error: FormulaError | None
     uses: frozenset[str]  # raw counters
@@ -56,10 +56,10 @@ class DerivedSet:
     rows: tuple[Derived, ...]
     mistakes: tuple[tuple[str, FormulaError], ...]  # (file, error) of the user's files: lines without a value
     left_out: int  # built-in definitions whose counters were not recorded
-    tensors: dict[Family, Tensors]
-    evaluators: dict[Family, Evaluator]
+    tensors: dict[CounterFamily, Tensors]
+    evaluators: dict[CounterFamily, Evaluator]
 
-    def grid(self, family: Family) -> Grid | None:
+    def grid(self, family: CounterFamily) -> CounterGrid | None:
         """The intervals of a family."""
         return self.tensors[family].grid
 
@@ -69,12 +69,12 @@ class DerivedSet:
         constants = ("SCLOCK", "RCLOCK", "INTERVAL", "SHADER_HZ", "FREQUENCY")
         sizes = ("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES")
         raw = [name for tensors in self.tensors.values() for name in tensors.names]
-        formulas = self.evaluators[Family.SQ].definitions.by_name
+        formulas = self.evaluators[CounterFamily.SQ].definitions.by_name
         return tuple(dict.fromkeys((*raw, *formulas, *constants, *sizes)))
 
     def value_of(self, name: str) -> np.ndarray | FormulaError:
         """Return the tensor of any name, including hidden names and raw counters, or why it has none."""
-        results = [self.evaluators[family].result(name) for family in Family]
+        results = [self.evaluators[family].result(name) for family in CounterFamily]
         return next((found for found in results if not isinstance(found, FormulaError)), results[0])
 
 
@@ -94,11 +94,11 @@ def derived_counters(
     recorded are left out.
     """
     places = {"engines": engines, "units": units}
-    tensors = {family: Tensors(counters, family, clock, **places) for family in Family}
-    recorded = frozenset(tensors[Family.SQ]) | frozenset(tensors[Family.SPM])
+    tensors = {family: Tensors(counters, family, clock, **places) for family in CounterFamily}
+    recorded = frozenset(tensors[CounterFamily.SQ]) | frozenset(tensors[CounterFamily.SPM])
     definitions = joined([built_in(architecture, recorded), *files])
     evaluators = {
-        family: Evaluator(tensors[family], definitions, _reasons(tensors, family)) for family in Family
+        family: Evaluator(tensors[family], definitions, _reasons(tensors, family)) for family in CounterFamily
     }
     rows, left_out = [], 0
     mistakes = {id(row.error): (row.file, row.error) for row in definitions.rows if row.error is not None}
@@ -122,10 +122,10 @@ def derived_counters(
     return DerivedSet(tuple(rows), tuple(mistakes.values()), left_out, tensors, evaluators)
 
 
-def _derived(row: Definition, evaluators: dict[Family, Evaluator]) -> Derived:
-    results = {family: evaluators[family].result(row.name) for family in Family}
-    otherwise = Family.SQ if len(evaluators[Family.SQ].given) else Family.SPM
-    family = next((one for one in Family if not isinstance(results[one], FormulaError)), otherwise)
+def _derived(row: Definition, evaluators: dict[CounterFamily, Evaluator]) -> Derived:
+    results = {family: evaluators[family].result(row.name) for family in CounterFamily}
+    otherwise = CounterFamily.SQ if len(evaluators[CounterFamily.SQ].given) else CounterFamily.SPM
+    family = next((one for one in CounterFamily if not isinstance(results[one], FormulaError)), otherwise)
     result, match = results[family], _UNIT.match(row.comment)
     unit, tip = match.groups() if match else ("", row.comment)
     value, error = (None, result) if isinstance(result, FormulaError) else (result, None)
@@ -141,9 +141,9 @@ def _derived(row: Definition, evaluators: dict[Family, Evaluator]) -> Derived:
     )
 
 
-def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
+def _reasons(tensors: dict[CounterFamily, Tensors], family: CounterFamily) -> dict[str, str]:
     """Why an expected name is missing."""
-    other = Family.SPM if family is Family.SQ else Family.SQ
+    other = CounterFamily.SPM if family is CounterFamily.SQ else CounterFamily.SQ
     reasons = {
         name: f"{name} was recorded by {other.value}, at other times; a formula can use one kind of counter."
         for name in tensors[other].names
@@ -155,7 +155,7 @@ def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
     return reasons
 
 
-def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepCurve]]:
+def curves(value: np.ndarray, grid: CounterGrid) -> Iterator[tuple[str, StepCurve]]:
     """Yield (suffix, curve) of a result: a curve a place, at most `MAX_CURVES`, curves with values first.
 
     A suffix such as `_SE1` names the axes that are longer than 1.  A result of another length than the grid
@@ -172,7 +172,7 @@ def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepCurve]]:
         yield "".join(f"_{axis}{at}" for axis, at, size in names if size > 1), _steps(rows[row], grid)
 
 
-def _steps(value: np.ndarray, grid: Grid) -> StepCurve:
+def _steps(value: np.ndarray, grid: CounterGrid) -> StepCurve:
     if len(value) == 1:
         return StepCurve(grid.times(grid.length + 1)[[0, -1]], np.repeat(value, 2))
     return StepCurve(grid.times(len(value) + 1), np.append(value, 0.0))
@@ -209,7 +209,7 @@ def raw_rows(
     """Return a row for each raw counter, of the chosen places; only the thread trace has units."""
     rows = []
     for counter in counters.raw:
-        curve = raw_curve(counter, engines, units if counter.family is Family.SQ else None)
+        curve = raw_curve(counter, engines, units if counter.family is CounterFamily.SQ else None)
         gaps = silences(counter)
         silence = f" Without sample {plural(gaps, 'time')}: drawn as 0." if gaps else ""
         how = f"Recorded by {counter.family.value} every {counter.interval:,} cycles"

@@ -34,7 +34,7 @@ _VECTOR, _SCALAR = "vector registers", "scalar registers"
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class OccupancyLimit:
     """The waves that one resource allows."""
 
     name: str
@@ -77,7 +77,7 @@ class OccupancyLimits:
     """The limits of a kernel, and the measured occupancy."""
 
     device: Architecture
-    limits: tuple[Limit, ...]  # in the order of the drawing, without unknown limits
+    limits: tuple[OccupancyLimit, ...]  # in the order of the drawing, without unknown limits
     waves: int  # of a SIMD that fit: the least of all limits
     cap: int  # wave slots of a SIMD
     resident: Resident
@@ -86,7 +86,7 @@ class OccupancyLimits:
     goal: int  # waves of the next step; with large workgroups more than one wave further
 
     @property
-    def binding(self) -> Limit | None:
+    def binding(self) -> OccupancyLimit | None:
         """The limiter: the first limit with the fewest waves; None if nothing limits."""
         return next((one for one in self.limits if one.waves == self.waves < self.cap), None)
 
@@ -156,7 +156,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
         source = GUESS if listed is None else listed.file
         limits.append(
-            Limit(
+            OccupancyLimit(
                 name=_SCALAR,
                 used=sgprs,
                 available=device.sgprs,
@@ -167,7 +167,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         )
     if kernel is not None and kernel.lds >= 0 and kernel.threads:
         limits.append(
-            Limit(
+            OccupancyLimit(
                 name="LDS",
                 used=kernel.lds,
                 available=device.lds,
@@ -190,7 +190,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     wanted = -(-(waves + 1) * simds // size)  # workgroups for a wave more on every SIMD
     goal = wanted * size // simds if wanted * size <= cap * simds else cap + 1
 
-    def completed(limit: Limit) -> Limit:
+    def completed(limit: OccupancyLimit) -> OccupancyLimit:
         """Add the waves that fit, and the largest use with which the goal fits."""
         fit = limit.shares * size // simds if limit.is_shared else limit.shares
         sharing = wanted if limit.is_shared else -(-wanted * size // simds)
@@ -200,7 +200,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     limits = list(map(completed, limits))
     if group > 1:
         limits.append(
-            Limit(
+            OccupancyLimit(
                 name="workgroup",
                 used=group,
                 available=cap * simds,
@@ -256,7 +256,7 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
 
 def _vector(
     use: RegisterUse, kernel: KernelResources | None, device: Architecture, notes: list[str]
-) -> Limit:
+) -> OccupancyLimit:
     """Vector registers: the table's number, but never fewer than the program names.
 
     A unified file also holds accumulation registers; tables list them separately, unless the program names
@@ -278,7 +278,7 @@ def _vector(
             "which are taken."
         )
         source = GUESS
-    return Limit(
+    return OccupancyLimit(
         name=_VECTOR,
         used=used or -1,
         available=device.vgprs,

@@ -45,7 +45,7 @@ PIPE_KIND = {name: kinds[0] for name, _, kinds in _TABLE}
 _PIPE_OF_KIND = np.full(256, PIPES.index("Other"), dtype=np.int64)
 for _at, (_, _, _kinds) in enumerate(_TABLE):
     _PIPE_OF_KIND[list(_kinds)] = _at
-_FARTHEST = 1 << 62  # cycles: the length of the axis that all groups share
+_MAX_CYCLE = 1 << 62  # cycles: the length of the axis that all groups share
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
         return np.zeros(n, dtype=np.int64)
     origin = int(start.min())
     reach = int(stop.max()) - origin + 1  # every group gets a stretch of time of its own
-    if reach > _FARTHEST // max(1, n):
+    if reach > _MAX_CYCLE // max(1, n):
         return _covered_by_each(group, start, stop, n)
     shift = group.astype(np.int64) * reach - origin
     first, last = start + shift, stop + shift

@@ -36,7 +36,7 @@ from rcv_py.base.text import plural
 from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 MAX_DISTANCE = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
 
@@ -49,7 +49,7 @@ class SimdAxis:
     origin: int  # cycle that lies at the begin of each SIMD's stretch
     stride: int  # length of a stretch, cycles
 
-    def shift(self, waves: Iterable[Wave]) -> np.ndarray:
+    def shift(self, waves: Iterable[TracedWave]) -> np.ndarray:
         """Return the offset that moves times of each wave onto the axis, int64 [waves]."""
         ids = np.array([(wave.id.se, wave.id.simd) for wave in waves], dtype=np.int64).reshape(-1, 2)
         return self.shift_of(*ids.T)
@@ -221,7 +221,7 @@ def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
 ASTRAY = Reduction(_times, stacked(4), _astray)
 
 
-def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
+def lives(waves: list[TracedWave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
     """Return begin and end of waves on the axis, int64 each; no wave ends before it begins."""
     shift = axis.shift(waves)
     begin = np.array([wave.begin for wave in waves], dtype=np.int64)

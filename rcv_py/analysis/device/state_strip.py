@@ -22,7 +22,7 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 
-MOST = 4096  # steps
+MAX_STEPS = 4096  # steps
 STATES = (WaveState.IDLE, WaveState.EXEC, WaveState.WAIT, WaveState.STALL)  # a column each
 
 
@@ -53,7 +53,7 @@ class StateStrip:
 def _steps(trace: Trace) -> tuple[int, int]:
     """Return the number of steps, and log2 of the cycles of a step."""
     width = trace.span.width
-    shift = max(0, (width - 1).bit_length() - (MOST - 1).bit_length())
+    shift = max(0, (width - 1).bit_length() - (MAX_STEPS - 1).bit_length())
     return (width - 1 >> shift) + 1, shift
 
 

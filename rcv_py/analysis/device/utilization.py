@@ -24,7 +24,7 @@ from rcv_py.base.runs import ascending, repeated
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
 UNITS = ("WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
@@ -75,7 +75,7 @@ class Track:
 
 
 def utilization(
-    waves: Sequence[Wave], trace: Trace, places: Collection[Place] | None = None
+    waves: Sequence[TracedWave], trace: Trace, places: Collection[Place] | None = None
 ) -> tuple[Track, ...]:
     """Return the nonempty tracks of these waves, which should belong to one compute unit.
 
@@ -94,7 +94,7 @@ def utilization(
     return tuple(_track(*place, found[place]) for place in sorted(found) if any(map(len, found[place])))
 
 
-def _of_waves(waves: Sequence[Wave], trace: Trace) -> dict[tuple[int, int], list[_Spans]]:
+def _of_waves(waves: Sequence[TracedWave], trace: Trace) -> dict[tuple[int, int], list[_Spans]]:
     """Spans of tokens by unit number and SIMD; computed place by place, to save memory."""
     piece, base = of_waves(waves), trace.architecture.base_clock
     unit_of_kind = np.full(256, UNITS.index("SCAL"), dtype=np.int64)
@@ -134,7 +134,7 @@ def _of_waves(waves: Sequence[Wave], trace: Trace) -> dict[tuple[int, int], list
     return found
 
 
-def _places_of(waves: Iterable[Wave]) -> frozenset[Place]:
+def _places_of(waves: Iterable[TracedWave]) -> frozenset[Place]:
     return frozenset((wave.id.se, cu) for wave in waves for cu in (wave.cu, UNKNOWN_CU))
 
 

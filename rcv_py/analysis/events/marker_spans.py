@@ -31,7 +31,7 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, tables
@@ -183,7 +183,7 @@ class _Ran:
     codeobj: np.ndarray  # int64, code object of the last token at or before it; UNKNOWN without such a token
 
 
-@kept
+@memoized
 def _waves(trace: Trace) -> np.ndarray:
     """The wave of each value, int64, row of the wave index, -1 if no wave was in its slot by then."""
     columns = _flat(trace)

@@ -45,7 +45,7 @@ class LoadNumbers:
         return self.rate / self.roof if self.rate is not None and self.roof else 0.0
 
 
-class Shown(NamedTuple):
+class SupportingNumber(NamedTuple):
     """A number that supports the class."""
 
     id: str
@@ -59,10 +59,10 @@ class BoundClass:
 
     name: str
     sentence: str
-    numbers: tuple[Shown, ...]  # that support it, the deciding number first
+    numbers: tuple[SupportingNumber, ...]  # that support it, the deciding number first
 
     @property
-    def evidence(self) -> Shown:
+    def evidence(self) -> SupportingNumber:
         """The number that decided."""
         return self.numbers[0]
 
@@ -114,7 +114,7 @@ def bound_class(numbers: LoadNumbers) -> BoundClass:
         value: float | None = getattr(numbers, id)
         if value is not None:
             text = _rate(numbers) if id == "rate" else f"{_percent(value)} {_TEXTS[id]}"
-            shown.append(Shown(id, value, text))
+            shown.append(SupportingNumber(id, value, text))
     ceiling = {COMPUTE: numbers.matrix, ISSUE: numbers.issue}.get(name, 0.0)
     near = f": within {max(1, round(100 * (1 - ceiling)))} % of its ceiling" if ceiling >= NEAR else ""
     return BoundClass(name, f"{name.capitalize()}: {_SENTENCES[name](numbers)}{near}.", tuple(shown))

@@ -30,7 +30,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import (
     Attribution,
-    Sums,
+    AttributionSums,
     TimedClaims,
     claims_of,
     rows_of,
@@ -38,7 +38,7 @@ from rcv_py.analysis.attribution.attribute import (
     table_of,
     timed,
 )
-from rcv_py.analysis.attribution.stream import Stream, parcel_stream
+from rcv_py.analysis.attribution.stream import TokenStream, parcel_stream
 from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -233,7 +233,7 @@ def _bound(cycles: int, exposed: int, resident: int) -> Bound:
 class Waited:
     """Waits of the waves of some parcels: their attribution, its exposed part, and worst executions."""
 
-    sums: Sums
+    sums: AttributionSums
     key: np.ndarray  # int64, ascending: keys of line, cause and producer that are exposed at all
     exposed: np.ndarray  # int64, cycles of each in which nothing happened, summed over waves
     sets: Sets
@@ -267,7 +267,7 @@ def _exposed(work: SimdWork, shift: np.ndarray, spans: TimedClaims) -> tuple[np.
 
 
 def _waited(
-    trace: Trace, stream: Stream, ends: tuple[np.ndarray, np.ndarray], parcel: Parcel, work: SimdWork
+    trace: Trace, stream: TokenStream, ends: tuple[np.ndarray, np.ndarray], parcel: Parcel, work: SimdWork
 ) -> Waited:
     """Waits of the waves in a piece of a parcel, given its stream and `ends` (see `rests`)."""
     waves = parcel.tokens.waves
@@ -284,7 +284,7 @@ def _waited(
     del exposed
     key, number = numbered(key)
     return Waited(
-        sums=Sums.of_parts(sums, parcel),
+        sums=AttributionSums.of_parts(sums, parcel),
         key=key,
         exposed=saturated.sums(number, high - low, len(key)),
         sets=sets_of(key, number, low, high),
@@ -298,7 +298,7 @@ def _merge_waits(parts: Sequence[Waited]) -> Waited:
     key = np.concatenate([_NONE, *(part.key for part in parts)])
     key, exposed = saturated.summed(key, np.concatenate([_NONE, *(part.exposed for part in parts)]))
     return Waited(
-        sums=Sums.joined([part.sums for part in parts]),
+        sums=AttributionSums.joined([part.sums for part in parts]),
         key=key,
         exposed=exposed,
         sets=joined_sets([part.sets for part in parts]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.findings.situation import FindingContext
 from rcv_py.analysis.findings.worst import WorstExecution
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
@@ -27,7 +27,7 @@ def source_line(trace: Trace, line: int) -> str:
     return "" if place == NO_PLACE else place
 
 
-def lines_of(case: Situation) -> list[Evidence]:
+def lines_of(case: FindingContext) -> list[Evidence]:
     """The instructions of a pattern with most at stake."""
     columns = (case.claimed.line, case.claimed.attributed, case.claimed.stake)
     rows = zip(*(column[:LINES].tolist() for column in columns), strict=True)
@@ -41,7 +41,7 @@ def _costs(attributed: int, exposed: int) -> str:
     return f"{count(attributed)} cycles, {'all' if attributed == exposed else count(exposed)} exposed"
 
 
-def producers_of(case: Situation) -> list[Evidence]:
+def producers_of(case: FindingContext) -> list[Evidence]:
     """The instructions that others waited for; marked as a guess if several fit in half of the cycles."""
     table, rows, evidence = case.inputs.attribution, case.claimed.rows, []
     for line, cycles in case.inputs.producers(rows, 2):
@@ -51,7 +51,7 @@ def producers_of(case: Situation) -> list[Evidence]:
     return evidence
 
 
-def worst_of(case: Situation) -> list[Evidence]:
+def worst_of(case: FindingContext) -> list[Evidence]:
     """The worst execution, for the causes of a finding, of the instruction with most at stake.
 
     If that instruction has none, another one's is taken: its cycles must belong to the finding.
@@ -99,7 +99,7 @@ def window_of(begin: int, end: int, text: str) -> Evidence:
     return Evidence("window", text, begin=begin, end=max(end, begin + 1))
 
 
-def of_pattern(case: Situation) -> tuple[Evidence, ...]:
+def of_pattern(case: FindingContext) -> tuple[Evidence, ...]:
     """Evidence of most findings: instructions, the worst execution of the first, and their producers."""
     shown = lines_of(case)
     own = {place.line for place in shown}

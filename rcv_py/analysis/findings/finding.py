@@ -84,7 +84,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class RemedyExperiment:
     """A change of a recording that predicts the gain of a remedy."""
 
     changes: tuple[Change, ...]
@@ -134,7 +134,7 @@ class Finding:
     gain: float = 0.0  # part of the kernel's duration, 0 to 1, at most; an estimate if no upper bound
     remedy_id: str = ""  # of the table of remedies; "" if none fits
     effort: str = ""  # of the remedy: low, medium or high
-    trial: Trial | None = None  # the trial that predicts the gain; None: no trial is possible
+    trial: RemedyExperiment | None = None  # the trial that predicts the gain; None: no trial is possible
     predicted: Predicted | None = None  # None: not replayed (yet)
 
     @property

@@ -15,7 +15,7 @@ from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Evidence, Fin
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
-from rcv_py.analysis.findings.waiting import BOUND, LIKELY, Text, width_sentences
+from rcv_py.analysis.findings.waiting import BOUND, LIKELY, WaitPattern, width_sentences
 from rcv_py.base.text import count, percent, plural
 
 WORTH_SAYING = 0.01  # of the waves' lives: shorter waits for a unit at work are not reported
@@ -26,27 +26,27 @@ NAMED = "Certain: the registers are named in the instructions."
 
 # fmt: off
 TEXTS = (
-    Text(Cause.MEMORY_QUEUE, "memory-back-pressure", "VMEM issue stall (queue full)",
+    WaitPattern(Cause.MEMORY_QUEUE, "memory-back-pressure", "VMEM issue stall (queue full)",
         "are spent on VMEM instructions that could not issue, since earlier ones were under way", LIKELY),
-    Text(Cause.LDS_QUEUE, "lds-back-pressure", "LDS issue stall (queue full)",
+    WaitPattern(Cause.LDS_QUEUE, "lds-back-pressure", "LDS issue stall (queue full)",
         "are spent on LDS instructions that could not issue, since earlier accesses were under way", LIKELY),
-    Text(Cause.SCALAR_QUEUE, "scalar-back-pressure", "SMEM issue stall (queue full)",
+    WaitPattern(Cause.SCALAR_QUEUE, "scalar-back-pressure", "SMEM issue stall (queue full)",
         "are spent on SMEM loads that could not issue", LIKELY),
-    Text(Cause.MATRIX_BUSY, "matrix-unit-busy", "Matrix pipe is busy",
+    WaitPattern(Cause.MATRIX_BUSY, "matrix-unit-busy", "Matrix pipe is busy",
         "are spent while the matrix pipe worked on an earlier instruction",
         "By the passes of each form the pipe was occupied in these cycles.", is_work=True),
-    Text(Cause.MATRIX_RESULT, "matrix-dependency", "Waits for MFMA results",
+    WaitPattern(Cause.MATRIX_RESULT, "matrix-dependency", "Waits for MFMA results",
         "read what an MFMA instruction was still computing", NAMED),
-    Text(Cause.NOP, "hazard-nops", "Hazard nops",
+    WaitPattern(Cause.NOP, "hazard-nops", "Hazard nops",
         "are s_nop before instructions that must not come too early",
         "Certain: the operand of an s_nop says how long it takes."),
-    Text(Cause.FETCH, "instruction-fetch", "Instruction fetch",
+    WaitPattern(Cause.FETCH, "instruction-fetch", "Instruction fetch",
         "pass before an instruction is there: after branches, at new cache lines, at the start of waves",
         LIKELY),
-    Text(Cause.LAUNCH, "wave-launch", "Launch of waves",
+    WaitPattern(Cause.LAUNCH, "wave-launch", "Launch of waves",
         "pass between the launch of a wave and its first instruction",
         "Certain, but other waves usually cover it."),
-    Text(Cause.REGISTER, "dependent-arithmetic", "Dependent arithmetic",
+    WaitPattern(Cause.REGISTER, "dependent-arithmetic", "Dependent arithmetic",
         "read a register that the instruction before still computes", NAMED),
 )
 # fmt: on

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rcv_py.analysis.findings.finding import Finding
-from rcv_py.analysis.findings.situation import PRECONDITIONS, Situation
+from rcv_py.analysis.findings.situation import PRECONDITIONS, FindingContext
 from rcv_py.analysis.findings.trials import trial_of
 
 LOW, MEDIUM, HIGH = "low", "medium", "high"
@@ -250,7 +250,7 @@ _WORDS = re.compile(r"\{(\w+)\}")
 NONE_FITS = "No remedy that is known for it can be applied here: {reasons}."
 
 
-def remedy_fields(name: str, case: Situation) -> dict[str, Any]:
+def remedy_fields(name: str, case: FindingContext) -> dict[str, Any]:
     """Return the first remedy of a finding whose preconditions all hold, or why none fits.
 
     The result is fields of a finding, including the trial to replay; id and effort are left out if no remedy
@@ -274,7 +274,7 @@ def remedy_fields(name: str, case: Situation) -> dict[str, Any]:
     return {"remedy": NONE_FITS.format(reasons=reasons or "none is known"), **known}
 
 
-def finding_of(case: Situation, name: str, **words: Any) -> Finding:
+def finding_of(case: FindingContext, name: str, **words: Any) -> Finding:
     """Return a finding whose cycles are the bound of a situation, with the remedy that fits.
 
     `words` are all other fields; they may also replace the numbers or the remedy.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
+from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import registers
 
@@ -30,7 +30,7 @@ _MEMORY = (_C.VMEM_LOAD, _C.VMEM_STORE, _C.LDS_DMA, _C.LDS)
 
 
 @dataclass(frozen=True, eq=False)
-class Situation:
+class FindingContext:
     """A finding's instructions, and the facts that remedies depend on."""
 
     inputs: FindingInputs
@@ -185,19 +185,19 @@ def situation_of(
     rows: np.ndarray = NO_ROWS,
     flags: Iterable[str] = (),
     producers: Sequence[int] = (),
-) -> Situation:
+) -> FindingContext:
     """Return the situation of some rows of the attribution.
 
     `producers` are the code rows that were waited for, by default the producers of the rows.
     """
     blamed = tuple(producers) or tuple(line for line, _ in inputs.producers(rows, MAX_PRODUCERS))
-    return Situation(inputs, inputs.claimed(rows), blamed, frozenset(flags))
+    return FindingContext(inputs, inputs.claimed(rows), blamed, frozenset(flags))
 
 
 # -- conditions -------------------------------------------------------------------------------------------
 
 
-def _is_in_order(case: Situation) -> bool:
+def _is_in_order(case: FindingContext) -> bool:
     """Whether results return in the order of issue, so that waiting for a count above 0 is enough.
 
     Scalar loads and messages return out of order on every generation, and so does all that shares their
@@ -207,7 +207,7 @@ def _is_in_order(case: Situation) -> bool:
     return not any(is_scalar(text) or text.startswith(("flat_", "s_sendmsg", "s_mem")) for text in texts)
 
 
-def _is_through_registers(case: Situation) -> bool:
+def _is_through_registers(case: FindingContext) -> bool:
     if not case.inputs.trace.architecture.has_lds_dma or case.producer < 0:
         return False
     loaded = registers(case.text(case.producer)).writes
@@ -218,7 +218,7 @@ def _is_through_registers(case: Situation) -> bool:
     return False
 
 
-def _has_free_lds(case: Situation) -> bool:
+def _has_free_lds(case: FindingContext) -> bool:
     limits = case.inputs.limits
     named = {limit.name: limit for limit in limits.limits}
     lds, group = named.get("LDS"), named.get("workgroup")
@@ -229,7 +229,7 @@ def _has_free_lds(case: Situation) -> bool:
     return 2 * lds.allocated * groups <= lds.available
 
 
-def _is_loop_too_large(case: Situation) -> bool:
+def _is_loop_too_large(case: FindingContext) -> bool:
     loops, code = case.inputs.loops, case.inputs.trace.code
     table = loops.found.table
     if not len(loops.phases) or table.dominant < 0:
@@ -238,7 +238,7 @@ def _is_loop_too_large(case: Situation) -> bool:
     return int(code.address[last]) - int(code.address[first]) > FETCH_BYTES
 
 
-def _returns_data(case: Situation) -> bool | None:
+def _returns_data(case: FindingContext) -> bool | None:
     """Whether the producer writes a register, None without a producer."""
     return None if case.producer < 0 else bool(registers(case.text(case.producer)).writes)
 
@@ -247,7 +247,7 @@ class Precondition(NamedTuple):
     """A condition that must hold before a remedy is suggested."""
 
     text: str  # for people: completes "only if"
-    holds: Callable[[Situation], bool]
+    holds: Callable[[FindingContext], bool]
 
 
 # Facts that only a detector knows: it sets the flag of this name.
@@ -261,7 +261,7 @@ FLAGS = {
 }
 
 
-def _has_flag(name: str, case: Situation) -> bool:
+def _has_flag(name: str, case: FindingContext) -> bool:
     return name in case.flags
 
 
@@ -290,10 +290,10 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda case: _returns_data(case) is False),
     "free-lds": Precondition("LDS of the workgroup fits twice beside the resident workgroups",
         _has_free_lds),
-    "narrow": Precondition(f"most of the accesses move less than {WIDEST} bytes a lane",
-        lambda case: 0 < case.width < WIDEST),
-    "wide": Precondition(f"the accesses already move {WIDEST} bytes a lane",
-        lambda case: case.width >= WIDEST),
+    "narrow": Precondition(f"most of the accesses move less than {MAX_BYTES_PER_LANE} bytes a lane",
+        lambda case: 0 < case.width < MAX_BYTES_PER_LANE),
+    "wide": Precondition(f"the accesses already move {MAX_BYTES_PER_LANE} bytes a lane",
+        lambda case: case.width >= MAX_BYTES_PER_LANE),
     "through-registers": Precondition(
         "what is loaded is written to LDS, and the target can copy memory to LDS directly",
         _is_through_registers),

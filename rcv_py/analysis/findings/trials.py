@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rcv_py.analysis.findings.finding import Trial
-from rcv_py.analysis.findings.situation import ROOM, Situation
-from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
+from rcv_py.analysis.findings.finding import RemedyExperiment
+from rcv_py.analysis.findings.situation import ROOM, FindingContext
+from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.whatif.changes import (
     Change,
@@ -22,21 +22,21 @@ from rcv_py.analysis.whatif.changes import (
     Free,
     Latency,
     Merge,
+    MoreWaves,
     Move,
     NoBarrier,
     Relax,
-    Waves,
 )
-from rcv_py.analysis.whatif.schedule_changes import Ahead, Later, Prompt
+from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 
 MAX_MOVED = 8  # instructions that one trial moves
 NEAR = 16  # instructions that may stand between accesses that become one
 
 Changes = Iterable[Change]
-Plays = Callable[[Situation], Changes]
+Plays = Callable[[FindingContext], Changes]
 
 
-def _hoisted(case: Situation) -> Iterator[Change]:
+def _hoisted(case: FindingContext) -> Iterator[Change]:
     """Move each producer up as far as its operands allow."""
     for row in case.producers[:MAX_MOVED]:
         room = replace(case, producers=(row,)).room_before
@@ -44,36 +44,36 @@ def _hoisted(case: Situation) -> Iterator[Change]:
             yield Move(row, row - room)
 
 
-def _ahead(case: Situation) -> Iterator[Change]:
+def _ahead(case: FindingContext) -> Iterator[Change]:
     if case.producers:
-        yield Ahead(case.producers)
+        yield PrefetchIteration(case.producers)
 
 
-def _at_once(case: Situation) -> Iterator[Change]:
+def _at_once(case: FindingContext) -> Iterator[Change]:
     if case.producers:
         yield Latency(lines=case.producers, cycles=0)
 
 
-def _dpp(case: Situation) -> Iterator[Change]:
+def _dpp(case: FindingContext) -> Iterator[Change]:
     if case.producers:
         yield Dpp(case.producers)
 
 
-def _later(case: Situation) -> Iterator[Change]:
-    yield Later(case.top, case.room_after)
+def _later(case: FindingContext) -> Iterator[Change]:
+    yield MoveLater(case.top, case.room_after)
 
 
-def _more_waves(case: Situation) -> Iterator[Change]:
+def _more_waves(case: FindingContext) -> Iterator[Change]:
     limits = case.inputs.limits
-    yield Waves(max(1, limits.waves - limits.resident.peak))
+    yield MoreWaves(max(1, limits.waves - limits.resident.peak))
 
 
-def _smaller_footprint(case: Situation) -> Iterator[Change]:
+def _smaller_footprint(case: FindingContext) -> Iterator[Change]:
     limits = case.inputs.limits
-    yield Waves(max(1, limits.goal - limits.waves))
+    yield MoreWaves(max(1, limits.goal - limits.waves))
 
 
-def _first_of_base(case: Situation) -> Iterator[Change]:
+def _first_of_base(case: FindingContext) -> Iterator[Change]:
     """Move the executed scalar loads with the same base right before the first of them."""
     code = case.inputs.trace.code
     base = registers(case.text(case.producer)).reads
@@ -86,36 +86,36 @@ def _first_of_base(case: Situation) -> Iterator[Change]:
         yield Move(row, loads[0])
 
 
-def _before_its_base(case: Situation) -> Iterator[Change]:
+def _before_its_base(case: FindingContext) -> Iterator[Change]:
     yield Move(case.producer, case.base_writer)
 
 
-def _left_out(case: Situation) -> Iterator[Change]:
+def _left_out(case: FindingContext) -> Iterator[Change]:
     yield Free((case.top,))
 
 
-def _accesses_left_out(case: Situation) -> Iterator[Change]:
+def _accesses_left_out(case: FindingContext) -> Iterator[Change]:
     lines = tuple(case.accesses.tolist())
     if lines:
         yield Free(lines)
         yield Latency(lines=lines, cycles=0)
 
 
-def _waits_relaxed(case: Situation) -> Iterator[Change]:
+def _waits_relaxed(case: FindingContext) -> Iterator[Change]:
     for line in case.claimed.line.tolist():
         yield Relax(line, 1)
 
 
-def _all_left_out(case: Situation) -> Iterator[Change]:
+def _all_left_out(case: FindingContext) -> Iterator[Change]:
     if lines := _lines(case):
         yield Free(lines)
 
 
-def _widened(case: Situation) -> Iterator[Change]:
+def _widened(case: FindingContext) -> Iterator[Change]:
     """Merge neighbours of one kind and width into the widest access, as if their addresses were adjacent."""
     width = case.inputs.widths.width
     rows = [row for row in sorted(set(case.accesses.tolist())) if width[row] == case.width]
-    many = WIDEST // max(1, case.width)
+    many = MAX_BYTES_PER_LANE // max(1, case.width)
     group: list[int] = []
     for row in rows:
         is_next = group and row - group[-1] <= NEAR and _mnemonic(case, row) == _mnemonic(case, group[0])
@@ -128,25 +128,25 @@ def _widened(case: Situation) -> Iterator[Change]:
         yield Merge(tuple(group))
 
 
-def _mnemonic(case: Situation, row: int) -> str:
+def _mnemonic(case: FindingContext, row: int) -> str:
     return case.text(row).split(" ")[0]
 
 
-def _one_barrier_less(case: Situation) -> Iterator[Change]:
+def _one_barrier_less(case: FindingContext) -> Iterator[Change]:
     yield NoBarrier((case.top,))
 
 
-def _no_skew(case: Situation) -> Iterator[Change]:
+def _no_skew(case: FindingContext) -> Iterator[Change]:
     if lines := _lines(case):
         yield NoBarrier(lines)
 
 
-def _prompt(case: Situation) -> Iterator[Change]:
+def _prompt(case: FindingContext) -> Iterator[Change]:
     if lines := _lines(case):
-        yield Prompt(lines)
+        yield IssueWithoutGaps(lines)
 
 
-def _lines(case: Situation) -> tuple[int, ...]:
+def _lines(case: FindingContext) -> tuple[int, ...]:
     return tuple(line for line in case.claimed.line.tolist() if line >= 0)
 
 
@@ -197,9 +197,9 @@ LIMITS: Mapping[str, Plays] = {
 }
 
 
-def trial_of(name: str, remedy: str, case: Situation) -> Trial | None:
+def trial_of(name: str, remedy: str, case: FindingContext) -> RemedyExperiment | None:
     """Return the trial for a finding with a remedy (an id, "" for none); None if it cannot be replayed."""
     for table, key, is_limit in ((PLAYED, remedy, False), (LIMITS, name, True)):
         if key in table and (changes := tuple(table[key](case))):
-            return Trial(changes, is_limit)
+            return RemedyExperiment(changes, is_limit)
     return None

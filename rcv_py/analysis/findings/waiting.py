@@ -24,7 +24,7 @@ from rcv_py.analysis.findings.evidence import (
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
-from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, Situation, situation_of
+from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, FindingContext, situation_of
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
@@ -45,7 +45,7 @@ BOUND = (
 )
 
 
-class Text(NamedTuple):
+class WaitPattern(NamedTuple):
     """The words for one pattern."""
 
     pattern: int  # Cause, or SCRATCH
@@ -57,21 +57,23 @@ class Text(NamedTuple):
 
 
 _CROSS_LANE = "Waits for cross-lane moves through LDS"
-TEXTS = (
-    Text(Cause.WAIT_LOAD, "exposed-vector-load", "Waits for VMEM loads", "VMEM loads"),
-    Text(Cause.WAIT_DMA, "exposed-lds-dma", "Waits for LDS DMA", "copies from memory to LDS (LDS DMA)"),
-    Text(Cause.WAIT_LDS, "exposed-lds", "Waits for LDS accesses", "LDS accesses"),
-    Text(Cause.WAIT_CROSS_LANE, "exposed-cross-lane", _CROSS_LANE, "ds_bpermute and its like"),
-    Text(Cause.WAIT_SCALAR, "exposed-scalar-load", "Waits for SMEM loads", "SMEM loads"),
-    Text(Cause.WAIT_STORE, "waits-for-stores", "Waits for VMEM stores", "VMEM stores"),
-    Text(Cause.WAIT_ATOMIC, "atomics", "Atomic operations", "atomic operations"),
-    Text(SCRATCH, "scratch-spills", "Spills to scratch memory", "scratch accesses"),
+WAIT_PATTERNS = (
+    WaitPattern(Cause.WAIT_LOAD, "exposed-vector-load", "Waits for VMEM loads", "VMEM loads"),
+    WaitPattern(
+        Cause.WAIT_DMA, "exposed-lds-dma", "Waits for LDS DMA", "copies from memory to LDS (LDS DMA)"
+    ),
+    WaitPattern(Cause.WAIT_LDS, "exposed-lds", "Waits for LDS accesses", "LDS accesses"),
+    WaitPattern(Cause.WAIT_CROSS_LANE, "exposed-cross-lane", _CROSS_LANE, "ds_bpermute and its like"),
+    WaitPattern(Cause.WAIT_SCALAR, "exposed-scalar-load", "Waits for SMEM loads", "SMEM loads"),
+    WaitPattern(Cause.WAIT_STORE, "waits-for-stores", "Waits for VMEM stores", "VMEM stores"),
+    WaitPattern(Cause.WAIT_ATOMIC, "atomics", "Atomic operations", "atomic operations"),
+    WaitPattern(SCRATCH, "scratch-spills", "Spills to scratch memory", "scratch accesses"),
 )
 
 
 def waits(inputs: FindingInputs) -> Iterable[Finding]:
     """Yield a finding for each kind of operation waited for; cross-lane chains have their own (`chains`)."""
-    for text in TEXTS:
+    for text in WAIT_PATTERNS:
         case = situation_of(inputs, inputs.rows_of(text.pattern))
         if not len(case.claimed) or (text.pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
             continue
@@ -85,14 +87,14 @@ def waits(inputs: FindingInputs) -> Iterable[Finding]:
         )
 
 
-def _stalled(case: Situation, of: str = "") -> str:
+def _stalled(case: FindingContext, of: str = "") -> str:
     """Stalled cycles of a situation, and their part of the stall of all waves."""
     table = case.inputs.attribution
     stalled, total = int(table.stall[case.claimed.rows].sum()), max(1, table.total_stall)
     return f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}{of})"
 
 
-def _sentences(case: Situation, text: Text) -> Iterator[str]:
+def _sentences(case: FindingContext, text: WaitPattern) -> Iterator[str]:
     claimed = case.claimed
     yield (
         f"{_stalled(case, ' of stall')} wait for {text.what}, at "
@@ -110,7 +112,7 @@ def _sentences(case: Situation, text: Text) -> Iterator[str]:
     yield from width_sentences(case)
 
 
-def _distance(case: Situation) -> Iterator[str]:
+def _distance(case: FindingContext) -> Iterator[str]:
     """Yield sentences on how early the costliest producer is issued and how long it takes."""
     uses = case.inputs.uses
     at = np.flatnonzero(uses.line == case.producer)
@@ -130,7 +132,7 @@ def _distance(case: Situation) -> Iterator[str]:
         yield f"{issued} and takes {count(round(latency))} in the median: waves wait for the slow executions."
 
 
-def width_sentences(case: Situation) -> Iterator[str]:
+def width_sentences(case: FindingContext) -> Iterator[str]:
     """Yield sentences on the access widths of a finding and the bytes all VMEM instructions request."""
     widths = case.inputs.widths
     sizes = widths.by_width(case.accesses)
@@ -274,7 +276,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
 def _is_in_order(inputs: FindingInputs, wait: int, producers: tuple[int, ...]) -> bool:
     """Whether all operations that a wait requires return in the order of issue."""
     only = replace(inputs.claimed(NO_ROWS), line=np.array([wait]))
-    return PRECONDITIONS["in-order"].holds(Situation(inputs, only, producers))
+    return PRECONDITIONS["in-order"].holds(FindingContext(inputs, only, producers))
 
 
 def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:

@@ -15,7 +15,7 @@ from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 
 
-class Order(Enum):
+class SiblingOrder(Enum):
     """The order of siblings from left to right."""
 
     HEAVY = "heavy"  # the more expensive first
@@ -40,7 +40,10 @@ class FlameLayout:
 
 
 def layout(
-    tree: FlameTree, metric: Metric, order: Order = Order.HEAVY, labels: tuple[str, ...] | None = None
+    tree: FlameTree,
+    metric: Metric,
+    order: SiblingOrder = SiblingOrder.HEAVY,
+    labels: tuple[str, ...] | None = None,
 ) -> FlameLayout:
     """Return the boxes of a tree; `labels`, one a frame, are needed for the order by name.
 
@@ -60,10 +63,12 @@ def layout(
     return FlameLayout(begin, width, tree.depth, tree.whole(metric))
 
 
-def _rank(tree: FlameTree, width: np.ndarray, order: Order, labels: tuple[str, ...] | None) -> np.ndarray:
-    if order is Order.HEAVY:
+def _rank(
+    tree: FlameTree, width: np.ndarray, order: SiblingOrder, labels: tuple[str, ...] | None
+) -> np.ndarray:
+    if order is SiblingOrder.HEAVY:
         return -width
-    if order is Order.EXECUTION or labels is None:
+    if order is SiblingOrder.EXECUTION or labels is None:
         return tree.order
     return np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
 
@@ -97,7 +102,7 @@ def sandwich(stacks: Stacks, element: int, like: FlameTree) -> Sandwich:
 def joined_frames(
     both: Sandwich,
     metric: Metric,
-    order: Order,
+    order: SiblingOrder,
     labels: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
 ) -> tuple[FlameTree, FlameLayout]:
     """Merge both trees, the place once, with callers in rows -1, -2 …
@@ -120,7 +125,7 @@ def _cut(stacks: Stacks, rows: np.ndarray, at: np.ndarray, length: np.ndarray, s
 
 
 def sandwich_frames(
-    trace: Trace, own: np.ndarray, like: FlameTree, element: int, *, metric: Metric, order: Order
+    trace: Trace, own: np.ndarray, like: FlameTree, element: int, *, metric: Metric, order: SiblingOrder
 ) -> tuple[FlameTree, FlameLayout, tuple[str, ...]] | None:
     """Merge both trees, with boxes and texts; None if no stack with a cost includes the place.
 

@@ -42,7 +42,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 ScopedCosts = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
-DEEPEST = 64  # deeper scopes are left out: only damaged data has them
+MAX_DEPTH = 64  # deeper scopes are left out: only damaged data has them
 
 
 def coarse_markers(spans: MarkerSpans) -> FlameTree:
@@ -115,7 +115,7 @@ class _Nest:
 
 
 def _nest(spans: MarkerSpans) -> _Nest:
-    row = np.flatnonzero(~spans.is_point & (spans.depth < DEEPEST))
+    row = np.flatnonzero(~spans.is_point & (spans.depth < MAX_DEPTH))
     depth = spans.depth[row].astype(np.int64)
     life = np.cumsum(starts_run(spans.se, spans.sa, spans.cu, spans.simd, spans.slot, spans.wave))[row]
     element = key(What.MARKER, spans.kind[row], spans.name_id[row])

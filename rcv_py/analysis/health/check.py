@@ -21,7 +21,7 @@ from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 _C = InstructionClass
 WAITS = range(_C.WAIT_LOAD, _C.WAIT_OTHER + 1)
@@ -71,12 +71,12 @@ def _map(trace: Trace, parcel: Parcel) -> WaveChecks:
     )
 
 
-def _has_wrong_states(wave: Wave) -> bool:
+def _has_wrong_states(wave: TracedWave) -> bool:
     last = int(wave.tokens.end.max()) if len(wave.tokens) else wave.end
     return len(wave.states) > 0 and wave.states.length != max(wave.end, last) - wave.begin
 
 
-def _with_wrong_lists(trace: Trace, listed: Sequence[Wave]) -> np.ndarray:
+def _with_wrong_lists(trace: Trace, listed: Sequence[TracedWave]) -> np.ndarray:
     classes = instruction_classes(trace.code)
     # Lines that match no instruction, -1, index the last entry: unknown.
     is_wait = np.append(np.isin(classes, WAITS), True)

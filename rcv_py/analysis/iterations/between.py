@@ -21,7 +21,7 @@ from rcv_py.model.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class PairDistance:
     """Cycles from the start of an execution of A to the end of the next execution of B in the same wave."""
 
     count: int  # pairs; if 0, so are the others
@@ -54,18 +54,18 @@ def _map(a: int, b: int, _trace: Trace, parcel: Parcel) -> saturated.Sums:
     return saturated.summed(cycles, np.ones_like(cycles))
 
 
-def _finish(_trace: Trace, part: saturated.Sums) -> Between:
+def _finish(_trace: Trace, part: saturated.Sums) -> PairDistance:
     cycles, times = part
     count = int(times.sum())
     if not count:
-        return Between(0, 0, 0.0, 0, 0)
+        return PairDistance(0, 0, 0.0, 0, 0)
     edge = borders(times)
     ranks = np.array([(count - 1) // 2, count // 2])
     low, high = cycles[np.searchsorted(edge, ranks, side="right") - 1].tolist()
     total = min(saturated.MAX_CYCLES, sum(map(int.__mul__, cycles.tolist(), times.tolist())))
-    return Between(count, int(cycles[0]), low + (high - low) / 2, int(cycles[-1]), total)
+    return PairDistance(count, int(cycles[0]), low + (high - low) / 2, int(cycles[-1]), total)
 
 
-def between_of(a: int, b: int) -> Reduction[saturated.Sums, Between]:
+def between_of(a: int, b: int) -> Reduction[saturated.Sums, PairDistance]:
     """Return the reduction for the time from code row A to code row B, over all iterations of each wave."""
     return Reduction(partial(_map, a, b), added(1), _finish)

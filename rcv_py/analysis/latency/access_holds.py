@@ -37,7 +37,7 @@ BYTES_A_CYCLE = {LDS: 128, VMEM: 64}
 ENOUGH = 8  # distances of an instruction that are needed to know how long it held its unit
 LONGER = 2.0  # times the minimum for its width: beyond it there is another cause
 _TWO = re.compile(r"ds_\w*2(st64|addr)?_")
-_LONGEST = (1 << 31) - 1  # cycles
+_MAX_CYCLES = (1 << 31) - 1  # cycles
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         columns = (np.ones(len(token), dtype=np.int64), is_refused.astype(np.int64), stall)
         found.append(summed(line[counts], *(column[counts] for column in columns)))
         both = np.flatnonzero(is_refused[1:] & is_refused[:-1] & counts[:-1])
-        apart = np.minimum(issue[both + 1] - issue[both], _LONGEST)
+        apart = np.minimum(issue[both + 1] - issue[both], _MAX_CYCLES)
         distances.append(summed(line[both] << 32 | apart, np.ones(len(both), dtype=np.int64)))
     return _Part(joined_sums(found), joined_sums(distances), np.unique(cu * 16 + simd))
 
@@ -112,7 +112,7 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
     code, of_code = trace.code, lines(trace.code, trace.architecture)
     hits, refused, stall = dense(part.rows, len(code) + 1)
     key, times = part.distances
-    line, apart = key >> 32, key & _LONGEST
+    line, apart = key >> 32, key & _MAX_CYCLES
     (held,) = at_ranks(line, apart, len(code) + 1, ((1, 2),), times)
     samples = np.bincount(line, times, len(code) + 1).astype(np.int64)
     row = np.flatnonzero(hits[:-1])

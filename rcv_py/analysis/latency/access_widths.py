@@ -23,7 +23,7 @@ from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.model.trace import Trace
 
 UNKNOWN = -1  # bytes of an instruction that matches no rule
-WIDEST = 16  # bytes per lane of the widest vector access
+MAX_BYTES_PER_LANE = 16  # bytes per lane of the widest vector access
 _SCALAR = re.compile(r"s_(?:buffer_|scratch_)?(?:load|store|atomic)")
 
 _DWORDS = {"": 4, "x2": 8, "x3": 12, "x4": 16, "x8": 32, "x16": 64}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
@@ -64,7 +64,7 @@ def _map(trace: Trace, parcel: Parcel) -> np.ndarray:
     return _merge([np.insert(_chains(tokens, links, crossing), 3, 1, axis=1)])
 
 
-@kept
+@memoized
 def _is_cross(code: CodeTable) -> np.ndarray:
     """Whether each code row is a cross-lane operation; False for tokens without one; bool [code rows + 1]."""
     return np.array([*(text.startswith(OPERATIONS) for text in code.text), False], dtype=bool)
@@ -99,8 +99,10 @@ def _chains(piece: TokenColumns, links: WaitLinks, crossing: np.ndarray) -> np.n
     wait = ascending(links.token[row])
     ops = np.flatnonzero(crossing)
     owner = piece.owner[wait]
-    behind = np.maximum(np.append(0, wait[:-1] + 1), piece.first[owner])
-    first = ops[np.minimum(np.searchsorted(ops, behind), len(ops) - 1)]  # the first one after the last wait
+    after_wait = np.maximum(np.append(0, wait[:-1] + 1), piece.first[owner])
+    first = ops[
+        np.minimum(np.searchsorted(ops, after_wait), len(ops) - 1)
+    ]  # the first one after the last wait
     vector = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.VALU, TokenKind.MATRIX))))
     leaves = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.JUMP, TokenKind.NEXT))))
     follows = ~starts_run(owner)

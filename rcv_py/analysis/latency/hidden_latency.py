@@ -25,7 +25,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the most important first
 
@@ -239,7 +239,7 @@ def _answer(trace: Trace, part: _Hidden, assumption: str) -> HiddenLatency:
 
 # The reference queues all work of a unit from the first wave to the last, so covered cycles are known only at
 # the end: a partial result has the waves themselves, and whether each counts.
-_Waves = tuple[tuple[Wave, bool], ...]
+_Waves = tuple[tuple[TracedWave, bool], ...]
 
 
 def _map_reference(trace: Trace, parcel: Parcel) -> _Waves:
@@ -253,7 +253,7 @@ def _merge_reference(parts: Sequence[_Waves]) -> _Waves:
 
 def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
     found = [_Hidden(np.zeros((3, len(trace.code)), dtype=np.int64), 0, 0)]
-    by_simd: dict[tuple[int, int], list[tuple[Wave, bool]]] = {}
+    by_simd: dict[tuple[int, int], list[tuple[TracedWave, bool]]] = {}
     for one in part:
         by_simd.setdefault((one[0].id.se, one[0].id.simd), []).append(one)
     for some in by_simd.values():  # SIMDs share no queue

@@ -16,7 +16,13 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution, ParcelClaims, Sums, claims_of, table_of
+from rcv_py.analysis.attribution.attribute import (
+    Attribution,
+    AttributionSums,
+    ParcelClaims,
+    claims_of,
+    table_of,
+)
 from rcv_py.analysis.attribution.stream import parcel_stream
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.core import saturated
@@ -30,7 +36,7 @@ from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.analysis.program.vector_forms import lane_flops_of
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
 _SIMDS = 256  # SIMD numbers of a place, including SHARED
@@ -72,7 +78,7 @@ class RangeCosts:
 class RangePart:
     """Results of some parcels for a range."""
 
-    claims: Sums
+    claims: AttributionSums
     lines: saturated.Sums  # by code row: executions, stall, busy, idle
     units: saturated.Sums  # by unit of a place: busy cycles
     places: np.ndarray  # int64, distinct keys of SIMDs with a wave in the range
@@ -99,12 +105,12 @@ def _map(survey: Survey, window: TimeWindow, trace: Trace, parcel: Parcel) -> Ra
     )
 
 
-def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) -> Sums:
+def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) -> AttributionSums:
     """The claims of tokens of chosen waves that start in the slab, clipped to the window."""
     tokens, waves = parcel.tokens, len(parcel.own.waves)
     is_near = (tokens.start - tokens.idle < window.end) & (tokens.end > window.begin)
     if not (is_near & parcel.is_counted).any():
-        return replace(Sums.joined([]), waves=waves)
+        return replace(AttributionSums.joined([]), waves=waves)
     stream = parcel_stream(trace, parcel, survey)
     parts = [
         _claimed(claims, window)
@@ -112,10 +118,10 @@ def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) ->
         if (is_near & piece.is_counted).any()
         for claims in claims_of(trace, piece, stream)
     ]
-    return replace(Sums.joined(parts), waves=waves)
+    return replace(AttributionSums.joined(parts), waves=waves)
 
 
-def _claimed(each: ParcelClaims, window: TimeWindow) -> Sums:
+def _claimed(each: ParcelClaims, window: TimeWindow) -> AttributionSums:
     counts = np.zeros(len(each.claims), dtype=bool)
     counts[each.counts] = True
     spans, base = each.spent.spans(), each.stream.base
@@ -127,7 +133,7 @@ def _claimed(each: ParcelClaims, window: TimeWindow) -> Sums:
     guessed = np.where(each.claims.is_guess[claim], cycles, 0)
     stall, idle = (nothing, cycles) if each.is_idle else (cycles, nothing)
     key, stall, idle, times, guessed = saturated.summed(each.key[claim], stall, idle, times, guessed)
-    return Sums(key=key, stall=stall, idle=idle, times=times, guessed=guessed, waves=0)
+    return AttributionSums(key=key, stall=stall, idle=idle, times=times, guessed=guessed, waves=0)
 
 
 def _lines(tokens: TokenColumns, window: TimeWindow, count: int) -> saturated.Sums:
@@ -151,7 +157,7 @@ def _units(trace: Trace, parcel: Parcel, window: TimeWindow) -> tuple[saturated.
     begin, end = max(window.begin, parcel.begin), min(window.end, parcel.end)
     if begin >= end:
         return no_sums(1), np.zeros(0, dtype=np.int64)
-    inside, by_unit = TimeWindow(begin, end), dict[tuple[int, int], list[Wave]]()
+    inside, by_unit = TimeWindow(begin, end), dict[tuple[int, int], list[TracedWave]]()
     for wave in parcel.tokens.waves:
         if wave.end > begin and wave.begin < end:
             by_unit.setdefault((wave.id.se, wave.cu), []).append(wave)
@@ -204,7 +210,7 @@ def _used(part: RangePart) -> tuple[UnitUse, ...]:
 
 _MERGE = by_field(
     RangePart,
-    claims=Sums.joined,
+    claims=AttributionSums.joined,
     lines=added(_COLUMNS),
     units=added(1),
     places=union,

@@ -31,7 +31,7 @@ from rcv_py.analysis.program.vector_forms import lane_flops_of
 from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
 
-MOST_LOOPS = 8
+MAX_LOOPS = 8
 _LEAST = 0.01  # of the operations of the kernel: loops that compute or request less are left out
 
 
@@ -149,7 +149,7 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
     inner.sort(key=lambda one: (-one.flop(), -one.bytes, one.first))
     resident = max(1, widths.unit_cycles * max(1, simds) // max(1, units))
     lived = float((index.end - index.begin).sum()) if len(index) else 0.0
-    return Roofline((whole, *inner[:MOST_LOOPS]), loops.waves, lived / resident)
+    return Roofline((whole, *inner[:MAX_LOOPS]), loops.waves, lived / resident)
 
 
 def _loops(trace: Trace, loops: LoopSummary) -> list[tuple[int, int, int]]:

@@ -24,7 +24,7 @@ NO_KIND = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class BlockInstructions:
     """Instructions of a block, without waits and nops.  Times are int64 cycles."""
 
     row: tuple[int, ...]  # code rows, ascending
@@ -43,7 +43,7 @@ class Work:
         return len(self.row)
 
 
-def dependencies(work: Work) -> list[list[int]]:
+def dependencies(work: BlockInstructions) -> list[list[int]]:
     """Return for each instruction the earlier instructions that must stay before it.
 
     The list is not complete: pairs that clearly follow from others are left out.
@@ -93,7 +93,7 @@ def _bits(value: int) -> list[int]:
     return found
 
 
-def length(work: Work, order: Sequence[int], turns: int = 1) -> int:
+def length(work: BlockInstructions, order: Sequence[int], turns: int = 1) -> int:
     """Return the cycles of an order, from its first issue until the next instruction can issue.
 
     The order runs `turns` times in sequence, and the last run counts: that models a loop with overlapping
@@ -111,7 +111,7 @@ def length(work: Work, order: Sequence[int], turns: int = 1) -> int:
 class _Player:
     """Issues instructions in order."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: BlockInstructions) -> None:
         self._work = work
         self._read = [_bits(value) for value in work.reads]
         self._written = [_bits(value) for value in work.writes]
@@ -142,7 +142,7 @@ class _Player:
             self._ready[bit] = done
 
 
-def heights(work: Work, needs: Sequence[Sequence[int]]) -> list[int]:
+def heights(work: BlockInstructions, needs: Sequence[Sequence[int]]) -> list[int]:
     """Return the longest way in cycles from the issue of each instruction to the end of the block."""
     height = [max(busy, 1) for busy in work.busy]
     for at in range(len(work) - 1, -1, -1):
@@ -153,7 +153,7 @@ def heights(work: Work, needs: Sequence[Sequence[int]]) -> list[int]:
     return height
 
 
-def scheduled(work: Work, turns: int = 1) -> list[int]:
+def scheduled(work: BlockInstructions, turns: int = 1) -> list[int]:
     """Return the shortest order found, as indices in `work`; at worst the given order."""
     needs = dependencies(work)
     height = heights(work, needs)
@@ -163,13 +163,15 @@ def scheduled(work: Work, turns: int = 1) -> list[int]:
     return min(tried, key=lambda order: length(work, order, turns))
 
 
-def _listed(work: Work, needs: Sequence[Sequence[int]], height: Sequence[int], slack: int) -> list[int]:
+def _listed(
+    work: BlockInstructions, needs: Sequence[Sequence[int]], height: Sequence[int], slack: int
+) -> list[int]:
     """Schedule by height among the instructions that can issue within `slack` cycles of the first one."""
     missing = [len(before) for before in needs]
-    behind: list[list[int]] = [[] for _ in needs]
+    dependents: list[list[int]] = [[] for _ in needs]
     for at, before in enumerate(needs):
         for one in before:
-            behind[one].append(at)
+            dependents[one].append(at)
     ready = [at for at, count in enumerate(missing) if not count]
     player, order = _Player(work), list[int]()
     while ready:
@@ -182,7 +184,7 @@ def _listed(work: Work, needs: Sequence[Sequence[int]], height: Sequence[int], s
         at = ready.pop(pick)
         player.issue(at)
         order.append(at)
-        for one in behind[at]:
+        for one in dependents[at]:
             missing[one] -= 1
             if not missing[one]:
                 ready.append(one)
@@ -198,7 +200,7 @@ class Moved:
     saved: int  # cycles
 
 
-def moves(work: Work, turns: int = 1, most: int = 64) -> list[Moved]:
+def moves(work: BlockInstructions, turns: int = 1, most: int = 64) -> list[Moved]:
     """Return loads that save cycles if each alone is moved up as far as possible, the best first.
 
     Only the `most` loads with the longest latencies are tried.

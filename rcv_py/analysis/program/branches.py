@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, dense
@@ -21,7 +21,7 @@ from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 _WORD = 4  # bytes; a branch is one word
 _ENDS = ("s_branch", "s_endpgm", "s_setpc", "s_rfe")  # the next line does not run after them
@@ -40,7 +40,7 @@ class Flow:
     sets_pc: np.ndarray  # bool, it writes the program counter
 
 
-@kept
+@memoized
 def flow(code: CodeTable) -> Flow:
     """Return how control may leave each line, from texts and addresses alone; computed once per table."""
     n = len(code)
@@ -133,7 +133,7 @@ class BranchTable:
         return len(self.row)
 
 
-def branches(waves: Iterable[Wave], code: CodeTable) -> Branches:
+def branches(waves: Iterable[TracedWave], code: CodeTable) -> Branches:
     """Return the jumps of some waves.
 
     A jump is a token of kind JUMP, or one that writes the program counter; it went to the line of the next

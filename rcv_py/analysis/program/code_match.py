@@ -86,8 +86,10 @@ class CodeMatch:
 
     def examples_text(self, code: CodeTable) -> str:
         """The instructions with the most mismatches and their recorded units; "" if the texts fit."""
-        told = [f"#{row} {code.text[row].strip()} went to {_UNIT[kind]}" for row, kind, _ in self.examples]
-        return f"For example {'; '.join(told)}." if told and self.is_wrong else ""
+        mismatches = [
+            f"#{row} {code.text[row].strip()} went to {_UNIT[kind]}" for row, kind, _ in self.examples
+        ]
+        return f"For example {'; '.join(mismatches)}." if mismatches and self.is_wrong else ""
 
 
 TITLE = "The instruction texts are those of another code object"

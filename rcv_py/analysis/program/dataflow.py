@@ -25,21 +25,21 @@ _CHECKED = 4096  # blocks between two checkpoints
 def ways(table: Blocks) -> tuple[list[list[int]], list[list[int]]]:
     """Return the blocks that may run before each block, and the blocks that may run after it."""
     before: list[list[int]] = [[] for _ in range(len(table))]
-    behind: list[list[int]] = [[] for _ in range(len(table))]
+    successors: list[list[int]] = [[] for _ in range(len(table))]
     for source, target in zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True):
         before[target].append(source)
-        behind[source].append(target)
-    return before, behind
+        successors[source].append(target)
+    return before, successors
 
 
-def forward(gen: Sequence[int], kill: Sequence[int], before: Ways, behind: Ways) -> list[int]:
+def forward(gen: Sequence[int], kill: Sequence[int], before: Ways, successors: Ways) -> list[int]:
     """Return the facts that may reach the begin of each block: the union over its predecessors."""
-    return _spread(gen, kill, before, behind, range(len(gen)))
+    return _spread(gen, kill, before, successors, range(len(gen)))
 
 
-def backward(gen: Sequence[int], kill: Sequence[int], before: Ways, behind: Ways) -> list[int]:
+def backward(gen: Sequence[int], kill: Sequence[int], before: Ways, successors: Ways) -> list[int]:
     """Return the facts that may be needed at the end of each block: the union over its successors."""
-    return _spread(gen, kill, behind, before, range(len(gen) - 1, -1, -1))
+    return _spread(gen, kill, successors, before, range(len(gen) - 1, -1, -1))
 
 
 def _spread(

@@ -13,7 +13,7 @@ LOOKED_AT = 400  # lines of a source that are searched for signs
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class KernelLanguage:
     """A kernel language, with its terms for issuing loads ahead and for limiting registers."""
 
     name: str
@@ -23,38 +23,38 @@ class Language:
     signs: tuple[str, ...] = ()  # in the path or the text of a source, in lower case
 
 
-UNKNOWN = Language(
+UNKNOWN = KernelLanguage(
     "", "double-buffer the loads", "use smaller tiles or less unrolling, so that fewer values live at once"
 )
 # The first language that matches.
 LANGUAGES = (
-    Language(
+    KernelLanguage(
         "FlyDSL",
         "issue the loads of the next tile before the matrix instructions of this one",
         "use smaller tiles, or set waves_per_eu where the kernel is compiled",
         (".py",),
         ("flydsl", "flyc."),
     ),
-    Language(
+    KernelLanguage(
         "Triton",
         "raise num_stages",
         "use smaller block sizes, or set waves_per_eu in the launch options",
         (".py",),
         ("triton", "tl.load", "tl.program_id"),
     ),
-    Language(
+    KernelLanguage(
         "Python",
         "load the next tile before this one is used",
         "use smaller tiles or less unrolling",
         (".py",),
     ),
-    Language(
+    KernelLanguage(
         "HIP",
         "load the next tile into a second array before this one is used",
         "use smaller tiles or less unrolling, or set __launch_bounds__ and amdgpu_waves_per_eu",
         (".hip", ".cpp", ".cu", ".cuh", ".cxx", ".cc", ".h", ".hpp"),
     ),
-    Language(
+    KernelLanguage(
         "assembly",
         "issue the loads of the next iteration before this one's arithmetic",
         "reuse registers whose values are dead",
@@ -63,7 +63,7 @@ LANGUAGES = (
 )
 
 
-def language(trace: Trace) -> Language:
+def language(trace: Trace) -> KernelLanguage:
     """Return the language of the source file with most cost, UNKNOWN if no file shows it.
 
     Signs of a library may be in any of the sources: kernels call its helpers.

@@ -26,7 +26,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import flow
 from rcv_py.analysis.program.dataflow import backward, forward, ways
@@ -95,7 +95,7 @@ def ranges_text(found: tuple[int, ...], letter: str) -> str:
     return ", ".join(f"{letter}{low}" if low == high else f"{letter}[{low}:{high}]" for low, high in parts)
 
 
-@kept
+@memoized
 def live_registers(code: CodeTable) -> LiveRegisters:
     """Return the registers held at every row of a program; computed once per table."""
     flow = _Flow(code)
@@ -105,8 +105,8 @@ def live_registers(code: CodeTable) -> LiveRegisters:
         _writes(known, is_whole=not (is_partial or _KEEPS.match(text)))
         for known, is_partial, text in zip(flow.known, _partial(flow.texts, code), flow.texts, strict=True)
     ]
-    behind = flow.needed(kills)
-    return flow.held(kills, behind, flow.written(given))
+    needed_after = flow.needed(kills)
+    return flow.held(kills, needed_after, flow.written(given))
 
 
 class _Flow:
@@ -133,17 +133,17 @@ class _Flow:
             ends.append(end)
         return backward(uses, ends, *self.ways)
 
-    def written(self, behind: Sequence[int]) -> list[int]:
+    def written(self, needed_after: Sequence[int]) -> list[int]:
         """Return what may have been written before each block, or was set at launch.
 
-        `behind` is what is needed after each block if every write ends the previous value.
+        `needed_after` is what is needed after each block if every write ends the previous value.
         """
         makes, begins = [], []
         for number, (first, stop) in enumerate(self.spans):
             _pause(number)
             made = begin = 0
             if self.table.is_entry[number] or not self.ways[0][number]:
-                begin = self._first_uses(number, behind[number])
+                begin = self._first_uses(number, needed_after[number])
             for row in range(first, stop):
                 made |= self.known[row].writes
             makes.append(made | begin)
@@ -151,13 +151,15 @@ class _Flow:
         handed = forward(makes, [0] * len(makes), *self.ways)
         return [before | begin for before, begin in zip(handed, begins, strict=True)]
 
-    def _first_uses(self, number: int, behind: int) -> int:
+    def _first_uses(self, number: int, needed_after: int) -> int:
         first, stop = self.spans[number]
         for row in range(stop - 1, first - 1, -1):
-            behind = self.known[row].reads | (behind & ~self.known[row].writes)
-        return behind
+            needed_after = self.known[row].reads | (needed_after & ~self.known[row].writes)
+        return needed_after
 
-    def held(self, kills: Sequence[int], behind: Sequence[int], written: Sequence[int]) -> LiveRegisters:
+    def held(
+        self, kills: Sequence[int], needed_after: Sequence[int], written: Sequence[int]
+    ) -> LiveRegisters:
         """Return the registers that are needed and may have been written."""
         held = [0] * len(self.texts)
         pressure = np.zeros((len(held), len(FILE_NAMES)), dtype=np.int32)
@@ -167,7 +169,7 @@ class _Flow:
             for row in range(first, stop):
                 there.append(before)
                 before |= self.known[row].writes
-            needed = behind[number]
+            needed = needed_after[number]
             for row in range(stop - 1, first - 1, -1):
                 known, was = self.known[row], there[row - first]
                 after = (needed & (was | known.writes)) | known.writes

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.core.token_columns import TokenColumns
@@ -166,7 +166,7 @@ class _Use:
     lives: np.ndarray  # int64 [waves, 3]: number of the SIMD, begin, end
 
 
-@kept
+@memoized
 def passes_of(trace: Trace) -> MatrixPasses:
     """Return the matrix cycles of the program of a capture."""
     return matrix_passes(trace.code, trace.target)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.model.code import CodeTable
 
 ISSUE = 4  # cycles a scalar instruction takes to issue
 
 
-@kept
+@memoized
 def ends_of(code: CodeTable) -> np.ndarray:
     """Whether each code row ends a program; bool [code rows]."""
     return np.fromiter((text.startswith("s_endpgm") for text in code.text), dtype=bool, count=len(code.text))

@@ -13,7 +13,7 @@ from math import ceil
 
 import numpy as np
 
-from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View
+from rcv_py.analysis.timeline.raster import DetailedSegment, RowSegment, TokenRow, View
 from rcv_py.base.runs import ascending, borders, ranges, run_starts
 from rcv_py.model.activity import ACTIVITY_COUNT
 
@@ -27,7 +27,7 @@ class Chosen:
     """Some tokens of a segment."""
 
     row: int
-    segment: Segment
+    segment: RowSegment
     tokens: np.ndarray  # int64, rows of its tokens
 
     @property
@@ -60,7 +60,7 @@ def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_p
     return [*found, *(some for some in others_found if some.count)]
 
 
-def _of_pieces(pieces: Sequence[Piece], least: int) -> Iterator[Chosen]:
+def _of_pieces(pieces: Sequence[DetailedSegment], least: int) -> Iterator[Chosen]:
     """The tokens of pieces whose stall or execution has at least `least` cycles, in one search."""
     stall = np.concatenate([piece.segment.tokens.stall[piece.tokens] for piece in pieces])
     busy = np.concatenate([piece.segment.tokens.busy[piece.tokens] for piece in pieces])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
 
@@ -29,10 +29,10 @@ class Meanwhile:
     waves: int  # number of these waves
 
 
-NOBODY = Meanwhile(0, (), -1, 0)
+NO_OTHER_WAVES = Meanwhile(0, (), -1, 0)
 
 
-def meanwhile(wave: Wave, waves: Iterable[Wave], span: TimeWindow) -> Meanwhile:
+def meanwhile(wave: TracedWave, waves: Iterable[TracedWave], span: TimeWindow) -> Meanwhile:
     """Return what other waves on the SIMD of a wave issued within a span; `waves` may include any SIMD."""
     place = _place(wave)
     begins, ends, kinds, lines, count = [], [], [], [], 0
@@ -53,7 +53,7 @@ def meanwhile(wave: Wave, waves: Iterable[Wave], span: TimeWindow) -> Meanwhile:
         kinds.append(tokens.kind[rows][met])
         lines.append(tokens.line[rows][met].astype(np.int64))
     if not count:
-        return NOBODY
+        return NO_OTHER_WAVES
     begin, end, kind, line = (np.concatenate(parts) for parts in (begins, ends, kinds, lines))
     cycles = np.bincount(kind, end - begin).astype(np.int64)
     by_kind = [(int(one), int(cycles[one])) for one in np.argsort(-cycles, kind="stable") if cycles[one]]
@@ -63,5 +63,5 @@ def meanwhile(wave: Wave, waves: Iterable[Wave], span: TimeWindow) -> Meanwhile:
     return Meanwhile(IntervalSet.of(begin, end).total, tuple(by_kind), most, count)
 
 
-def _place(wave: Wave) -> tuple[int, int, int]:
+def _place(wave: TracedWave) -> tuple[int, int, int]:
     return wave.id.se, wave.cu, wave.id.simd

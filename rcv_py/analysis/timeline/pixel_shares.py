@@ -223,13 +223,13 @@ def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -
     np.maximum(ahead, 0, out=ahead)  # the part of that span after the edge
     words = list[np.ndarray]()
     for number, (phase, table) in enumerate(zip(axis.phases, axis.units, strict=True)):
-        behind = ahead
+        in_phase = ahead
         if number + 1 < len(axis.phases):
-            behind = np.minimum(phase.take(running), ahead)
-            ahead -= behind
+            in_phase = np.minimum(phase.take(running), ahead)
+            ahead -= in_phase
         total = table.take(axis.code)
         later = total.take(running)
-        later *= behind.astype(table.dtype)
+        later *= in_phase.astype(table.dtype)
         total *= phase.astype(table.dtype)
         before = np.cumsum(total, out=total).take(running)
         before -= later

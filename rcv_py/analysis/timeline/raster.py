@@ -30,11 +30,11 @@ from rcv_py.model.waves import WaveLod
 from rcv_py.model.window import TimeWindow
 
 MAX_SPANS = 120_000  # tokens or states that a picture may read individually
-NEAR_PX = 2  # largest width of a bucket of states for which the finest table is used
+DETAIL_PX = 2  # largest width of a bucket of states for which the finest table is used
 
 
 @dataclass(frozen=True, eq=False)
-class Segment:
+class RowSegment:
     """A piece of a row: the life of a wave, or all work of a unit."""
 
     begin: int  # cycles, aligned
@@ -47,7 +47,7 @@ class Segment:
     @classmethod
     def of(
         cls, tokens: Tokens, states: States, lod: WaveLod | None, span: TimeWindow, key: int = -1
-    ) -> Segment:
+    ) -> RowSegment:
         """Make a segment; build its tables if they are not given."""
         return cls(span.begin, span.end, tokens, states, lod or build(tokens, states), key)
 
@@ -70,14 +70,14 @@ class Segment:
 class Joined:
     """Segments of a row in order of time, with a common table."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[RowSegment, ...]
 
     @cached_property
     def lod(self) -> WaveLod | None:
         """The common table, if there are several segments."""
         return joined([segment.lod for segment in self.segments]) if len(self.segments) > 1 else None
 
-    def visible(self, window: TimeWindow) -> tuple[Segment, ...]:
+    def visible(self, window: TimeWindow) -> tuple[RowSegment, ...]:
         """The segments that touch a window."""
         if len(self.segments) == 1:  # most rows of long waves
             (only,) = self.segments
@@ -93,7 +93,7 @@ class TokenRow:
     `known` are its first segments, already joined: while waves arrive they are not joined again.
     """
 
-    segments: tuple[Segment, ...]
+    segments: tuple[RowSegment, ...]
     known: Joined | None = None
 
     @cached_property
@@ -103,22 +103,22 @@ class TokenRow:
             return (Joined(self.segments),)
         return self.known, Joined(self.segments[len(self.known.segments) :])
 
-    def visible(self, window: TimeWindow) -> tuple[Segment, ...]:
+    def visible(self, window: TimeWindow) -> tuple[RowSegment, ...]:
         """The segments that touch a window."""
         return Joined(self.segments).visible(window)
 
-    def at(self, time: int) -> Segment | None:
+    def at(self, time: int) -> RowSegment | None:
         """The segment that holds a cycle."""
         segments = self.visible(TimeWindow(time, time + 1))
         return segments[-1] if segments else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class DetailedSegment:
     """A segment in view that is drawn from its tokens and states, not from its table."""
 
     row: int
-    segment: Segment
+    segment: RowSegment
     first: int  # the pixels it touches
     stop: int
     tokens: slice  # rows that may be in view
@@ -144,16 +144,16 @@ class View:
     rows: int
     pixels: Pixels
     tables: list[tuple[int, WaveLod]]  # row, and the table that is narrow enough
-    pieces: list[Piece]
+    pieces: list[DetailedSegment]
 
-    def wide(self, most: float = inf) -> list[Piece]:
+    def wide(self, most: float = inf) -> list[DetailedSegment]:
         """Pieces whose tokens are wide enough to be drawn individually; none if over `most` tokens."""
         if sum(piece.count for piece in self.pieces) > most:
             return []
         return [piece for piece in self.pieces if piece.is_wide(self.pixels.cycles_per_px)]
 
 
-def look(rows: Sequence[TokenRow], pixels: Pixels) -> View:
+def visible_rows(rows: Sequence[TokenRow], pixels: Pixels) -> View:
     """Find the visible parts of each row."""
     view, window, cycles = View(len(rows), pixels, [], []), pixels.window, pixels.cycles_per_px
     for number, part in ((number, part) for number, row in enumerate(rows) for part in row.parts):
@@ -166,7 +166,7 @@ def look(rows: Sequence[TokenRow], pixels: Pixels) -> View:
                 continue
             first, stop = pixels.part(segment.begin, segment.end)
             if first < stop:
-                view.pieces.append(Piece(number, segment, first, stop, segment.rows_in(window)))
+                view.pieces.append(DetailedSegment(number, segment, first, stop, segment.rows_in(window)))
     return view
 
 
@@ -188,7 +188,7 @@ class _Work:
     tables: dict[tuple[int, int], list[TablePart]] = field(default_factory=dict)  # by bits and columns
 
 
-def raster(view: View, with_states: bool = True, without: Sequence[Piece] = ()) -> Raster:
+def raster(view: View, with_states: bool = True, without: Sequence[DetailedSegment] = ()) -> Raster:
     """Return the pictures of rows; for the pieces in `without` only the states."""
     width = view.pixels.width_px
     kind = _planes(view.rows, width, ACTIVITY_COUNT)
@@ -198,9 +198,9 @@ def raster(view: View, with_states: bool = True, without: Sequence[Piece] = ()) 
     for row, lod in view.tables:
         _look_up(lod, pixels, both, row, work)
     left_out = {id(piece) for piece in without}
-    _look_closer(work, [piece for piece in view.pieces if id(piece) not in left_out], pixels)
+    _detailed_rows(work, [piece for piece in view.pieces if id(piece) not in left_out], pixels)
     if with_states:
-        _look_at_states(work, view.pieces, pixels)
+        _state_rows(work, view.pieces, pixels)
     for (bits, size), tables in work.tables.items():
         put_table(tables, bits, kind if size == ACTIVITY_COUNT else state, pixels)
     put_spans(work.kinds, kind, pixels)
@@ -213,7 +213,7 @@ def _planes(rows: int, width: int, parts: int) -> np.ndarray:
     return np.zeros((parts, rows, width), np.uint8).transpose(1, 2, 0)
 
 
-def tokens_in(segment: Segment, window: TimeWindow) -> int:
+def tokens_in(segment: RowSegment, window: TimeWindow) -> int:
     """Number of tokens that touch a window, for example a pixel: tokens that start in it, and one before."""
     tokens = segment.tokens
     before = find(tokens.offset, window.begin - tokens.base, "left")
@@ -221,7 +221,7 @@ def tokens_in(segment: Segment, window: TimeWindow) -> int:
     return started + (before > 0 and tokens.span(before - 1).end > window.begin)
 
 
-def shares_in(segment: Segment, window: TimeWindow) -> np.ndarray:
+def shares_in(segment: RowSegment, window: TimeWindow) -> np.ndarray:
     """Return the share of a window that each kind executes and stalls in a segment, float64 [2, KIND_COUNT].
 
     Row 0 is execution, row 1 stall; tokens that overlap may sum to more than 1.
@@ -238,7 +238,7 @@ def shares_in(segment: Segment, window: TimeWindow) -> np.ndarray:
 # -- one row --------------------------------------------------------------------------------------------
 
 
-def _look_closer(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
+def _detailed_rows(work: _Work, pieces: Sequence[DetailedSegment], pixels: Pixels) -> None:
     """Choose tokens, or the finest buckets if there are too many tokens."""
     most = _most([piece.count for piece in pieces])
     for piece in pieces:
@@ -251,13 +251,13 @@ def _look_closer(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
             _put_lanes(piece, work.picture.kind, pixels)
 
 
-def _look_at_states(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
+def _state_rows(work: _Work, pieces: Sequence[DetailedSegment], pixels: Pixels) -> None:
     """Choose states, or the finest buckets if these suffice or there are too many states."""
     rows = [_states_in(piece.segment, pixels.window) for piece in pieces]
     most = _most([part.stop - part.start for part in rows])
     for piece, part in zip(pieces, rows, strict=True):
         segment = piece.segment
-        is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
+        is_near = 1 << segment.lod.shift <= DETAIL_PX * pixels.cycles_per_px
         if is_near or part.stop - part.start > most:
             _look_up(segment.lod, pixels, (work.picture.state,), piece.row, work)
         elif part.start < part.stop:
@@ -269,13 +269,13 @@ def _most(counts: list[int]) -> float:
     return inf if sum(counts) <= MAX_SPANS else MAX_SPANS / len(counts)
 
 
-def _states_in(segment: Segment, window: TimeWindow) -> slice:
+def _states_in(segment: RowSegment, window: TimeWindow) -> slice:
     states = segment.states
     low = find(states.offset, window.begin - states.base, "right") - 1
     return slice(max(0, low), max(0, find(states.offset, window.end - states.base + 1, "left")))
 
 
-def _put_lanes(piece: Piece, picture: np.ndarray, pixels: Pixels) -> None:
+def _put_lanes(piece: DetailedSegment, picture: np.ndarray, pixels: Pixels) -> None:
     """Sum overlapping tokens sub-row by sub-row; an overfilled pixel shows parts of the sum."""
     segment, tokens, rows = piece.segment, piece.segment.tokens, piece.tokens
     assert tokens.lane is not None

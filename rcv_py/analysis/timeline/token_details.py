@@ -10,7 +10,7 @@ from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.tokens import Waits
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class LineTotals:
     program_total: int  # latency + idle of all lines
 
 
-def token_details(wave: Wave, row: int) -> TokenDetails:
+def token_details(wave: TracedWave, row: int) -> TokenDetails:
     """Return the details of the token at `row`."""
     tokens, span = wave.tokens, wave.tokens.span(row)
     reached = int(tokens.end[:row].max()) if row else wave.begin
@@ -55,7 +55,7 @@ def token_details(wave: Wave, row: int) -> TokenDetails:
     )
 
 
-def state_cycles(wave: Wave, begin: int, end: int) -> tuple[int, ...]:
+def state_cycles(wave: TracedWave, begin: int, end: int) -> tuple[int, ...]:
     """Return the cycles that a wave spent in each WaveState between two times."""
     start = wave.states.start
     inside = np.minimum(start + wave.states.duration, end) - np.maximum(start, begin)

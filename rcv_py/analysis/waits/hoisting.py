@@ -23,14 +23,14 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.dataflow import forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
-from rcv_py.analysis.waits.waitcnt.generations import Generation, generation_of
+from rcv_py.analysis.waits.waitcnt.generations import WaitcntGeneration, generation_of
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 
-FARTHEST = 512  # instructions above a load that are checked
+MAX_DISTANCE = 512  # instructions above a load that are checked
 
 
-class Limit(IntEnum):
+class HoistLimit(IntEnum):
     """What an instruction cannot be moved above."""
 
     BLOCK = 0
@@ -43,22 +43,22 @@ class Limit(IntEnum):
 
 
 LIMIT_TEXT = {
-    Limit.BLOCK: "begin of the basic block",
-    Limit.ADDRESS: "its address or the mask of lanes is written there",
-    Limit.PENDING: "its address is still being loaded there",
-    Limit.DESTINATION: "its destination is in use there",
-    Limit.STORE: "a store there may write what it reads",
-    Limit.BARRIER: "barrier or cache maintenance",
-    Limit.FAR: f"{FARTHEST} instructions are looked at",
+    HoistLimit.BLOCK: "begin of the basic block",
+    HoistLimit.ADDRESS: "its address or the mask of lanes is written there",
+    HoistLimit.PENDING: "its address is still being loaded there",
+    HoistLimit.DESTINATION: "its destination is in use there",
+    HoistLimit.STORE: "a store there may write what it reads",
+    HoistLimit.BARRIER: "barrier or cache maintenance",
+    HoistLimit.FAR: f"{MAX_DISTANCE} instructions are looked at",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Hoist:
+class HoistRange:
     """How far an instruction may move; `renamed_up` assumes other, free destination registers."""
 
     up: int  # instructions above it that it may pass
-    limit: Limit
+    limit: HoistLimit
     at: int  # code row that limits it
     renamed_up: int
     destination: int  # 32-bit registers that it writes
@@ -95,47 +95,47 @@ class Hoists:
     def __init__(self, code: CodeTable, architecture: Architecture) -> None:
         self._code, self._rules = code, generation_of(architecture, code.text)
         self._texts = [text.strip() for text in code.text]
-        self._known: dict[int, Hoist] = {}
+        self._known: dict[int, HoistRange] = {}
         self._rows: dict[int, list[int]] = {}  # registers with pending loads before each row of a block
 
-    def of(self, row: int) -> Hoist:
+    def of(self, row: int) -> HoistRange:
         """Return how far the instruction at a code row may move."""
         if row not in self._known:
             self._known[row] = self._walk(row)
         return self._known[row]
 
-    def _walk(self, row: int) -> Hoist:
+    def _walk(self, row: int) -> HoistRange:
         text = self._texts[row]
         known, moved = instruction_class(text), registers(text)
         wanted = moved.reads | (1 << SPECIAL["exec"] if known in _MASKED else 0)
         block = int(self._table.of_row[row])
         first, pending = int(self._table.first[block]), self._pending(block)
         up, strict = 0, None
-        limit, at = Limit.BLOCK, row
-        for above in range(row - 1, max(first, row - FARTHEST) - 1, -1):
+        limit, at = HoistLimit.BLOCK, row
+        for above in range(row - 1, max(first, row - MAX_DISTANCE) - 1, -1):
             if self._code.is_label[above]:
                 continue
             other = registers(self._texts[above])
             at = above
             if other.writes & wanted:
-                limit = Limit.ADDRESS
+                limit = HoistLimit.ADDRESS
                 break
             if pending[above - first] & wanted:
-                limit = Limit.PENDING
+                limit = HoistLimit.PENDING
                 break
             if instruction_class(self._texts[above]) in (_C.BARRIER, _C.CACHE):
-                limit = Limit.BARRIER
+                limit = HoistLimit.BARRIER
                 break
             if _hides(self._texts[above], known):
-                limit = Limit.STORE
+                limit = HoistLimit.STORE
                 break
             if strict is None and (other.reads | other.writes) & moved.writes:
-                strict = up, Limit.DESTINATION, above
+                strict = up, HoistLimit.DESTINATION, above
             up += 1
         else:
-            limit = Limit.BLOCK if row - FARTHEST <= first else Limit.FAR
+            limit = HoistLimit.BLOCK if row - MAX_DISTANCE <= first else HoistLimit.FAR
         up_, limit_, at_ = strict or (up, limit, at)
-        return Hoist(up=up_, limit=limit_, at=at_, renamed_up=up, destination=moved.writes.bit_count())
+        return HoistRange(up=up_, limit=limit_, at=at_, renamed_up=up, destination=moved.writes.bit_count())
 
     @property
     def _table(self) -> Blocks:
@@ -159,7 +159,7 @@ class Hoists:
 
 
 @lru_cache(maxsize=2)
-def _at_begin(code: CodeTable, rules: Generation) -> tuple[Blocks, list[int]]:
+def _at_begin(code: CodeTable, rules: WaitcntGeneration) -> tuple[Blocks, list[int]]:
     """Return the blocks of a program, and the registers that loads may still write at each begin."""
     table = blocks(code)
     gens, kills = [], []
@@ -178,7 +178,7 @@ _ONE = (1 << BITS) - 1
 
 
 @lru_cache(maxsize=1 << 14)
-def _step(rules: Generation, text: str) -> tuple[int, int]:
+def _step(rules: WaitcntGeneration, text: str) -> tuple[int, int]:
     """Return the registers that become pending and those that are ready after it; sets per counter."""
     known, effect = registers(text), rules.effect(text)
     count = len(rules.order)

@@ -35,7 +35,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 _BITS = 20  # of a code row in a key; larger programs are not analysed
-_MOST = (1 << _BITS) - 1
+_MAX_VALUE = (1 << _BITS) - 1
 NOWHERE = -1
 
 
@@ -108,7 +108,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     tokens, code = parcel.own, trace.code
     begin, end = tokens.lives
     part = _Part(no_sums(5), no_sums(1), int(np.maximum(end - begin, 0).sum()), len(tokens.waves))
-    if len(code) > _MOST or not len(tokens):
+    if len(code) > _MAX_VALUE or not len(tokens):
         return part
     program = _program(code, trace.architecture)
     links = replay(tokens, code, trace.architecture)
@@ -177,7 +177,7 @@ class _Pairs:
             is_new=is_new[order],
             wait=wait,
             wait_line=line[wait],
-            until=np.where(has_next, np.append(line[wait[1:]], _MOST), _MOST),
+            until=np.where(has_next, np.append(line[wait[1:]], _MAX_VALUE), _MAX_VALUE),
         )
 
     def __len__(self) -> int:
@@ -271,7 +271,7 @@ def _moves(pairs: _Pairs, found: _Inverted, tokens: TokenColumns) -> Sums:
     stall = tokens.stall[pairs.wait[seg]].astype(np.int64)
     target = np.where(has_place, place, found.newest[seg])
     apart = np.maximum(tokens.issue[found.newest[seg]] - tokens.issue[target], 0)
-    rows = np.where(has_place, tokens.line[target].astype(np.int64), _MOST)
+    rows = np.where(has_place, tokens.line[target].astype(np.int64), _MAX_VALUE)
     key = (pairs.wait_line[seg] << _BITS | pairs.line[late]) << _BITS | rows
     flags = (np.ones(len(late), dtype=bool), found.is_renamed[seg], found.is_carried[seg])
     once, renamed, carried = (column.astype(np.int64) for column in flags)
@@ -295,7 +295,7 @@ def _finish(trace: Trace, part: _Part) -> LoadOrder:
     return LoadOrder(
         wait=wait.astype(np.int32),
         load=load.astype(np.int32),
-        before=np.where(before == _MOST, NOWHERE, before).astype(np.int32),
+        before=np.where(before == _MAX_VALUE, NOWHERE, before).astype(np.int32),
         hits=hits,
         stall=stall,
         bound=bound,
@@ -311,7 +311,7 @@ def _finish(trace: Trace, part: _Part) -> LoadOrder:
 
 
 def _unpacked(key: np.ndarray, place: int) -> np.ndarray:
-    return key >> place * _BITS & _MOST
+    return key >> place * _BITS & _MAX_VALUE
 
 
 def _by_wait(key: np.ndarray) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, ...]]]:
@@ -319,9 +319,9 @@ def _by_wait(key: np.ndarray) -> tuple[dict[int, tuple[int, ...]], dict[int, tup
     lines: dict[int, set[int]] = {}
     until: dict[int, set[int]] = {}
     columns = (_unpacked(key, place).tolist() for place in (2, 1, 0))
-    for wait, line, behind in zip(*columns, strict=True):
+    for wait, line, later_wait in zip(*columns, strict=True):
         lines.setdefault(wait, set()).add(line)
-        until.setdefault(wait, set()).update({behind} - {_MOST})
+        until.setdefault(wait, set()).update({later_wait} - {_MAX_VALUE})
     return (
         {wait: tuple(sorted(own)) for wait, own in lines.items()},
         {wait: tuple(sorted(own)) for wait, own in until.items()},

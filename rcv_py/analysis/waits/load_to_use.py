@@ -59,7 +59,7 @@ class LoadToUse:
 
 
 _SHIFT = 40  # bits of a value in a key, below its line
-_MOST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
+_MAX_CYCLES = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +78,9 @@ def _map(trace: Trace, parcel: Parcel) -> _Uses:
     links = replay(tokens, trace.code, trace.architecture)
     line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.architecture)
     once = np.ones(len(line), dtype=np.int64)
-    size = int(min(distance.max(initial=0), _MOST)) + 1
+    size = int(min(distance.max(initial=0), _MAX_CYCLES)) + 1
     # Small numbers make sorting rows faster.
-    key, times, stall = summed(line * size + np.minimum(distance, _MOST), once, charged)
+    key, times, stall = summed(line * size + np.minimum(distance, _MAX_CYCLES), once, charged)
 
     def counts(value: np.ndarray) -> Sums:
         key = np.sort(_keys(line, value))
@@ -98,7 +98,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Uses:
 
 def _keys(line: np.ndarray, value: np.ndarray) -> np.ndarray:
     """One number for a line and a value, int64."""
-    return line << _SHIFT | np.minimum(value, _MOST)
+    return line << _SHIFT | np.minimum(value, _MAX_CYCLES)
 
 
 def _uses(tokens: TokenColumns, links: WaitLinks, architecture: Architecture) -> tuple[np.ndarray, ...]:
@@ -123,7 +123,7 @@ def _uses(tokens: TokenColumns, links: WaitLinks, architecture: Architecture) ->
 
 def _finish(trace: Trace, part: _Uses) -> LoadToUse:
     key, times, charged = part.distance
-    row, distance = key >> _SHIFT, key & _MOST
+    row, distance = key >> _SHIFT, key & _MAX_CYCLES
     line, place = np.unique(row, return_inverse=True)
     n, stall = sums(place, times, len(line)), sums(place, charged, len(line))
     p10, median, p90 = _at_ranks(line, part.distance, ((1, 10), (1, 2), (9, 10)))
@@ -146,7 +146,7 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
         latency=latency[line],
         short=sums(place[is_short], times[is_short], len(line)),
         stall=stall,
-        wait=(pair[best] & _MOST).astype(np.int32),
+        wait=(pair[best] & _MAX_CYCLES).astype(np.int32),
     )
     return of_rows(table, np.lexsort((line, -stall)))
 
@@ -154,7 +154,7 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
 def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) -> list[np.ndarray]:
     """Return the value at each rank of each given line, int64."""
     key, times, *_ = values
-    found = at_ranks(np.searchsorted(line, key >> _SHIFT), key & _MOST, len(line), ranks, times)
+    found = at_ranks(np.searchsorted(line, key >> _SHIFT), key & _MAX_CYCLES, len(line), ranks, times)
     return [column.astype(np.int64) for column in found]
 
 

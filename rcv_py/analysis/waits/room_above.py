@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import registers
-from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Limit, hoists, is_load
+from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, HoistLimit, hoists, is_load
 from rcv_py.model.trace import Trace
 
 REACH = 64  # instructions that an instruction other than a load may pass
@@ -58,10 +58,10 @@ def _of_load(trace: Trace, row: int) -> RoomAbove:
     code = trace.code
     found = hoists(code, trace.architecture).of(row)
     why = _sentence(trace, found.at, LIMIT_TEXT[found.limit])
-    if found.limit is Limit.DESTINATION and found.renamed_up > found.up:
+    if found.limit is HoistLimit.DESTINATION and found.renamed_up > found.up:
         higher = _above(trace, row, found.renamed_up)
         why = f"{why[:-1]}; with other registers that are free it could go up to {higher}."
-    if found.limit is Limit.BLOCK:
+    if found.limit is HoistLimit.BLOCK:
         why = f"The basic block begins at {_above(trace, row, found.up)}."
     return RoomAbove(_above(trace, row, found.up), why)
 

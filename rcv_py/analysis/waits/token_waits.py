@@ -12,7 +12,7 @@ from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class TokenWaits:
     is_counted: bool = False  # an operation that a wait can wait for
 
 
-def token_waits(wave: Wave, row: int, code: CodeTable, architecture: Architecture) -> TokenWaits:
+def token_waits(wave: TracedWave, row: int, code: CodeTable, architecture: Architecture) -> TokenWaits:
     """Return what the token at `row` waited for and what released it, by a replay of its wave."""
     tokens = of_waves([wave])
     line = int(tokens.line[row])

@@ -32,9 +32,9 @@ from rcv_py.model.trace import Trace
 
 ISSUE = 4  # cycles of a wait that does not stall
 _SHIFT = 40  # bits of a latency in a key; one more says whether it is an upper bound
-_LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
+_MAX_CYCLES = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 _PAIR_SHIFT = 32  # bits of a producer in a key, below its wait
-_NOBODY = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
+_NO_PRODUCER = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def latency_samples(tokens: TokenColumns, links: WaitLinks, architecture: Archit
     """Return keys (line, whether it is a bound, latency), and the number of samples of each."""
     is_exact, is_bound = measured(tokens, links)
     line = tokens.line[links.newest].astype(np.int64) << (_SHIFT + 1)
-    latency = np.clip(ages(tokens, links, architecture), 0, _LONGEST)
+    latency = np.clip(ages(tokens, links, architecture), 0, _MAX_CYCLES)
     key = np.append((line | latency)[is_exact], (line | 1 << _SHIFT)[is_bound])
     return np.unique(key, return_counts=True)
 
@@ -88,7 +88,7 @@ def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
     lines, place = np.unique(key >> (_SHIFT + 1), return_inverse=True)
     place, is_bound = place.reshape(-1), key >> _SHIFT & 1 == 1
     censored = saturated.sums(place[is_bound], times[is_bound], len(lines))
-    place, times, latency = place[~is_bound], times[~is_bound], key[~is_bound] & _LONGEST
+    place, times, latency = place[~is_bound], times[~is_bound], key[~is_bound] & _MAX_CYCLES
     exact = saturated.sums(place, times, len(lines))
     p10, median, p90 = at_ranks(place, latency, len(lines), ((1, 10), (1, 2), (9, 10)), times)
     cycles = np.bincount(place, latency.astype(np.float64) * times, len(lines))
@@ -147,7 +147,7 @@ def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -
     order = order[starts_run(token[order], producer[order])]  # each producer once per execution
     charging, newest = links.newest_of_waits()
     wait = np.concatenate([own, line[token[order]], line[charging]]).astype(np.int64)
-    producer = np.concatenate([np.full(len(own), _NOBODY), producer[order], line[newest]])
+    producer = np.concatenate([np.full(len(own), _NO_PRODUCER), producer[order], line[newest]])
     n, pairs = np.ones(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
     return summed(
         wait << _PAIR_SHIFT | producer,
@@ -160,8 +160,8 @@ def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -
 def blocking(parts: Sequence[Sums]) -> Blocking:
     """Return the ranking over the sums of several sets of waves."""
     key, n, stall, blocked = joined_sums(parts)
-    wait, producer = key >> _PAIR_SHIFT, key & _NOBODY
-    own, pairs = np.flatnonzero(producer == _NOBODY), np.flatnonzero(producer != _NOBODY)
+    wait, producer = key >> _PAIR_SHIFT, key & _NO_PRODUCER
+    own, pairs = np.flatnonzero(producer == _NO_PRODUCER), np.flatnonzero(producer != _NO_PRODUCER)
     own = own[np.lexsort((wait[own], -stall[own]))]
     place = np.empty(int(wait.max(initial=-1)) + 1, dtype=np.int64)
     place[wait[own]] = np.arange(len(own))

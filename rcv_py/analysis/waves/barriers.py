@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import FOREVER
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ranges, run_starts, starts_run
@@ -102,7 +102,7 @@ def _crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     )
 
 
-@kept
+@memoized
 def _roles(code: CodeTable) -> np.ndarray:
     """The role of each code row, and of tokens without a row, int64 [code rows + 1]."""
     return np.array([*map(_role, code.text), 0])

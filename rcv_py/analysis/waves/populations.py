@@ -30,9 +30,9 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.parcels import Lives, Parcel, stretches
+from rcv_py.analysis.core.parcels import Parcel, WaveLifetimes, stretches
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of
 from rcv_py.analysis.program.blocks import Blocks, blocks
@@ -268,7 +268,7 @@ def _finish(trace: Trace, read: _Read) -> Populations:
 POPULATIONS = Reduction(_map, _merge, _finish)
 
 
-@kept
+@memoized
 def _program(code: CodeTable) -> _Program:
     table = blocks(code)
     kind, ends = instruction_classes(code), ends_of(code)
@@ -492,7 +492,7 @@ def chosen_rows(index: WaveIndex, enough: int = MAX_READ_BYTES) -> list[int]:
     if fits:
         return np.flatnonzero(np.isin(index.se, engines[order[:fits]])).tolist()
     rows = np.flatnonzero(index.se == engines[order[0]])
-    lives = Lives(index.se[rows], index.begin[rows], index.end[rows], index.size[rows])
+    lives = WaveLifetimes(index.se[rows], index.begin[rows], index.end[rows], index.size[rows])
     return rows[stretches(lives, enough, STRETCHES)].tolist()
 
 

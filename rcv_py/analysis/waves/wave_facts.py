@@ -15,12 +15,12 @@ from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.model.columns import Table, joined, of_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
 
 @dataclass(frozen=True, eq=False)
-class WaveFacts:
+class WaveFactColumns:
     """One row per wave that was read, in order of the wave index."""
 
     row: np.ndarray  # int64, of the wave index
@@ -39,7 +39,7 @@ class WaveFacts:
         return self.end - self.begin
 
 
-def _map(_trace: Trace, parcel: Parcel) -> WaveFacts:
+def _map(_trace: Trace, parcel: Parcel) -> WaveFactColumns:
     waves = parcel.own.waves
     facts = [
         (
@@ -52,7 +52,7 @@ def _map(_trace: Trace, parcel: Parcel) -> WaveFacts:
         )
         for wave in waves
     ]
-    return WaveFacts(*np.array(facts, dtype=np.int64).reshape(-1, 6).T)
+    return WaveFactColumns(*np.array(facts, dtype=np.int64).reshape(-1, 6).T)
 
 
 def _in_order(nothing: Table, parts: Sequence[Table]) -> Table:
@@ -60,7 +60,7 @@ def _in_order(nothing: Table, parts: Sequence[Table]) -> Table:
     return of_rows(every, np.argsort(every.row, kind="stable"))
 
 
-_merge = partial(_in_order, WaveFacts(*np.zeros((6, 0), dtype=np.int64)))
+_merge = partial(_in_order, WaveFactColumns(*np.zeros((6, 0), dtype=np.int64)))
 WAVE_FACTS = Reduction(_map, _merge, unchanged)
 
 
@@ -73,7 +73,7 @@ class WaveStates:
     cycles: np.ndarray  # int64 [waves, WaveState]; -1 if no states were recorded
 
 
-def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | None:
+def states_within(wave: TracedWave, window: TimeWindow | None) -> tuple[int, ...] | None:
     """Return the cycles in each state, None if the wave has no record of its states.
 
     Without a window the whole record counts, including states beyond the end of the wave's life.

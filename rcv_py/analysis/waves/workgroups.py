@@ -172,7 +172,7 @@ _NO_BARRIERS = Barriers(
 
 
 @dataclass(frozen=True, eq=False)
-class Starts:
+class WaveStarts:
     """Where and when waves started, one row per wave."""
 
     place: np.ndarray  # int64, number of its compute unit
@@ -209,7 +209,7 @@ def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     place, simd = distinct(waves.se, waves.cu)[1], waves.simd
     seen = place[distinct(place, simd)[0]]  # once per SIMD
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
-    starts = Starts(place, begin, pause[place])
+    starts = WaveStarts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
     known_by = np.full(n, KnownBy.STARTS, dtype=np.uint8)
     numbered = np.flatnonzero(said >= 0)
@@ -239,7 +239,7 @@ def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarra
     return group
 
 
-def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
+def _by_barriers(at: Crossings, use: np.ndarray, starts: WaveStarts) -> np.ndarray:
     """Return a number for each wave, equal for waves that were released together at every shared barrier.
 
     All waves of a place begin with the same number.  Turn by turn, the waves of a number are divided by their
@@ -262,7 +262,7 @@ def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
         if split is not None:
             turn = rows[turns[split] : turns[split + 1]]
             cluster = _clusters(key[at.wave[turn]], at, turn)
-            fresh = _told_apart(key, at.wave[turn], cluster, parent, fresh)
+            fresh = _renumbered(key, at.wave[turn], cluster, parent, fresh)
         now, ahead = (stop, 2 * ahead) if split is None else (split + 1, max(1, ahead // 2))
     met = ascending(at.wave[rows])
     _settle(key, met, parent, starts.begin)
@@ -308,7 +308,7 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     return cluster
 
 
-def _told_apart(
+def _renumbered(
     key: np.ndarray, wave: np.ndarray, cluster: np.ndarray, parent: dict[int, int], fresh: int
 ) -> int:
     """Give new numbers to the waves of keys that have several clusters; return the next free number."""
@@ -339,7 +339,7 @@ def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.
 
 
 def _split_by_start(
-    key: np.ndarray, met: np.ndarray, at: Crossings, rows: np.ndarray, starts: Starts
+    key: np.ndarray, met: np.ndarray, at: Crossings, rows: np.ndarray, starts: WaveStarts
 ) -> None:
     """Divide workgroups whose barriers opened together by chance, where their starts show it.
 
@@ -372,7 +372,7 @@ def _split_by_start(
     key[order[moved]] = int(key.max(initial=0)) + 1 + burst[moved]
 
 
-def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
+def _by_starts(group: np.ndarray, free: np.ndarray, starts: WaveStarts) -> None:
     """Assign waves without barriers to the workgroup that started with them, or make a new one of them.
 
     If workgroups start without a pause, a burst is several times as long as most, and is cut evenly.

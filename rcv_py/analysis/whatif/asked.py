@@ -12,11 +12,11 @@ from rcv_py.analysis.whatif.changes import (
     Free,
     Latency,
     Merge,
+    MoreWaves,
     Move,
     NoBarrier,
     Only,
     Relax,
-    Waves,
 )
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
@@ -26,7 +26,7 @@ MEMORY = "memory"  # all memory units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ChangeRequest:
     """The changes to apply, all together."""
 
     latency: Sequence[tuple[str, float]] = ()  # a unit or an instruction, and the factor of its latency
@@ -63,7 +63,7 @@ class Asked:
         changes += [Merge((line, *others)) for line, others in _together(self.merge)]
         changes += [Free(tuple(self.free))] if self.free else []
         changes += [NoBarrier()] if self.no_barriers else []
-        changes += [Waves(self.more_waves)] if self.more_waves else []
+        changes += [MoreWaves(self.more_waves)] if self.more_waves else []
         named = [line for change in changes if isinstance(change, Latency) for line in change.lines]
         pairs = sum((*self.move, *self.only, *self.merge), ())
         _check(code, [*named, *self.free, *self.dpp, *pairs, *(line for line, _ in self.relax)])

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.attribution.lines import LDS, MATRIX, MEMORY, NONE, SMEM, VALU, VMEM, Lines, lines
+from rcv_py.analysis.attribution.lines import LDS, MATRIX, MEMORY, NONE, SMEM, VALU, VMEM, LineTraits, lines
 from rcv_py.analysis.program.block_order import (
     NO_KIND,
+    BlockInstructions,
     Moved,
-    Work,
     length,
     moves,
     scheduled,
@@ -25,8 +25,8 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
-MOST_BLOCKS = 8
-LONGEST = 2_000  # instructions; longer blocks are left out
+MAX_BLOCKS = 8
+MAX_INSTRUCTIONS = 2_000  # instructions; longer blocks are left out
 LEAST = 0.01  # of all cycles; blocks that cost less are left out
 TURNS = 4  # simulated iterations of a single-block loop, of which the last counts
 _USUAL = {VMEM: 800, LDS: 100, SMEM: 250}  # cycles, for loads whose latency no wait shows
@@ -73,11 +73,11 @@ def block_schedules(
     costs = block_costs(table, trace.code, code)
     latency = _latencies(of_code, known)
     whole = max(1, int(costs.cost.sum()))
-    rows = np.argsort(-costs.cost, kind="stable")[:MOST_BLOCKS]
+    rows = np.argsort(-costs.cost, kind="stable")[:MAX_BLOCKS]
     found = []
     for at in rows.tolist():
         size = int(table.stop[at] - table.first[at])
-        if costs.cost[at] < LEAST * whole or not costs.hits[at] or size > LONGEST:
+        if costs.cost[at] < LEAST * whole or not costs.hits[at] or size > MAX_INSTRUCTIONS:
             continue
         checkpoint()
         work = _work(code, of_code, latency, range(int(table.first[at]), int(table.stop[at])))
@@ -86,7 +86,7 @@ def block_schedules(
     return tuple(found)
 
 
-def _schedule(table: Blocks, at: int, work: Work, hits: int, cost: int) -> BlockSchedule:
+def _schedule(table: Blocks, at: int, work: BlockInstructions, hits: int, cost: int) -> BlockSchedule:
     is_loop = bool(((table.edge_from == at) & (table.edge_to == at)).any())
     turns = TURNS if is_loop else 1
     order = scheduled(work, turns)
@@ -112,11 +112,11 @@ def _schedule(table: Blocks, at: int, work: Work, hits: int, cost: int) -> Block
     )
 
 
-def _rows(work: Work, moved: Moved) -> tuple[int, int, int]:
+def _rows(work: BlockInstructions, moved: Moved) -> tuple[int, int, int]:
     return work.row[moved.at], work.row[moved.before], moved.saved
 
 
-def _latencies(of_code: Lines, known: WaitLatency) -> np.ndarray:
+def _latencies(of_code: LineTraits, known: WaitLatency) -> np.ndarray:
     """Cycles until loads return, int64 [rows of Lines]."""
     found = np.full(len(of_code), np.nan)
     found[known.line] = known.median
@@ -127,7 +127,7 @@ def _latencies(of_code: Lines, known: WaitLatency) -> np.ndarray:
     return np.nan_to_num(found).astype(np.int64)
 
 
-def _work(code: CodeTable, of_code: Lines, latency: np.ndarray, rows: range) -> Work:
+def _work(code: CodeTable, of_code: LineTraits, latency: np.ndarray, rows: range) -> BlockInstructions:
     """Return the work that a block's instructions make."""
     kept = [row for row in rows if not (code.is_label[row] or _LEFT_OUT.match(code.text[row].strip()))]
     texts = [code.text[row].strip() for row in kept]
@@ -138,7 +138,7 @@ def _work(code: CodeTable, of_code: Lines, latency: np.ndarray, rows: range) -> 
     busy = np.maximum((code.latency - code.stall) // hits, of_code.step)
     is_loading = [is_load(text) for text in texts]
     memory = [_memories(text, one) for text, one in zip(texts, unit, strict=True)]
-    return Work(
+    return BlockInstructions(
         row=tuple(kept),
         reads=tuple(one.reads | mask for one, mask in zip(known, masked, strict=True)),
         writes=tuple(one.writes for one in known),
@@ -156,7 +156,7 @@ def _work(code: CodeTable, of_code: Lines, latency: np.ndarray, rows: range) -> 
     )
 
 
-def _hold(of_code: Lines, row: int, unit: int) -> int:
+def _hold(of_code: LineTraits, row: int, unit: int) -> int:
     if unit == NONE:
         return 0
     return max(int(of_code.hold[row]), int(of_code.passes[row]))

@@ -19,7 +19,7 @@ from rcv_py.base.text import some
 if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not do
     from rcv_py.analysis.whatif.recording import Recording
 
-NOBODY = -1  # no token, wave or meeting, as in a recording
+NO_INDEX = -1  # no token, wave or meeting, as in a recording
 UNITS = {"vmem": VMEM, "lds": LDS, "smem": SMEM}  # names of kinds of operations
 BYTES_A_CYCLE = {VMEM: 64, LDS: 128, SMEM: 16}
 RDNA_LATENCY = 4  # cycles that arithmetic waits for an arithmetic result, in addition to its own turn
@@ -245,7 +245,7 @@ class NoBarrier:
             is_meant &= chosen(recording, self.lines)
         return replace(
             recording,
-            meeting=np.where(is_meant, NOBODY, recording.meeting),
+            meeting=np.where(is_meant, NO_INDEX, recording.meeting),
             delay=np.where(is_meant, 0, recording.delay),
             least=np.where(is_meant, 0, recording.least),
         )
@@ -257,7 +257,7 @@ class NoBarrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Waves:
+class MoreWaves:
     """A SIMD holds more waves: each begins as early as the additional slots allow."""
 
     more: int
@@ -274,7 +274,7 @@ class Waves:
                 if place < room:
                     continue
                 if place < room + self.more:
-                    before[wave] = NOBODY
+                    before[wave] = NO_INDEX
                     begin[wave] = begin[own[place - 1]] + launch
                 else:
                     before[wave] = own[place - room - self.more]
@@ -314,9 +314,9 @@ def _costless(recording: Recording, gone: np.ndarray) -> Recording:
         recording,
         pace=np.where(gone, np.maximum(recording.pace - recording.busy, 0), recording.pace),
         least=np.where(gone, 0, recording.least),
-        resource=np.where(gone, NOBODY, recording.resource),
+        resource=np.where(gone, NO_INDEX, recording.resource),
         service=np.where(gone, 0, recording.service),
-        meeting=np.where(gone, NOBODY, recording.meeting),
+        meeting=np.where(gone, NO_INDEX, recording.meeting),
     )
 
 
@@ -339,10 +339,10 @@ def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
     previous = np.where(is_first, low - 1, np.append(-1, mine[:-1]))
     following = np.where(np.append(is_first[1:], True), high, np.append(mine[1:], 0))
     at = np.searchsorted(marks, mine)
-    behind, ahead = marks[np.maximum(at - 1, 0)], marks[np.minimum(at, len(marks) - 1)]
-    has_behind = (at > 0) & (behind > previous)
-    has_ahead = ~has_behind & (at < len(marks)) & (ahead < following)
-    target = np.where(has_behind, behind - 0.5, np.where(has_ahead, ahead - 0.5, mine))
+    earlier, ahead = marks[np.maximum(at - 1, 0)], marks[np.minimum(at, len(marks) - 1)]
+    has_earlier = (at > 0) & (earlier > previous)
+    has_ahead = ~has_earlier & (at < len(marks)) & (ahead < following)
+    target = np.where(has_earlier, earlier - 0.5, np.where(has_ahead, ahead - 0.5, mine))
     key[recording.order[mine]] = target
     return key
 
@@ -395,7 +395,7 @@ def repeated(recording: Recording, times: int) -> Recording:
 def _last_of_slots(recording: Recording) -> np.ndarray:
     """The last wave in the slot of each wave."""
     last = np.arange(len(recording.begin))
-    after = np.full(len(last), NOBODY)
+    after = np.full(len(last), NO_INDEX)
     followed = np.flatnonzero(recording.before >= 0)
     after[recording.before[followed]] = followed
     while (more := after[last] >= 0).any():

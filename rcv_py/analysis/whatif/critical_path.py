@@ -25,7 +25,7 @@ from numpy import ndarray
 
 from rcv_py.analysis.whatif.event_loop import Played
 from rcv_py.analysis.whatif.queues import CLASSES, FINE
-from rcv_py.analysis.whatif.recording import NOBODY, Recording
+from rcv_py.analysis.whatif.recording import NO_INDEX, Recording
 from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.progress import checkpoint
 
@@ -85,7 +85,7 @@ class Path:
         return int((self.end - self.begin).sum())
 
 
-class Rows(NamedTuple):
+class PathTokens(NamedTuple):
     """Columns of tokens, int64."""
 
     first: ndarray  # of waves
@@ -111,7 +111,7 @@ class Rows(NamedTuple):
     rank: ndarray  # tokens in order of time
 
 
-class Met(NamedTuple):
+class BarrierTimes(NamedTuple):
     """When waves met at barriers, one row per meeting, int64."""
 
     last: ndarray  # the last arrival
@@ -119,7 +119,7 @@ class Met(NamedTuple):
     opening: ndarray
 
 
-class Lives(NamedTuple):
+class WaveTimes(NamedTuple):
     """When waves began and ended, and what delayed their ends, one row per wave, int64."""
 
     begin: ndarray
@@ -131,7 +131,7 @@ class Lives(NamedTuple):
     drain: ndarray  # [waves * CLASSES], the operation of each class that returned last, -1: none
 
 
-class Why(NamedTuple):
+class Predecessor(NamedTuple):
     """What each token waited for last, int64; output."""
 
     source: ndarray
@@ -154,7 +154,7 @@ class Pieces(NamedTuple):
     filled: ndarray  # [1]
 
 
-class Units(NamedTuple):
+class PathUnits(NamedTuple):
     """State of units and queues, int64; modified."""
 
     last: ndarray
@@ -165,7 +165,9 @@ class Units(NamedTuple):
 
 
 @kernel
-def explain(rows: Rows, met: Met, units: Units, lives: Lives, why: Why) -> None:
+def explain(
+    rows: PathTokens, met: BarrierTimes, units: PathUnits, lives: WaveTimes, why: Predecessor
+) -> None:
     """Determine what each token waited for last, in order of time.
 
     Every index comes from a recording whose columns agree.
@@ -198,7 +200,7 @@ def explain(rows: Rows, met: Met, units: Units, lives: Lives, why: Why) -> None:
 
 
 @part
-def last_back(rows: Rows, why: Why, token: int) -> int:
+def last_back(rows: PathTokens, why: Predecessor, token: int) -> int:
     """The operation that returned last among the operations a token waits for, -1: none."""
     last, latest = -1, -FAR
     for link in range(int(rows.await_first[token]), int(rows.await_first[token + 1])):
@@ -209,7 +211,9 @@ def last_back(rows: Rows, why: Why, token: int) -> int:
 
 
 @part
-def leave(rows: Rows, units: Units, lives: Lives, why: Why, place: tuple[int, int, int]) -> None:
+def leave(
+    rows: PathTokens, units: PathUnits, lives: WaveTimes, why: Predecessor, place: tuple[int, int, int]
+) -> None:
     """Determine when an operation leaves its queue and when it returns."""
     token, wave, sent = place
     queue, kind = int(rows.queue[token]), int(rows.in_order[token])
@@ -242,7 +246,9 @@ def put(pieces: Pieces, token: int, cause: int, times: tuple[int, int], wave: in
 
 
 @part
-def end_of(rows: Rows, lives: Lives, why: Why, pieces: Pieces, wave: int) -> tuple[int, int]:
+def end_of(
+    rows: PathTokens, lives: WaveTimes, why: Predecessor, pieces: Pieces, wave: int
+) -> tuple[int, int]:
     """Go back from the end of a wave; return the next state and its token or wave."""
     end = int(lives.end[wave])
     if rows.first[wave + 1] == rows.first[wave]:
@@ -259,7 +265,9 @@ def end_of(rows: Rows, lives: Lives, why: Why, pieces: Pieces, wave: int) -> tup
 
 
 @part
-def issue_of(rows: Rows, met: Met, why: Why, pieces: Pieces, token: int) -> tuple[int, int]:
+def issue_of(
+    rows: PathTokens, met: BarrierTimes, why: Predecessor, pieces: Pieces, token: int
+) -> tuple[int, int]:
     """Go back from the issue of a token."""
     wave, now, by = int(rows.owner[token]), int(rows.issue[token]), int(why.by[token])
     source, ready = int(why.source[token]), int(why.ready[token])
@@ -278,7 +286,7 @@ def issue_of(rows: Rows, met: Met, why: Why, pieces: Pieces, token: int) -> tupl
 
 
 @part
-def arrival_of(rows: Rows, lives: Lives, pieces: Pieces, token: int) -> tuple[int, int]:
+def arrival_of(rows: PathTokens, lives: WaveTimes, pieces: Pieces, token: int) -> tuple[int, int]:
     """Go back from the arrival of a wave at a token."""
     wave, now = int(rows.owner[token]), int(rows.arrival[token])
     at = int(rows.place[token])
@@ -294,7 +302,7 @@ def arrival_of(rows: Rows, lives: Lives, pieces: Pieces, token: int) -> tuple[in
 
 
 @part
-def return_of(rows: Rows, why: Why, pieces: Pieces, token: int) -> tuple[int, int]:
+def return_of(rows: PathTokens, why: Predecessor, pieces: Pieces, token: int) -> tuple[int, int]:
     """Go back from the return of an operation."""
     wave, left, back = int(rows.owner[token]), int(why.left[token]), int(why.back[token])
     if why.older[token] >= 0:
@@ -307,7 +315,7 @@ def return_of(rows: Rows, why: Why, pieces: Pieces, token: int) -> tuple[int, in
 
 
 @part
-def left_of(rows: Rows, why: Why, pieces: Pieces, token: int) -> tuple[int, int]:
+def left_of(rows: PathTokens, why: Predecessor, pieces: Pieces, token: int) -> tuple[int, int]:
     """Go back from when an operation left its queue."""
     ahead, wave = int(why.ahead[token]), int(rows.owner[token])
     if ahead < 0:
@@ -318,7 +326,7 @@ def left_of(rows: Rows, why: Why, pieces: Pieces, token: int) -> tuple[int, int]
 
 
 @part
-def begin_of(lives: Lives, pieces: Pieces, wave: int) -> tuple[int, int]:
+def begin_of(lives: WaveTimes, pieces: Pieces, wave: int) -> tuple[int, int]:
     """Go back from a wave's launch to the end of the previous wave in its slot, or to the first launch."""
     before, begin = int(lives.before[wave]), int(lives.begin[wave])
     if before >= 0:
@@ -332,7 +340,7 @@ def begin_of(lives: Lives, pieces: Pieces, wave: int) -> tuple[int, int]:
 
 
 @part
-def last_of(lives: Lives) -> int:
+def last_of(lives: WaveTimes) -> int:
     """The wave that ends last; the first such wave on a tie."""
     last = 0
     for wave in range(len(lives.end)):
@@ -342,7 +350,7 @@ def last_of(lives: Lives) -> int:
 
 
 @kernel
-def walk(rows: Rows, met: Met, lives: Lives, why: Why, pieces: Pieces) -> None:
+def walk(rows: PathTokens, met: BarrierTimes, lives: WaveTimes, why: Predecessor, pieces: Pieces) -> None:
     """Fill in the pieces of the path, from the last end back to the first begin.
 
     Every index comes from a recording whose columns agree; `pieces` has room for all pieces.
@@ -366,13 +374,13 @@ def walk(rows: Rows, met: Met, lives: Lives, why: Why, pieces: Pieces) -> None:
 class Graph(NamedTuple):
     """What determines the times of a unit."""
 
-    rows: Rows
-    met: Met
-    lives: Lives
-    why: Why
+    rows: PathTokens
+    met: BarrierTimes
+    lives: WaveTimes
+    why: Predecessor
 
 
-class Late(NamedTuple):
+class LatestTimes(NamedTuple):
     """Latest times of events, int64; modified."""
 
     issue: ndarray  # [tokens]
@@ -385,7 +393,7 @@ class Late(NamedTuple):
 
 
 @kernel
-def slacken(graph: Graph, late: Late, events: ndarray) -> None:
+def slacken(graph: Graph, late: LatestTimes, events: ndarray) -> None:
     """Fill in how late each token may issue, from the last event to the first.
 
     Event i is the issue of token i; event n + i (n tokens) is the arrival of a wave at token i.
@@ -400,7 +408,7 @@ def slacken(graph: Graph, late: Late, events: ndarray) -> None:
 
 
 @part
-def issues_late(graph: Graph, late: Late, token: int) -> None:
+def issues_late(graph: Graph, late: LatestTimes, token: int) -> None:
     """Limit the issue of a token by its successors, and by that limit what the token waits for."""
     rows, met, lives, why = graph.rows, graph.met, graph.lives, graph.why
     wave, unit = int(rows.owner[token]), int(rows.resource[token])
@@ -428,7 +436,7 @@ def issues_late(graph: Graph, late: Late, token: int) -> None:
 
 
 @part
-def sent_late(rows: Rows, why: Why, late: Late, token: int) -> int:
+def sent_late(rows: PathTokens, why: Predecessor, late: LatestTimes, token: int) -> int:
     """Return how late an operation may issue to return in time, and limit the operations before it."""
     back, older, ahead = int(late.back[token]), int(why.older[token]), int(why.ahead[token])
     if rows.queue[token] >= 0:
@@ -445,7 +453,7 @@ def sent_late(rows: Rows, why: Why, late: Late, token: int) -> int:
 
 
 @part
-def comes_late(rows: Rows, lives: Lives, late: Late, token: int) -> None:
+def comes_late(rows: PathTokens, lives: WaveTimes, late: LatestTimes, token: int) -> None:
     """Limit the events that precede the arrival at a token."""
     wave, at = int(rows.owner[token]), int(rows.place[token])
     limit = int(late.issue[token]) - int(rows.delay[token]) - int(rows.least[token])
@@ -473,25 +481,25 @@ def critical_path(recorded: Recording, played: Played) -> Path:
     rows = _rows(recorded, played)
     n, waves = len(rows.issue), len(played.end)
     met = _met(recorded, rows)
-    none = np.full(n, NOBODY, dtype=np.int64)
-    lives = Lives(
+    none = np.full(n, NO_INDEX, dtype=np.int64)
+    lives = WaveTimes(
         begin=played.begin,
         end=played.end,
         lead=recorded.lead,
         tail=recorded.tail,
         before=recorded.before.astype(np.int64),
         handover=recorded.handover,
-        drain=np.full(waves * CLASSES, NOBODY, dtype=np.int64),
+        drain=np.full(waves * CLASSES, NO_INDEX, dtype=np.int64),
     )
     units, queues = len(recorded.depth), int(recorded.queue.max(initial=0)) + 1
-    shared = Units(
-        last=np.full(units, NOBODY, dtype=np.int64),
+    shared = PathUnits(
+        last=np.full(units, NO_INDEX, dtype=np.int64),
         free=np.full(units, -FAR, dtype=np.int64),
         served=np.full(queues, -FAR, dtype=np.int64),
-        newest=np.full(queues, NOBODY, dtype=np.int64),
+        newest=np.full(queues, NO_INDEX, dtype=np.int64),
         latest=np.full(waves * CLASSES, -FAR, dtype=np.int64),
     )
-    why = Why(
+    why = Predecessor(
         source=none.copy(),
         by=none.copy(),
         ready=none.copy(),
@@ -516,7 +524,7 @@ def critical_path(recorded: Recording, played: Played) -> Path:
     )
 
 
-def _rows(recorded: Recording, played: Played) -> Rows:
+def _rows(recorded: Recording, played: Played) -> PathTokens:
     """The columns of tokens, with the arrival time of the wave at each."""
     n, wide = len(played.issue), np.int64
     order, first = recorded.order, recorded.first
@@ -532,7 +540,7 @@ def _rows(recorded: Recording, played: Played) -> Rows:
         *("await_first", "awaited", "meeting", "signals"),
     )
     columns = {name: getattr(recorded, name).astype(wide) for name in names}
-    return Rows(
+    return PathTokens(
         first=first,
         owner=owner,
         place=place,
@@ -544,31 +552,31 @@ def _rows(recorded: Recording, played: Played) -> Rows:
     )
 
 
-def _met(recorded: Recording, rows: Rows) -> Met:
+def _met(recorded: Recording, rows: PathTokens) -> BarrierTimes:
     """The last arrival at each meeting, and its token."""
     meetings = len(recorded.members)
-    last, who = np.full(meetings, -FAR), np.full(meetings, NOBODY, dtype=np.int64)
+    last, who = np.full(meetings, -FAR), np.full(meetings, NO_INDEX, dtype=np.int64)
     comers = np.flatnonzero(rows.signals >= 0)
     is_here = rows.signals[comers] == rows.meeting[comers]
     time = np.where(is_here, rows.arrival[comers], rows.issue[comers])
     by_time = np.lexsort((comers, time))
     of = rows.signals[comers[by_time]]
     last[of], who[of] = time[by_time], comers[by_time]  # the latest of each is written last
-    return Met(last=last, who=who, opening=recorded.opening)
+    return BarrierTimes(last=last, who=who, opening=recorded.opening)
 
 
-def _slack(rows: Rows, met: Met, lives: Lives, why: Why, units: int) -> np.ndarray:
+def _slack(rows: PathTokens, met: BarrierTimes, lives: WaveTimes, why: Predecessor, units: int) -> np.ndarray:
     """By how much each token's arrival, issue, queue exit and return could all be later, int64."""
     n = len(rows.issue)
     end = int(lives.end.max())
-    late = Late(
+    late = LatestTimes(
         issue=np.full(n, FAR, dtype=np.int64),
         comes=np.full(n, FAR, dtype=np.int64),
         back=np.full(n, FAR, dtype=np.int64),
         left=np.full(n, FAR, dtype=np.int64),
         opens=np.full(len(met.last), FAR, dtype=np.int64),
         end=np.full(len(lives.end), end, dtype=np.int64),
-        following=np.full(units, NOBODY, dtype=np.int64),
+        following=np.full(units, NO_INDEX, dtype=np.int64),
     )
     time = np.concatenate([rows.issue, rows.arrival])
     comes = np.repeat(np.array([1, 0]), n)
@@ -576,7 +584,7 @@ def _slack(rows: Rows, met: Met, lives: Lives, why: Why, units: int) -> np.ndarr
     in_time[rows.rank] = np.arange(n)
     events = np.lexsort((comes, np.tile(in_time, 2), time))[::-1].copy()
     for _ in range(2):  # if a barrier opens at the very moment of the last arrival, its events are reversed
-        late.following.fill(NOBODY)
+        late.following.fill(NO_INDEX)
         slacken(Graph(rows, met, lives, why), late, events)
     is_sent = rows.queue >= 0
     issue = np.minimum(late.issue, end) - rows.issue

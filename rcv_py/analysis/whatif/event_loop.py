@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
-from rcv_py.analysis.whatif.recording import NOBODY, Recording
+from rcv_py.analysis.whatif.recording import NO_INDEX, Recording
 from rcv_py.base.machine.compiled import kernel, part
 
 ARRIVES, TRIES = 0, 1  # the next event of a wave
@@ -33,7 +33,7 @@ class Played:
         return int(self.end.max() - self.begin.min()) if len(self.end) else 0
 
 
-class Tokens(NamedTuple):
+class RecordedTokens(NamedTuple):
     """Columns of tokens of a `Recording`, int64."""
 
     order: ndarray
@@ -55,7 +55,7 @@ class Tokens(NamedTuple):
     back: ndarray  # when its operation returned; modified
 
 
-class Waves(NamedTuple):
+class RecordedWaves(NamedTuple):
     """Columns of waves, int64."""
 
     first: ndarray
@@ -99,7 +99,7 @@ def play(recording: Recording) -> Played:
     tokens, waves, meetings = len(recording.latency), len(recording.begin), len(recording.members)
     issue = np.full(tokens, FAR, dtype=np.int64)
     begin, end = np.full((2, waves), FAR, dtype=np.int64)
-    after = np.full(waves, NOBODY, dtype=np.int64)
+    after = np.full(waves, NO_INDEX, dtype=np.int64)
     followed = np.flatnonzero(recording.before >= 0)
     after[recording.before[followed]] = followed
     turn = np.zeros(waves, dtype=np.int64)
@@ -109,11 +109,13 @@ def play(recording: Recording) -> Played:
     none, wide = np.zeros(waves, dtype=np.int64), np.int64
     made = {"issue": issue, "back": issue.copy()}
     columns = {
-        name: getattr(recording, name).astype(wide, copy=False) for name in Tokens._fields if name not in made
+        name: getattr(recording, name).astype(wide, copy=False)
+        for name in RecordedTokens._fields
+        if name not in made
     }
     loop(
-        Tokens(**columns, **made),
-        Waves(
+        RecordedTokens(**columns, **made),
+        RecordedWaves(
             first=recording.first,
             begin=begin,
             end=end,
@@ -135,7 +137,7 @@ def play(recording: Recording) -> Played:
             opening=recording.opening,
             last=np.full(meetings, -FAR, dtype=wide),
             arrived=np.zeros(meetings, dtype=wide),
-            waiting=np.full(meetings, NOBODY, dtype=wide),
+            waiting=np.full(meetings, NO_INDEX, dtype=wide),
         ),
         Heap(none.copy(), none.copy(), none.copy(), np.zeros(2, dtype=wide)),
     )
@@ -202,7 +204,9 @@ def close_up(heap: Heap) -> None:
 
 
 @part
-def open_meeting(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, meeting: int) -> int:
+def open_meeting(
+    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, meeting: int
+) -> int:
     """Release the waves that wait for a meeting; return when it opened."""
     opens = int(shared.last[meeting]) + int(shared.opening[meeting])
     wave = int(shared.waiting[meeting])
@@ -223,14 +227,14 @@ def come(shared: Shared, meeting: int, now: int) -> bool:
 
 
 @part
-def wait_at(waves: Waves, shared: Shared, meeting: int, wave: int) -> None:
+def wait_at(waves: RecordedWaves, shared: Shared, meeting: int, wave: int) -> None:
     """Make a wave wait until a meeting opens."""
     waves.beside[wave] = shared.waiting[meeting]
     shared.waiting[meeting] = wave
 
 
 @part
-def ready_at(tokens: Tokens, token: int, now: int) -> int:
+def ready_at(tokens: RecordedTokens, token: int, now: int) -> int:
     """When the dependencies of a token that arrives now are met, other waves aside.
 
     All of these times are known: the operations belong to its own wave, which issues in order.
@@ -244,7 +248,7 @@ def ready_at(tokens: Tokens, token: int, now: int) -> int:
 
 
 @part
-def come_to(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> None:
+def come_to(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
     """Arrive at the next token; without a barrier, schedule its attempt to issue at once."""
     token = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
     if tokens.meeting[token] >= 0 or tokens.signals[token] >= 0:
@@ -256,7 +260,9 @@ def come_to(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> No
 
 
 @part
-def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
+def arrive(
+    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
+) -> None:
     """Arrive at a barrier token: schedule its attempt to issue, or wait until its meeting opens."""
     wave, token, now = place
     ready = ready_at(tokens, token, now)
@@ -276,7 +282,9 @@ def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tupl
 
 
 @part
-def go_on(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
+def go_on(
+    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
+) -> None:
     """After the issue of a token, signal its meeting and go to the next token or the end of the wave."""
     wave, token, now = place
     waves.done[wave] += 1
@@ -294,7 +302,7 @@ def go_on(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple
 
 
 @part
-def send(tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
+def send(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]) -> None:
     """Determine when an operation that leaves its unit at a given time returns."""
     wave, token, now = place
     queue, kind = int(tokens.queue[token]), int(tokens.in_order[token])
@@ -313,7 +321,7 @@ def send(tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, in
 
 
 @part
-def set_out(heap: Heap, tokens: Tokens, waves: Waves, wave: int) -> None:
+def set_out(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int) -> None:
     """Begin a wave: go to its first token, or to its end."""
     now = int(waves.begin[wave]) + int(waves.lead[wave])
     if waves.first[wave] < waves.first[wave + 1]:
@@ -323,7 +331,7 @@ def set_out(heap: Heap, tokens: Tokens, waves: Waves, wave: int) -> None:
 
 
 @part
-def finish(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> None:
+def finish(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
     """End a wave, and begin the next one in its slot."""
     waves.end[wave] = now
     after = int(waves.after[wave])
@@ -333,7 +341,7 @@ def finish(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> Non
 
 
 @part
-def take(tokens: Tokens, shared: Shared, token: int, now: int) -> int:
+def take(tokens: RecordedTokens, shared: Shared, token: int, now: int) -> int:
     """Return when the token's unit is done with it, or FAR if the unit refuses the token now."""
     unit = int(tokens.resource[token])
     if unit < 0:
@@ -345,7 +353,7 @@ def take(tokens: Tokens, shared: Shared, token: int, now: int) -> int:
 
 
 @kernel
-def loop(tokens: Tokens, waves: Waves, shared: Shared, heap: Heap) -> None:
+def loop(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, heap: Heap) -> None:
     """Fill in when tokens issue and when waves begin and end; waves that follow none have a given begin.
 
     Every index comes from a recording whose columns agree; a heap holds at most all waves.

@@ -9,18 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import NONE
-from rcv_py.analysis.core.parcels import Lives, stretches
+from rcv_py.analysis.core.parcels import WaveLifetimes, stretches
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 EVERYTHING = 1 << 62
-MOST_TOKENS = 2_000_000  # played tokens: a second or two per experiment
+MAX_TOKENS = 2_000_000  # played tokens: a second or two per experiment
 EACH = 4  # instructions of each kind that are tried
 
 
-class Sample(NamedTuple):
+class SampledWaves(NamedTuple):
     """Waves to play: the waves of some shader engines, or of a part of the time of one engine."""
 
     rows: tuple[int, ...]  # of the wave index
@@ -34,7 +34,7 @@ class Sample(NamedTuple):
         return len(self.rows) < self.of
 
 
-def sample(trace: Trace, most: int = MOST_TOKENS) -> Sample:
+def sample(trace: Trace, most: int = MAX_TOKENS) -> SampledWaves:
     """Return the waves of the first shader engines that have at most `most` tokens together, at least one.
 
     The tokens of a wave are estimated from the size of its file.  If a single engine has too many tokens,
@@ -53,11 +53,11 @@ def sample(trace: Trace, most: int = MOST_TOKENS) -> Sample:
         taken.append(se)
         had += own
     rows = np.flatnonzero(np.isin(index.se, taken))
-    if had > max(most, MOST_TOKENS):
-        lives = Lives(index.se[rows], index.begin[rows], index.end[rows], index.size[rows])
+    if had > max(most, MAX_TOKENS):
+        lives = WaveLifetimes(index.se[rows], index.begin[rows], index.end[rows], index.size[rows])
         rows = rows[stretches(lives, int(most * size / tokens), 1)]
     held = int(tokens * float(index.size[rows].sum()) / size)
-    return Sample(tuple(rows.tolist()), tuple(taken), len(index), held)
+    return SampledWaves(tuple(rows.tolist()), tuple(taken), len(index), held)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,8 @@ class Hoist:
         is_later = (recording.line[waits] == self.wait) & np.isin(
             recording.line[recording.awaited], np.array(self.deferred, dtype=np.int64)
         )
-        behind = _next(recording, waits[is_later], self.until)
-        waits[is_later] = behind
+        next_waits = _next(recording, waits[is_later], self.until)
+        waits[is_later] = next_waits
         kept = np.flatnonzero(waits >= 0)
         waits, awaited = waits[kept], recording.awaited[kept]
         rows = np.lexsort((awaited, waits))
@@ -64,14 +64,14 @@ def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class HoistGroup:
     """Moves that help only together: each wait defers to the next one what the previous wait left."""
 
     hoists: tuple[Hoist, ...]  # in program order
     rows: tuple[int, ...]  # of the load order
 
 
-def groups(found: LoadOrder) -> list[Group]:
+def groups(found: LoadOrder) -> list[HoistGroup]:
     """Return the moves that correct inverted waits, the largest bound first."""
     rows: dict[int, list[int]] = {}
     place: dict[int, int] = {}
@@ -101,7 +101,7 @@ def groups(found: LoadOrder) -> list[Group]:
             )
             for wait in waits
         )
-        made.append(Group(hoists, tuple(own_rows)))
+        made.append(HoistGroup(hoists, tuple(own_rows)))
     return sorted(made, key=lambda one: -sum(int(found.bound[row]) for row in one.rows))
 
 
@@ -119,7 +119,7 @@ class Tried:
     together: Prediction | None  # for all tried moves; None: nothing was tried
 
 
-def tried(player: Player, found: LoadOrder, most: int = EACH) -> Tried:
+def predicted_moves(player: Player, found: LoadOrder, most: int = EACH) -> Tried:
     """Predict the gain of the moves with the largest bounds, group by group and all together."""
     made = groups(found)[:most]
     of_row: dict[int, Prediction] = {}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.whatif.changes import Change, Waves, repeated
+from rcv_py.analysis.attribution.stream import TokenStream
+from rcv_py.analysis.whatif.changes import Change, MoreWaves, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, recording
@@ -54,7 +54,7 @@ class Prediction:
 class Player:
     """Recordings of compute units, made once for any number of experiments."""
 
-    def __init__(self, streams: Sequence[Stream]) -> None:
+    def __init__(self, streams: Sequence[TokenStream]) -> None:
         self._streams = [stream for stream in streams if len(stream)]
         self._made: dict[Guess, list[Recording]] = {}
         self._played: dict[tuple[Guess, int], list[tuple[Recording, Played]]] = {}
@@ -135,7 +135,7 @@ def applied(recorded: Recording, changes: Sequence[Change]) -> Recording:
 
 def _times(changes: Sequence[Change]) -> int:
     """How often waves are repeated, in case none queues and the changes let waves start sooner."""
-    return 2 if any(isinstance(change, Waves) for change in changes) else 1
+    return 2 if any(isinstance(change, MoreWaves) for change in changes) else 1
 
 
 def _life(played: Sequence[Played]) -> float:

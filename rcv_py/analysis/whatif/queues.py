@@ -25,9 +25,9 @@ from numpy import ndarray
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LDS, MEMORY, VALU, VMEM
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.attribution.waits import wait_ends
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.base.machine.compiled import kernel
 from rcv_py.base.runs import starts_run
@@ -59,7 +59,7 @@ class Seen:
     order: np.ndarray  # int64, of CLASSES
 
 
-class Rows(NamedTuple):
+class QueueRows(NamedTuple):
     """Operations and other instructions that take a unit, in order of issue; int64."""
 
     unit: ndarray
@@ -68,7 +68,7 @@ class Rows(NamedTuple):
     stretch: ndarray  # by how much longer its hold may be; 0: its form determines the hold
 
 
-class Units(NamedTuple):
+class UnitState(NamedTuple):
     """State of units, int64; all but `depth` are modified."""
 
     depth: ndarray
@@ -86,7 +86,7 @@ class Taken(NamedTuple):
 
 
 @kernel
-def take(rows: Rows, units: Units, taken: Taken) -> None:
+def take(rows: QueueRows, units: UnitState, taken: Taken) -> None:
     """Go through what units took, and correct how long each held its unit by the next issue.
 
     Nothing issues while its unit refuses, so an issue during a hold shows that the hold was shorter; an
@@ -146,8 +146,8 @@ def cycles(parts: np.ndarray) -> np.ndarray:
     return -(-parts // FINE)
 
 
-@kept
-def returns(stream: Stream) -> tuple[np.ndarray, np.ndarray]:
+@memoized
+def returns(stream: TokenStream) -> tuple[np.ndarray, np.ndarray]:
     """Return the operations that a wait stalled for, int64, ascending, and when each returned, int64."""
     ends = wait_ends(stream)
     is_held = stream.tokens.stall[ends.token] > stream.lines.step
@@ -158,8 +158,8 @@ def returns(stream: Stream) -> tuple[np.ndarray, np.ndarray]:
     return token[first], back[first]
 
 
-@kept
-def seen(stream: Stream) -> Seen:
+@memoized
+def seen(stream: TokenStream) -> Seen:
     """Return the estimates for the pipes of a stream, and the order in which operations return."""
     lines = stream.lines
     lanes = 64 if lines.step == 4 else 32
@@ -176,7 +176,7 @@ def seen(stream: Stream) -> Seen:
     return Seen(hold=hold, depth=depth, service=service, moves=moves, order=order)
 
 
-def _pipe(stream: Stream, unit: int, hold: np.ndarray) -> int:
+def _pipe(stream: TokenStream, unit: int, hold: np.ndarray) -> int:
     """Fill in how long operations of a unit hold its pipe; return how much work the pipe takes."""
     token = in_time(stream, stream.of_unit(unit))
     issue, line = stream.issue[token], stream.line[token]
@@ -196,7 +196,7 @@ def _pipe(stream: Stream, unit: int, hold: np.ndarray) -> int:
     return int(np.median(full)) if len(full) >= _REFUSED else ENDLESS
 
 
-def _vector(stream: Stream, hold: np.ndarray) -> None:
+def _vector(stream: TokenStream, hold: np.ndarray) -> None:
     """Raise how long arithmetic holds its SIMD to the minimum time that another wave waited for it."""
     token = in_time(stream, stream.of_unit(VALU))
     token = token[np.argsort(stream.simd[stream.owner[token]], kind="stable")]
@@ -212,7 +212,7 @@ def _vector(stream: Stream, hold: np.ndarray) -> None:
             hold[(stream.lines.unit == VALU) & (hold == held)] = max(held, int(distance[len(distance) // 10]))
 
 
-def _service(stream: Stream, moves: np.ndarray, hold: np.ndarray, depth: int) -> np.ndarray:
+def _service(stream: TokenStream, moves: np.ndarray, hold: np.ndarray, depth: int) -> np.ndarray:
     """How long memory is busy with an operation of each code row, in parts of a cycle, int64."""
     nothing = np.zeros(len(moves), dtype=np.int64)
     token = in_time(stream, stream.of_unit(VMEM))
@@ -270,14 +270,16 @@ def pipe(
     All int64, rows in order of issue; `depth` is per unit: 0 for a unit that takes one operation at a time.
     """
     limit = np.array(depth, dtype=np.int64)
-    rows = Rows(unit.astype(np.int64), issue, ready, np.where(limit[unit] > 0, np.maximum(hold, _LONGER), 0))
-    units = Units(limit, np.full(len(limit), -FAR), np.full(len(limit), -FAR), np.full(len(limit), -1))
+    rows = QueueRows(
+        unit.astype(np.int64), issue, ready, np.where(limit[unit] > 0, np.maximum(hold, _LONGER), 0)
+    )
+    units = UnitState(limit, np.full(len(limit), -FAR), np.full(len(limit), -FAR), np.full(len(limit), -1))
     taken = Taken(hold.copy(), np.zeros_like(issue), np.zeros_like(issue))
     take(rows, units, taken)
     return taken
 
 
-def in_time(stream: Stream, token: np.ndarray) -> np.ndarray:
+def in_time(stream: TokenStream, token: np.ndarray) -> np.ndarray:
     """Tokens in order of issue."""
     return token[np.argsort(stream.issue[token], kind="stable")]
 

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import BRANCH, LDS, MATRIX, MESSAGE, NONE, SMEM, VALU, VMEM
-from rcv_py.analysis.attribution.stream import Stream, engine_stream
+from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
-from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.whatif.queues import (
     CLASSES,
     FAR,
@@ -42,9 +42,9 @@ from rcv_py.analysis.whatif.queues import (
 )
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
-NOBODY = -1
+NO_INDEX = -1
 _OWN = (NONE, BRANCH, MESSAGE)  # units that no other wave takes
 _OF_SIMD = (VALU, MATRIX)  # the other units are shared by the SIMDs of a compute unit
 _QUEUES = {VMEM: 0, LDS: 1, SMEM: 2}
@@ -134,13 +134,13 @@ OTHERS = (
 )
 
 
-def streams(trace: Trace, waves: Sequence[Wave]) -> list[Stream]:
+def streams(trace: Trace, waves: Sequence[TracedWave]) -> list[TokenStream]:
     """Return the columns of each traced compute unit of one shader engine."""
     units = sorted({wave.cu for wave in waves})
     return [engine_stream(trace, [wave for wave in waves if wave.cu == cu]) for cu in units]
 
 
-def recording(stream: Stream, guess: Guess = USUAL) -> Recording:
+def recording(stream: TokenStream, guess: Guess = USUAL) -> Recording:
     """Return the replayable form of a compute unit's waves; all guesses share the parts that none changes."""
     frame = _frame(stream)
     units = _units(stream, guess)
@@ -175,8 +175,8 @@ class _Frame:
     life_tail: np.ndarray  # int64 [waves], from the last issue to the end
 
 
-@kept
-def _frame(stream: Stream) -> _Frame:
+@memoized
+def _frame(stream: TokenStream) -> _Frame:
     tokens, line = stream.tokens, stream.line
     first, n, waves = tokens.first, len(line), len(tokens.waves)
     begin, end = (times - stream.base for times in tokens.lives)
@@ -255,7 +255,7 @@ class _Barriers(NamedTuple):
     opening: np.ndarray
 
 
-def _awaits(stream: Stream) -> _Awaits:
+def _awaits(stream: TokenStream) -> _Awaits:
     """Return the operations that tokens wait for, and where each token's operations begin."""
     links, n = stream.links, len(stream)
     wait = links.token[links.row_of]
@@ -266,7 +266,7 @@ def _awaits(stream: Stream) -> _Awaits:
     return _Awaits(borders(np.bincount(wait, minlength=n)), awaited, is_loose)
 
 
-def _with_results(stream: Stream, awaits: _Awaits) -> tuple[_Awaits, np.ndarray]:
+def _with_results(stream: TokenStream, awaits: _Awaits) -> tuple[_Awaits, np.ndarray]:
     """Add the matrix results that tokens read to their dependencies; return when those are ready, int64.
 
     A result is ready after the documented cycles, or sooner if an instruction read it sooner in the trace.
@@ -289,21 +289,23 @@ def _with_results(stream: Stream, awaits: _Awaits) -> tuple[_Awaits, np.ndarray]
     return awaits._replace(await_first=borders(counts), awaited=key % n), latency
 
 
-def _memory(stream: Stream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray, factor: float) -> _Memory:
+def _memory(
+    stream: TokenStream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray, factor: float
+) -> _Memory:
     """Return how operations queue and how long they take after that.
 
     If a wait ended with an operation, its return is known.  Else it took the usual time of its kind after its
     queue, but returned before the first wait for it that did not stall, before newer operations that return
     in order, and before its wave ended.
     """
-    issue, n, told = stream.issue, len(stream), seen(stream)
-    numbers = np.full(_PLACES, NOBODY, dtype=np.int64)
+    issue, n, observed = stream.issue, len(stream), seen(stream)
+    numbers = np.full(_PLACES, NO_INDEX, dtype=np.int64)
     numbers[list(_QUEUES)] = list(_QUEUES.values())
     queue = numbers[stream.unit]
     is_operation = queue >= 0
     is_operation[awaits.awaited] = True
     operation = np.flatnonzero(is_operation)
-    order = told.order[stream.line[operation]]
+    order = observed.order[stream.line[operation]]
     operation = operation[np.lexsort((operation, order, stream.owner[operation]))]
     latest, drains = _latest(stream, awaits, operation, tail)
     known, returned = returns(stream)
@@ -313,7 +315,7 @@ def _memory(stream: Stream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray,
     np.maximum.at(newest, stream.owner[operation], operation)
     ended = newest[drains]
     is_measured[ended[latest[ended] == (issue[stream.tokens.first[1:] - 1] + tail)[drains]]] = True
-    service = np.where(is_operation, told.service[stream.line], 0)
+    service = np.where(is_operation, observed.service[stream.line], 0)
     gone = np.where(queue >= 0, sent, issue)
     for number in range(len(_QUEUES)):
         rows = in_time(stream, np.flatnonzero(queue == number))
@@ -327,7 +329,7 @@ def _memory(stream: Stream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray,
 
 
 def _latest(
-    stream: Stream, awaits: _Awaits, operation: np.ndarray, tail: np.ndarray
+    stream: TokenStream, awaits: _Awaits, operation: np.ndarray, tail: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the latest possible return of each token's operation, and for which waves that was the end.
 
@@ -355,7 +357,7 @@ def _latest(
     return latest, drains
 
 
-def _in_order(stream: Stream, operation: np.ndarray, back: np.ndarray) -> np.ndarray:
+def _in_order(stream: TokenStream, operation: np.ndarray, back: np.ndarray) -> np.ndarray:
     """When operations return if each class returns in order of issue; rows as in `_latest`."""
     group = stream.owner[operation] * CLASSES + seen(stream).order[stream.line[operation]]
     value = back[operation]
@@ -365,7 +367,7 @@ def _in_order(stream: Stream, operation: np.ndarray, back: np.ndarray) -> np.nda
     return found
 
 
-def _usual(stream: Stream, known: np.ndarray, latency: np.ndarray) -> np.ndarray:
+def _usual(stream: TokenStream, known: np.ndarray, latency: np.ndarray) -> np.ndarray:
     """How long operations of each code row usually take after their queue, int64.
 
     A kind without measurements takes the latency from the survey.
@@ -379,10 +381,10 @@ def _usual(stream: Stream, known: np.ndarray, latency: np.ndarray) -> np.ndarray
     return usual
 
 
-def _barriers(stream: Stream) -> _Barriers:
+def _barriers(stream: TokenStream) -> _Barriers:
     """Return the meetings where tokens wait and arrive, the arrivals that open each, and its delay."""
     at, met, n = stream.crossings, stream.meetings, len(stream)
-    meeting, signals = np.full((2, n), NOBODY, dtype=np.int64)
+    meeting, signals = np.full((2, n), NO_INDEX, dtype=np.int64)
     meeting[at.token] = met.of
     signals[at.signal] = met.of
     members = np.bincount(met.of, minlength=len(met))
@@ -395,13 +397,13 @@ def _barriers(stream: Stream) -> _Barriers:
     return _Barriers(meeting, signals, members, opening)
 
 
-def _arrivals(stream: Stream) -> np.ndarray:
+def _arrivals(stream: TokenStream) -> np.ndarray:
     """When waves arrived at barriers; for a single barrier instruction, when they came to it."""
     at = stream.crossings
     return np.where(at.signal == at.token, stream.start[at.token], stream.issue[at.signal])
 
 
-def _ready(stream: Stream, frame: _Frame, back: np.ndarray) -> np.ndarray:
+def _ready(stream: TokenStream, frame: _Frame, back: np.ndarray) -> np.ndarray:
     """When tokens were ready, without their own delay; `back` is when operations and results were ready."""
     first, awaited, opening = (frame.columns[name] for name in ("await_first", "awaited", "opening"))
     ready = stream.start + frame.columns["least"]
@@ -417,20 +419,20 @@ def _ready(stream: Stream, frame: _Frame, back: np.ndarray) -> np.ndarray:
     return np.minimum(ready, stream.issue)
 
 
-def _units(stream: Stream, guess: Guess) -> _Units:
+def _units(stream: TokenStream, guess: Guess) -> _Units:
     """Return which unit each token takes, and for how long no other token got it.
 
     A unit is held as long as the form of the instruction says, but never past the next recorded begin.
     """
-    unit, told = stream.unit.astype(np.int64), seen(stream)
+    unit, observed = stream.unit.astype(np.int64), seen(stream)
     is_simd = np.isin(unit, _OF_SIMD)
     number = np.where(is_simd, 1 + stream.simd[stream.owner], 0) * _PLACES + unit
     is_own = np.isin(unit, _OWN) | (not guess.has_contention)
-    resource = np.where(is_own, NOBODY, number)
+    resource = np.where(is_own, NO_INDEX, number)
     depth = np.zeros(max(_PLACES, int(resource.max(initial=0)) + 1), dtype=np.int64)
-    for memory, cycles in told.depth.items():
+    for memory, cycles in observed.depth.items():
         depth[memory] = cycles
-    held = told.hold[stream.line]
+    held = observed.hold[stream.line]
     held = np.where(unit == MATRIX, np.maximum(held, stream.lines.passes[stream.line]), held)
     rows = in_time(stream, np.flatnonzero(resource >= 0))
     taken = pipe(resource[rows], stream.issue[rows], stream.start[rows], held[rows], depth)
@@ -440,11 +442,11 @@ def _units(stream: Stream, guess: Guess) -> _Units:
     return _Units(resource, depth, Taken(hold, sent, since))
 
 
-def _slots(stream: Stream, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _slots(stream: TokenStream, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the wave whose end freed the slot of each wave, and how long after that end the wave began."""
     waves = stream.tokens.waves
     keys = np.array([(wave.id.simd, wave.id.slot) for wave in waves], dtype=np.int64).reshape(-1, 2)
-    before = np.full(len(waves), NOBODY, dtype=np.int32)
+    before = np.full(len(waves), NO_INDEX, dtype=np.int32)
     rows = np.lexsort((begin, keys[:, 1], keys[:, 0]))
     is_next = ~starts_run(keys[rows, 0], keys[rows, 1])[1:] & (begin[rows[1:]] >= end[rows[:-1]])
     before[rows[1:][is_next]] = rows[:-1][is_next]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class PrefetchIteration:
     """Waits for an execution of an instruction wait for the previous one: data an iteration earlier.
 
     That is a second set of registers, or a second buffer: each iteration works on what the previous iteration
@@ -43,7 +43,7 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class MoveLater:
     """Move an instruction `by` executed instructions later, at most to the end of its wave."""
 
     line: int
@@ -64,7 +64,7 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class IssueWithoutGaps:
     """Instructions issue as soon as their unit is free: no gap before them, no dependencies.
 
     Waits for counters and barriers remain.

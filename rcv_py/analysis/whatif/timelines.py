@@ -14,10 +14,12 @@ from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import Recording
 from rcv_py.model.tokens import Tokens
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 
-def predicted_tokens(player: Player, changes: Sequence[Change], waves: Iterable[Wave]) -> dict[int, Tokens]:
+def predicted_tokens(
+    player: Player, changes: Sequence[Change], waves: Iterable[TracedWave]
+) -> dict[int, Tokens]:
     """Return the predicted instructions of waves with some changes, by row of the wave index.
 
     Waves whose compute unit was not played are left out.  Times are aligned cycles, as in `waves`.
@@ -52,7 +54,7 @@ def path_line(player: Player, changes: Sequence[Change] = ()) -> PathLine:
     return PathLine.joined(parts)
 
 
-def _tokens(base: int, recorded: Recording, played: Played, place: int, wave: Wave) -> Tokens:
+def _tokens(base: int, recorded: Recording, played: Played, place: int, wave: TracedWave) -> Tokens:
     low, high = int(recorded.first[place]), int(recorded.first[place + 1])
     order = recorded.order[low:high]
     issue, pace = played.issue[order], recorded.pace[order]

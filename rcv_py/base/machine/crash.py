@@ -17,7 +17,7 @@ from rcv_py.base.log import without_home
 from rcv_py.base.machine.file_locks import is_locked_here
 
 NAME = "fault-*.txt"
-MOST_BYTES = 64 << 10
+MAX_BYTES = 64 << 10
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def left_faults(folder: Path) -> tuple[str, ...]:
         with suppress(OSError), path.open("rb") as file:
             if not _hold(file):
                 continue
-            text = file.read(MOST_BYTES).decode("utf-8", "replace").strip()
+            text = file.read(MAX_BYTES).decode("utf-8", "replace").strip()
             path.unlink()
             if text:  # empty after a kill, which is no fault
                 found.append(without_home(text))

@@ -22,7 +22,7 @@ GRACE_S = 1.0  # then an import or an ending block is interrupted: ours are shor
 _AGAIN_S = 0.01  # between checks whether an import has ended, and whether the exception is propagating
 
 
-class Ended(KeyboardInterrupt):
+class Terminated(KeyboardInterrupt):
     """A signal ends this process; unlike `SystemExit` it is never an exit code of a command."""
 
 
@@ -30,7 +30,7 @@ class _Stopped(KeyboardInterrupt):
     """Ctrl+C; unlike its base it supports weak references."""
 
 
-class _Wish:
+class _PendingSignal:
     """The pending signal of this process; signals are handled in its main thread alone."""
 
     number = 0  # of the signal; 0: none
@@ -53,7 +53,7 @@ def ends_tidily() -> Iterator[None]:
     taken = {number: handler for number, handler in usual.items() if signal.getsignal(number) is handler}
     for number in taken:
         signal.signal(number, _end)
-    _Wish.number, _Wish.ask = 0, None  # a fork inherits the values of its parent
+    _PendingSignal.number, _PendingSignal.ask = 0, None  # a fork inherits the values of its parent
     try:
         yield
     except BaseException as error:
@@ -62,7 +62,7 @@ def ends_tidily() -> Iterator[None]:
     else:
         check_end()
     finally:
-        _Wish.number = 0
+        _PendingSignal.number = 0
         _set_alarm(0)
         for number, handler in taken.items():
             if signal.getsignal(number) is _end:
@@ -71,7 +71,7 @@ def ends_tidily() -> Iterator[None]:
 
 def check_end(error: BaseException | None = None) -> None:
     """Raise the exception of a signal since the block began, unless `error` is one."""
-    if _Wish.number and not isinstance(error, KeyboardInterrupt):
+    if _PendingSignal.number and not isinstance(error, KeyboardInterrupt):
         raise _exception() from error
 
 
@@ -82,11 +82,11 @@ def ends_by(ask: Callable[[], object]) -> Iterator[None]:
     An event loop needs it: an exception raised in a task of a group is wrapped, and the loop prints it and
     warns of tasks that never began.
     """
-    before, _Wish.ask = _Wish.ask, ask
+    before, _PendingSignal.ask = _PendingSignal.ask, ask
     try:
         yield
     finally:
-        _Wish.ask = before
+        _PendingSignal.ask = before
     check_end()
 
 
@@ -106,20 +106,28 @@ def not_interrupted() -> Iterator[None]:
 def _end(number: int, frame: FrameType | None) -> None:
     if number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # the same signal must not interrupt the clean-up
-    _Wish.number, _Wish.deadline, _Wish.raised = number, monotonic() + GRACE_S, None
-    if _Wish.ask is not None:
-        _Wish.ask()
+    _PendingSignal.number, _PendingSignal.deadline, _PendingSignal.raised = (
+        number,
+        monotonic() + GRACE_S,
+        None,
+    )
+    if _PendingSignal.ask is not None:
+        _PendingSignal.ask()
     _look(number, frame)
 
 
 def _look(_: int, frame: FrameType | None) -> None:
     """Raise the exception unless it is propagating, and check again soon until it has arrived."""
-    if not _Wish.number:
+    if not _PendingSignal.number:
         return
     has_alarm = _set_alarm(_AGAIN_S)
-    if _Wish.raised is not None and _Wish.raised() is not None:
+    if _PendingSignal.raised is not None and _PendingSignal.raised() is not None:
         return
-    if has_alarm and monotonic() < _Wish.deadline and (_Wish.ask is not None or _imports(frame)):
+    if (
+        has_alarm
+        and monotonic() < _PendingSignal.deadline
+        and (_PendingSignal.ask is not None or _imports(frame))
+    ):
         return
     error = _exception()
     try:
@@ -147,6 +155,6 @@ def _imports(frame: FrameType | None) -> bool:
 
 def _exception() -> KeyboardInterrupt:
     """The exception to raise; only one propagates out of `ends_tidily` at a time."""
-    error = Ended() if _Wish.number in _SIGNALS else _Stopped()
-    _Wish.raised = ref(error)
+    error = Terminated() if _PendingSignal.number in _SIGNALS else _Stopped()
+    _PendingSignal.raised = ref(error)
     return error

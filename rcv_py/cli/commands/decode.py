@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.options.program import DecodeOptions
 from rcv_py.cli.packing import written
 from rcv_py.results.written import DECODE_SCHEMA
 from rcv_py.work.opening import open_trace
 
 
-def run(options: DecodeOptions) -> Answer:
+def run(options: DecodeOptions) -> CommandAnswer:
     """Write the folder, and report what it contains."""
     from rcv_py.work.packing import unpack  # noqa: PLC0415 - what is wrong with a path is said before
 

@@ -9,7 +9,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.base.whole_files import whole_file
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.opening import markers
 from rcv_py.cli.options.program import ExportOptions
 from rcv_py.cli.terminal import progress
@@ -24,13 +24,13 @@ from rcv_py.work.load import batches
 from rcv_py.work.opening import open_trace
 
 
-def run(options: ExportOptions) -> Answer:
+def run(options: ExportOptions) -> CommandAnswer:
     """Write the file, or the folder of tables, and print its name and what is in it."""
     _check(options)
     trace = open_trace(options.folder, cache=options.cache)
     rows = wave_rows(trace, options.waves)
     text = _WRITERS[options.to](trace, rows, options)
-    return Answer(
+    return CommandAnswer(
         schema=EXPORT_SCHEMA,
         document=lambda: {"to": options.to, "file": str(options.out), "text": text},
         csv=lambda: ((), ()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.options.program import PackOptions
 from rcv_py.cli.packing import written
 from rcv_py.formats.locate import PACKED
@@ -14,7 +14,7 @@ from rcv_py.results.written import PACK_SCHEMA
 from rcv_py.work.opening import open_trace
 
 
-def run(options: PackOptions) -> Answer:
+def run(options: PackOptions) -> CommandAnswer:
     """Write the file, including facts from the tables of the run, and report what it contains."""
     from rcv_py.work.packing import pack  # noqa: PLC0415 - what is wrong with a path is said before
 

@@ -14,7 +14,7 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import translated, visible
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
 from rcv_py.cli.options.program import ReportOptions
@@ -22,19 +22,19 @@ from rcv_py.cli.terminal import progress
 from rcv_py.export.interactive.content import OF_PAGE
 from rcv_py.export.interactive.page import interactive_page
 from rcv_py.export.report.files import check_form, check_index, report_page, write_index, write_page
-from rcv_py.export.report.index import Entry, entry
+from rcv_py.export.report.index import IndexEntry, entry
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.results.written import REPORT_SCHEMA, REPORTS
-from rcv_py.work.captures import Here, captures_done
+from rcv_py.work.captures import InProcessExecutor, captures_done
 from rcv_py.work.executors import executor_for
 from rcv_py.work.opening import open_trace
 from rcv_py.work.pool import WorkerStopped
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 
 if TYPE_CHECKING:
     from rcv_py.analysis.whatif.predict import Player
@@ -46,7 +46,7 @@ DIED = "The process that made its report ended, each time it was tried."
 DIED_HINT = "There may not be enough memory: use --jobs 1."
 
 
-def run(options: ReportOptions) -> Answer:
+def run(options: ReportOptions) -> CommandAnswer:
     """Write the reports and print the name of each; report captures that cannot be read, and go on."""
     jobs = _jobs(options)
     index = None
@@ -61,14 +61,14 @@ def run(options: ReportOptions) -> Answer:
             _announce(job, done[job], is_table)
     if index is not None:
         unread = {job: f"{outcome.error} {outcome.hint}".strip() for job, outcome in done.items()}
-        entries = [done[job].entry or Entry(job.folder, "", error=unread[job]) for job in jobs]
+        entries = [done[job].entry or IndexEntry(job.folder, "", error=unread[job]) for job in jobs]
         write_index(entries, index)
     rows = [
         (str(job.folder), None if outcome.entry is None else str(job.target), outcome.error)
         for job, outcome in done.items()
     ]
-    table = Table.of_rows(REPORTS, rows)
-    return Answer(
+    table = ResultTable.of_rows(REPORTS, rows)
+    return CommandAnswer(
         schema=REPORT_SCHEMA,
         document=lambda: {"reports": table.rows()},
         csv=table.csv,
@@ -172,7 +172,7 @@ class Outcome:
     `page` is the text still to be written; `waves` says whose costs the report explains, as in documents.
     """
 
-    entry: Entry | None = None
+    entry: IndexEntry | None = None
     error: str = ""
     hint: str = ""
     bug: str = ""
@@ -197,7 +197,7 @@ def outcomes(jobs: Sequence[Job], options: ReportOptions, report: Report) -> Ite
             predict=options.predict,
             is_interactive=options.interactive,
         )
-        if isinstance(executor, Here):
+        if isinstance(executor, InProcessExecutor):
             shown = report if len(jobs) == 1 else silent
             make = partial(make, report=shown, workers=None, cache=options.cache)
         for at, outcome in captures_done(make, folders, executor, _lost):
@@ -226,7 +226,7 @@ def made(
     try:
         trace = open_trace(folder, cache=cache)
         facts = facts_about(trace, given)
-        with Reading(trace, workers=workers, report=report) as found:
+        with Reducer(trace, workers=workers, report=report) as found:
             inputs = ReportInputs(found, facts=facts, waves=waves)
             inputs.play = partial(_player, trace) if predict else None
             inputs.notes = NotePlaces.of(trace).read().notes

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.answer import Answer, Shown
+from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.options.program import SchemaOptions
 from rcv_py.cli.schemas import SCHEMAS, schema_document
 from rcv_py.results import written
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 _HINT = "\n`rcv schema NAME` prints one; `rcv schema envelope` what all documents have in common."
 
 
-def run(options: SchemaOptions) -> Answer | None:
+def run(options: SchemaOptions) -> CommandAnswer | None:
     """Print one schema, or list them."""
     if options.name is not None:
         import orjson  # noqa: PLC0415 - the list does not wait for it
 
         print(orjson.dumps(schema_document(options.name), option=orjson.OPT_INDENT_2).decode())
         return None
-    table = Table.of_rows(
+    table = ResultTable.of_rows(
         written.SCHEMAS, [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
     )
-    return Answer(
+    return CommandAnswer(
         schema=written.LIST_SCHEMA,
         document=lambda: {"schemas": table.rows()},
         csv=table.csv,
-        text=lambda: [Shown(table), _HINT],
+        text=lambda: [TextTable(table), _HINT],
     )

@@ -7,14 +7,14 @@ from pathlib import Path
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, translated
 from rcv_py.base.whole_files import unwritable, whole_folder
-from rcv_py.cli.answer import Answer, Shown
+from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.options.program import SynthOptions
 from rcv_py.results import written
-from rcv_py.results.table import Table
-from rcv_py.synth.samples import SAMPLES, Sample
+from rcv_py.results.table import ResultTable
+from rcv_py.synth.samples import SAMPLES, NamedSample
 
 
-def run(options: SynthOptions) -> Answer:
+def run(options: SynthOptions) -> CommandAnswer:
     """List the samples, or write the named ones, each into a folder of its name."""
     names = SAMPLES.ids() if options.all else tuple(options.names)
     rows: list[tuple[str, str, str | None, int | None]] = []
@@ -30,17 +30,17 @@ def run(options: SynthOptions) -> Answer:
             print(f"{folder}: {translated(plural(size, 'file'))}")
     if not names:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
-    table = Table.of_rows(written.SAMPLES, rows)
-    return Answer(
+    table = ResultTable.of_rows(written.SAMPLES, rows)
+    return CommandAnswer(
         schema=written.SAMPLES_SCHEMA,
         document=lambda: {"samples": table.rows()},
         csv=table.csv,
-        text=lambda: [] if names else [Shown(table)],
+        text=lambda: [] if names else [TextTable(table)],
         is_written=True,
     )
 
 
-def _write(sample: Sample, folder: Path, seed: int) -> int:
+def _write(sample: NamedSample, folder: Path, seed: int) -> int:
     """Write into a new or empty folder, so that no file of the user is lost."""
     try:
         if folder.exists() and any(folder.iterdir()):

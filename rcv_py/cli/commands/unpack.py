@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.options.program import UnpackOptions
 from rcv_py.cli.packing import written
 from rcv_py.formats.locate import is_packed
@@ -11,7 +11,7 @@ from rcv_py.results.written import UNPACK_SCHEMA
 from rcv_py.work.opening import open_trace
 
 
-def run(options: UnpackOptions) -> Answer:
+def run(options: UnpackOptions) -> CommandAnswer:
     """Write the folder, and report what it contains."""
     from rcv_py.work.packing import unpack  # noqa: PLC0415 - what is wrong with a path is said before
 

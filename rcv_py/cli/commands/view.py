@@ -16,9 +16,9 @@ from rcv_py.cli.options.program import ShotOptions, ViewOptions
 from rcv_py.formats.locate import SESSION
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
-from rcv_py.state.selection import Place, Selection
-from rcv_py.state.single_instance import Request, address, hand_over
-from rcv_py.work.ahead import Ahead
+from rcv_py.state.selection import SelectedPlace, Selection
+from rcv_py.state.single_instance import OpenRequest, address, hand_over
+from rcv_py.work.ahead import Preload
 
 PICTURE = Path("rcv.png")
 AROUND = 500  # cycles that a picture shows on either side of a moment
@@ -47,7 +47,9 @@ def run(options: ViewOptions) -> int:
         return _shown(options, place, files, session)
 
 
-def _shown(options: ViewOptions, place: Place | None, files: tuple[Path, ...], session: Path | None) -> int:
+def _shown(
+    options: ViewOptions, place: SelectedPlace | None, files: tuple[Path, ...], session: Path | None
+) -> int:
     """Show the capture in a window, in an already running window, or as a picture.
 
     A window restores the session of a file, whose capture the options name.
@@ -61,7 +63,7 @@ def _shown(options: ViewOptions, place: Place | None, files: tuple[Path, ...], s
         if hand_over(door, request):
             print(translated("Opened in the window that runs already."))
             return 0
-        ahead = None if options.folder is None else Ahead.of(options.folder)
+        ahead = None if options.folder is None else Preload.of(options.folder)
         memory.begin_start()
         try:
             from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
@@ -79,11 +81,11 @@ def _versions() -> str:
     return versions_text()
 
 
-def _request(options: ViewOptions, place: Place | None, files: tuple[Path, ...]) -> Request:
+def _request(options: ViewOptions, place: SelectedPlace | None, files: tuple[Path, ...]) -> OpenRequest:
     """The requested view with absolute paths, for a program in another folder."""
     folders = (options.folder, options.compare, options.twin)
     path, baseline, replicate = (None if folder is None else str(folder.absolute()) for folder in folders)
-    return Request(
+    return OpenRequest(
         path=path,
         baseline=baseline,
         replicate=replicate,
@@ -100,7 +102,7 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _draw_instead(options: ViewOptions, place: Place | None, files: tuple[Path, ...]) -> int:
+def _draw_instead(options: ViewOptions, place: SelectedPlace | None, files: tuple[Path, ...]) -> int:
     if options.folder is None:
         hint = "Use `rcv info` and `rcv shot`, or connect with ssh -X."
         raise UsageError("There is no display to show a window on.", hint=hint)
@@ -120,7 +122,7 @@ def _draw_instead(options: ViewOptions, place: Place | None, files: tuple[Path, 
     return 0
 
 
-def place_of(options: ViewOptions) -> Place | None:
+def place_of(options: ViewOptions) -> SelectedPlace | None:
     """Return the place of --goto, or of --wave, --line and --cycle, None without any; raise UsageError."""
     has_parts = any(part is not None for part in (options.wave, options.line, options.cycle))
     if options.goto is None and not has_parts:
@@ -129,8 +131,8 @@ def place_of(options: ViewOptions) -> Place | None:
         raise UsageError("--goto names a whole place.", hint="Leave out --wave, --line and --cycle.")
     try:
         if options.goto is not None:
-            return Place.parse(options.goto)
+            return SelectedPlace.parse(options.goto)
         wave = None if options.wave is None else WaveId.parse(options.wave)
     except ValueError as error:
         raise UsageError(f"{error}.", hint=_HINT) from error
-    return Place(Selection(wave, options.line), options.cycle)
+    return SelectedPlace(Selection(wave, options.line), options.cycle)

@@ -197,7 +197,7 @@ def command_pool(timeout_s: float = TIMEOUT_S, processes: int = PROCESSES) -> Wo
     return WorkerPool(CommandRunner(), processes, timeout_s=timeout_s, grace_s=GRACE_S, nests=True)
 
 
-class Request:
+class ClientRequest:
     """One request of a client: it can be cancelled from any thread, whether it waits or runs."""
 
     def __init__(self) -> None:
@@ -259,7 +259,7 @@ class ToolHandler:
         self.pool = pool
         self.tools: dict[str, Tool] = tools(can_write=paths.out is not None)
 
-    def call(self, name: str, given: Mapping[str, Any], request: Request) -> Reply:
+    def call(self, name: str, given: Mapping[str, Any], request: ClientRequest) -> Reply:
         """Return the result of a tool; errors become a sentence in it.  Raise Cancelled if stopped."""
         if name == HELP:
             return self._help(given)
@@ -286,7 +286,7 @@ class ToolHandler:
             tool.description, {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
         )
 
-    def _run(self, words: list[str], request: Request, max_kb: int, *, is_alone: bool = False) -> Reply:
+    def _run(self, words: list[str], request: ClientRequest, max_kb: int, *, is_alone: bool = False) -> Reply:
         try:
             return self._reply(words, request, max_kb, is_alone=is_alone)
         except Cancelled:
@@ -294,7 +294,9 @@ class ToolHandler:
         except RcvError as error:
             return failure(str(error), error.hint)
 
-    def _reply(self, words: list[str], request: Request, max_kb: int = 0, *, is_alone: bool = False) -> Reply:
+    def _reply(
+        self, words: list[str], request: ClientRequest, max_kb: int = 0, *, is_alone: bool = False
+    ) -> Reply:
         """Run a command line, preferably in the process that has its capture open."""
         if self.pool.waiting >= MAX_WAITING:
             raise UsageError(
@@ -309,7 +311,7 @@ class ToolHandler:
         except CallTimedOut as error:
             raise RcvError(str(error), TIMEOUT_HINT) from error
 
-    def _picture(self, tool: Tool, given: Mapping[str, Any], request: Request) -> Reply:
+    def _picture(self, tool: Tool, given: Mapping[str, Any], request: ClientRequest) -> Reply:
         """Draw in a separate process; without a name the picture is only sent."""
         if given.get("out"):
             words = tool.words(given, self.paths)
@@ -334,7 +336,7 @@ class ToolHandler:
             *(Page(f"{_CAPTURE}{quote(name)}", name, text) for name in names),
         ]
 
-    def read(self, uri: str, request: Request) -> str:
+    def read(self, uri: str, request: ClientRequest) -> str:
         """Return the JSON text of a resource; raise RcvError with a sentence if it cannot be read."""
         answer = self._reply(self._words_of(uri), request)
         if answer.is_error:

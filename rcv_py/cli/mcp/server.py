@@ -21,7 +21,7 @@ from mcp.server.stdio import stdio_server
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.base.machine.ending import ends_by
-from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool
+from rcv_py.cli.mcp.handler import ClientRequest, Reply, ToolHandler, command_pool
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
@@ -77,7 +77,7 @@ def make_server(handler: ToolHandler) -> Server[Any]:
         return types.ListToolsResult(tools=definitions(handler.tools))
 
     async def call_tool(context: Any, request: types.CallToolRequestParams) -> types.CallToolResult:
-        own = Request()
+        own = ClientRequest()
         job = partial(handler.call, request.name, request.arguments or {}, own)
         return _result(await _stoppable(own, job))
 
@@ -92,7 +92,7 @@ def make_server(handler: ToolHandler) -> Server[Any]:
     async def read_resource(
         context: Any, request: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        own = Request()
+        own = ClientRequest()
         uri = str(request.uri)
         text = await _stoppable(own, partial(handler.read, uri, own))
         return types.ReadResourceResult(
@@ -123,7 +123,7 @@ def make_server(handler: ToolHandler) -> Server[Any]:
     )
 
 
-async def _stoppable(request: Request, job: Callable[[], T]) -> T:
+async def _stoppable(request: ClientRequest, job: Callable[[], T]) -> T:
     """Run a blocking job in a thread; if the request is cancelled, stop the process that does it."""
     try:
         return await anyio.to_thread.run_sync(job, abandon_on_cancel=True)

@@ -190,7 +190,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class OptionSection:
     """Options with their own heading in the help."""
 
     title: str
@@ -207,7 +207,7 @@ class Argument:
     is_positional: bool = False
     is_range: bool = False  # written as --from and --to
     one_of: str = ""  # options that share this word exclude each other
-    section: Section | None = None
+    section: OptionSection | None = None
     old: Mapping[str, object] = field(default_factory=dict)  # old flags, and the value they stand for
 
 
@@ -222,7 +222,7 @@ class Options:
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
-    behind: ClassVar[str] = (
+    rest_name: ClassVar[str] = (
         ""  # the argument that takes all words after `--`, which are not parsed as options
     )
     arguments: ClassVar[Mapping[str, Argument]] = {}  # positional, own, then shared ones, then forms
@@ -329,11 +329,11 @@ def read_options(
     for action in parser._actions:  # argparse has no public list of them
         if action.option_strings:
             action.default = argparse.SUPPRESS  # so that every value present was given
-    has_rest = options.behind and "--" in words
+    has_rest = options.rest_name and "--" in words
     end = words.index("--") if has_rest else len(words)
     values = vars(parser.parse_intermixed_args(words[:end]))
     if has_rest:
-        values[options.behind] = list(words[end + 1 :])
+        values[options.rest_name] = list(words[end + 1 :])
     positional = {name for name, argument in options.arguments.items() if argument.is_positional}
     read = options(**values, given=frozenset(values.keys() - positional))
     check_needs(read)
@@ -384,7 +384,7 @@ def option(
     default: object = None,
     *,
     one_of: str = "",
-    section: Section | None = None,
+    section: OptionSection | None = None,
     repeated: bool = False,
     read: Callable[[str], object] | None = None,
     old: Mapping[str, object] | None = None,
@@ -411,7 +411,7 @@ def path(help: str, metavar: str, default: object = None, **how: Any) -> Any:
     return option(help, default, read=Path, metavar=metavar, **how)
 
 
-def flag(help: str, *, one_of: str = "", section: Section | None = None) -> Any:
+def flag(help: str, *, one_of: str = "", section: OptionSection | None = None) -> Any:
     """Declare `--name`, which is true if it is given."""
     return Argument(help, {"action": "store_true"}, False, one_of=one_of, section=section)
 

@@ -159,7 +159,7 @@ class OfCaptures(OfCapture):
     more: list[Path] = positional("FOLDER", "more captures", nargs="*")
 
 
-class Rows(OfCapture):
+class RowOptions(OfCapture):
     """Options of a table: how many rows, and in which order."""
 
     needs: ClassVar[Sequence[Need]] = (beside("sort", "ascending"),)
@@ -205,7 +205,7 @@ class OfAllWaves(OfWaves):
     waves: str | None = waves(ALL)
 
 
-class Ruled(OfWaves, Rows):
+class Ruled(OfWaves, RowOptions):
     """Options of results by our rules or the reference viewer's, which counts all waves."""
 
     rule: str = rule("our estimate or the reference viewer's (default ours)")

@@ -23,8 +23,8 @@ from rcv_py.base.progress import Report as Progress
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import plural, short_kernel, short_paths, translated
 from rcv_py.export.interactive.lists import lists_of, said_text, shown_text
-from rcv_py.export.interactive.packed import Columns
-from rcv_py.export.interactive.waves import Shown, put_waves, shown_waves
+from rcv_py.export.interactive.packed import PackedColumns
+from rcv_py.export.interactive.waves import PageWaves, put_waves, shown_waves
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -44,9 +44,9 @@ class Making:
     """The inputs of the parts of a page, and the target of their columns."""
 
     inputs: ReportInputs
-    shown: Shown
+    shown: PageWaves
     code: np.ndarray  # int64, code rows that the page has, ascending
-    columns: Columns
+    columns: PackedColumns
 
     @property
     def trace(self) -> Trace:
@@ -56,7 +56,7 @@ class Making:
 
 def content(
     inputs: ReportInputs, tokens: int, *, report: Progress = silent, cancel: CancelFlag | None = None
-) -> tuple[dict[str, Any], Columns]:
+) -> tuple[dict[str, Any], PackedColumns]:
     """Return the document of a page with at most `most` tokens, and its columns.
 
     Raise Cancelled once `cancel` is set.
@@ -65,7 +65,9 @@ def content(
     waves = (one.wave for finding in inputs.findings.in_full for one in finding.evidence)
     wanted = [row for wave in waves if wave is not None and (row := trace.waves.row(wave)) is not None]
     slowest = (one.slowest.wave for one in inputs.spreads.values()) if len(trace.waves) else ()
-    made = Making(inputs, shown_waves(trace, [*wanted, *slowest], tokens), _code_rows(inputs), Columns())
+    made = Making(
+        inputs, shown_waves(trace, [*wanted, *slowest], tokens), _code_rows(inputs), PackedColumns()
+    )
     document = {}
     for done, (name, part) in enumerate(PARTS.items()):
         if cancel is not None:

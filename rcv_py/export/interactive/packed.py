@@ -21,7 +21,7 @@ EXACT = (1 << 52) - 1  # what a number of JavaScript holds exactly, also after z
 _LEVEL = 9
 
 
-class Columns:
+class PackedColumns:
     """Columns of numbers, collected into bytes."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Columns:
         return b"".join(self._parts)
 
 
-def packed(document: Mapping[str, Any], columns: Columns) -> str:
+def packed(document: Mapping[str, Any], columns: PackedColumns) -> str:
     """Return a document and columns as Base64: the length of the JSON (uint32), it in ASCII, the bytes."""
     head = json.dumps({**document, "columns": columns.places}, separators=(",", ":")).encode()
     raw = len(head).to_bytes(4, "little") + head + columns.data

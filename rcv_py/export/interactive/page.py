@@ -23,7 +23,7 @@ from rcv_py.export.report.inputs import ReportInputs
 
 MAX_TOKENS = 1_500_000  # about a byte each where waves do the same, several at worst
 MAX_LETTERS = 6_000_000  # of Base64
-FEWEST_TOKENS = 1_000  # below that other things fill the page
+MIN_TOKENS = 1_000  # below that other things fill the page
 SAY = re.compile(r'say\(("(?:[^"\\]|\\.)*")\)')
 MARKUP_TEXT = re.compile(
     r'(?<=>)[^<>\n]*[A-Za-z]{2}[^<>\n]*(?=<)|(?<=title=")[^"]+|(?<=aria-label=")[^"]+|(?<=placeholder=")[^"]+'
@@ -72,7 +72,7 @@ def _data(inputs: ReportInputs, report: Report, cancel: CancelFlag | None) -> st
     tokens = MAX_TOKENS
     while True:
         data = packed(*content(inputs, tokens, report=report, cancel=cancel))
-        if len(data) <= MAX_LETTERS or tokens < FEWEST_TOKENS:
+        if len(data) <= MAX_LETTERS or tokens < MIN_TOKENS:
             return data
         tokens //= 4  # they hardly repeat themselves
 

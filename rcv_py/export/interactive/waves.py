@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
-from rcv_py.export.interactive.packed import Columns
+from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
@@ -22,7 +22,7 @@ AT_ONCE = 4 << 20  # bytes of files that are read together
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class PageWaves:
     """Rows of the wave index that are on a page, in order of the index."""
 
     rows: np.ndarray  # int64
@@ -36,7 +36,7 @@ class Shown:
         return np.array([wave.row for wave in self.tokens.waves], dtype=np.int64)
 
 
-def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> Shown:
+def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> PageWaves:
     """Read waves until the page has `most` tokens; `named` are rows of the index that come first."""
     index = trace.waves
     first = (row for row in named if 0 <= row < len(index))
@@ -51,7 +51,7 @@ def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> Shown:
                 count += len(wave.tokens)
                 read.append(wave)
     waves = sorted(read, key=lambda wave: wave.row)
-    return Shown(rows, of_waves(waves), missing, len(index))
+    return PageWaves(rows, of_waves(waves), missing, len(index))
 
 
 def by_unit(index: WaveIndex) -> list[int]:
@@ -77,7 +77,7 @@ def _batches(trace: Trace, rows: np.ndarray) -> Iterator[WaveBatch]:
         yield trace.reader.read(job)
 
 
-def put_waves(shown: Shown, trace: Trace, columns: Columns) -> None:
+def put_waves(shown: PageWaves, trace: Trace, columns: PackedColumns) -> None:
     """Add columns of waves, and of all their tokens, concatenated.
 
     A token has its distance from the end of the previous token (for the first, from the start of its wave),

@@ -12,15 +12,15 @@ import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Cell, Column, Table
+from rcv_py.export.report.model import ReportCell, ReportColumn, ReportTable
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.results import table as results
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import Field, ShownIn
 from rcv_py.results.kinds import INSTRUCTION, ROW, ROW_OR_NONE, SHARE, SOURCE
 from rcv_py.results.places import with_short_sources
 
-NOTHING = Cell("")
+NOTHING = ReportCell("")
 
 
 def place_text(
@@ -47,66 +47,72 @@ def cycle_anchor(cycle: int, wave: WaveId | None = None) -> str:
     return f"{wave_anchor(wave) if wave is not None else ''}@{cycle}"
 
 
-def number(value: float | None, link: str = "", anchor: str = "") -> Cell:
+def number(value: float | None, link: str = "", anchor: str = "") -> ReportCell:
     """Return a cell with a whole number, grouped by thousands; None is unknown."""
-    return NOTHING if value is None else Cell(text=f"{value:,}", anchor=anchor, link=link, value=float(value))
+    return (
+        NOTHING
+        if value is None
+        else ReportCell(text=f"{value:,}", anchor=anchor, link=link, value=float(value))
+    )
 
 
-def share(part: float | None, total: float) -> Cell:
+def share(part: float | None, total: float) -> ReportCell:
     """Return a cell with a share in percent and a bar of that length; None is unknown."""
     if part is None:
         return NOTHING
     if not total:
-        return Cell("", value=0.0)
+        return ReportCell("", value=0.0)
     value = part / total
     text = f"{100 * value:.1f} %" if value >= 0.0005 or value == 0 else "<0.1 %"
-    return Cell(text, value=value, share=min(1.0, max(0.0, value)))
+    return ReportCell(text, value=value, share=min(1.0, max(0.0, value)))
 
 
-def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> Cell:
+def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> ReportCell:
     """Return a cell with text of the program."""
-    return Cell(text, anchor, link, is_code=True, tip=tip)
+    return ReportCell(text, anchor, link, is_code=True, tip=tip)
 
 
-def table(*columns: Column, caption: str = "", is_folded: bool = False) -> Table:
+def table(*columns: ReportColumn, caption: str = "", is_folded: bool = False) -> ReportTable:
     """Return a table of columns of equal length."""
-    return Table(columns, caption, is_folded)
+    return ReportTable(columns, caption, is_folded)
 
 
-def column(title: str, cells: Iterable[Cell], tip: str = "", *, is_number: bool = False) -> Column:
+def column(
+    title: str, cells: Iterable[ReportCell], tip: str = "", *, is_number: bool = False
+) -> ReportColumn:
     """Return a column of cells that exists only in this report."""
-    return Column(title, tuple(cells), tip, is_number)
+    return ReportColumn(title, tuple(cells), tip, is_number)
 
 
-def texts(title: str, values: Iterable[str], tip: str = "") -> Column:
+def texts(title: str, values: Iterable[str], tip: str = "") -> ReportColumn:
     """Return a column of texts."""
-    return column(title, map(Cell, values), tip)
+    return column(title, map(ReportCell, values), tip)
 
 
-def text_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+def text_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> ReportTable:
     """Return a table of texts."""
     found = list(rows)
     return table(*(texts(title, [row[at] for row in found]) for at, title in enumerate(titles)))
 
 
-def numbers(title: str, values: Iterable[float | None], tip: str = "") -> Column:
+def numbers(title: str, values: Iterable[float | None], tip: str = "") -> ReportColumn:
     """Return a column of whole numbers."""
     return column(title, map(number, _plain(values)), tip, is_number=True)
 
 
-def shares(title: str, parts: Iterable[float | None], total: float, tip: str = "") -> Column:
+def shares(title: str, parts: Iterable[float | None], total: float, tip: str = "") -> ReportColumn:
     """Return a column of shares of a total."""
     return column(title, (share(part, total) for part in _plain(parts)), tip, is_number=True)
 
 
-def links(inputs: ReportInputs, rows: Iterable[int], title: str = "#", tip: str = "") -> Column:
+def links(inputs: ReportInputs, rows: Iterable[int], title: str = "#", tip: str = "") -> ReportColumn:
     """Return a column of links to instructions; nothing for -1."""
     size = len(inputs.trace.code)
     cells = (number(row, line_anchor(row)) if 0 <= row < size else NOTHING for row in rows)
     return column(title, cells, tip, is_number=True)
 
 
-def places(rows: Iterable[int]) -> Column:
+def places(rows: Iterable[int]) -> ReportColumn:
     """Return a column of instructions that are link targets."""
     return column("#", (number(row, anchor=line_anchor(row)) for row in rows), is_number=True)
 
@@ -117,11 +123,11 @@ def instructions(
     title: str = "instruction",
     link: str = "#",
     guesses: Iterable[bool] = (),
-) -> tuple[Column, Column]:
+) -> tuple[ReportColumn, ReportColumn]:
     """Return columns of links to instructions and of their texts with source places; guesses are marked."""
     trace, guess = inputs.trace, iter(guesses)
 
-    def cell(row: int, is_guess: bool) -> Cell:
+    def cell(row: int, is_guess: bool) -> ReportCell:
         if not 0 <= row < len(trace.code):
             return NOTHING
         text = f"{trace.code.text[row]}{beside(trace, row)}"
@@ -130,24 +136,24 @@ def instructions(
     return links(inputs, rows, link), column(title, (cell(row, next(guess, False)) for row in rows))
 
 
-def sources(inputs: ReportInputs, rows: Iterable[int]) -> Column:
+def sources(inputs: ReportInputs, rows: Iterable[int]) -> ReportColumn:
     """Return a column of source places: short, with the full path as a tooltip."""
     return column("source", (code(inputs.short_sources[row], tip=inputs.sources[row]) for row in rows))
 
 
-def declared(field: Field, values: Iterable[Any]) -> Column:
+def declared(field: Field, values: Iterable[Any]) -> ReportColumn:
     """Return a column that a result declares."""
     cells = (_cell(field, value) for value in _plain(values))
     return column(field.title, cells, field.sentence, is_number=field.is_number)
 
 
-def report_table(result: results.Table, trace: Trace, caption: str = "") -> Table:
+def report_table(result: results.ResultTable, trace: Trace, caption: str = "") -> ReportTable:
     """Return a result as a table: the fields that reports show, for all of its rows."""
     shown = with_short_sources(result, trace)
     records = shown.records()
     columns = [
         declared(field, [record[field.name] for record in records] if field.of is None else records)
-        for field in shown.fields(At.REPORT)
+        for field in shown.fields(ShownIn.REPORT)
     ]
     return table(*columns, caption=caption)
 
@@ -156,10 +162,10 @@ def _plain(values: Iterable[Any]) -> Iterable[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else values
 
 
-def _cell(field: Field, value: Any) -> Cell:
+def _cell(field: Field, value: Any) -> ReportCell:
     """The value of a field, or all values of its row if its text is derived from them."""
     if field.of is not None:
-        return Cell(field.of(value))
+        return ReportCell(field.of(value))
     if value is None or (field.kind is ROW_OR_NONE and value < 0):
         return NOTHING
     if field.kind is SHARE:
@@ -167,4 +173,4 @@ def _cell(field: Field, value: Any) -> Cell:
     if field.kind in (INSTRUCTION, SOURCE):
         return code(value)
     link = line_anchor(value) if field.kind in (ROW, ROW_OR_NONE) else ""
-    return Cell(field.text(value), link=link, value=float(value) if field.is_number else None)
+    return ReportCell(field.text(value), link=link, value=float(value) if field.is_number else None)

@@ -13,7 +13,7 @@ from rcv_py.base.progress import Report as Progress
 from rcv_py.base.text import short_kernel, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.html import html
-from rcv_py.export.report.index import MARK, Entry, index
+from rcv_py.export.report.index import MARK, IndexEntry, index
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import Report
@@ -110,7 +110,7 @@ def check_index(path: Path) -> None:
         raise UsageError(text, hint=_ELSEWHERE)
 
 
-def write_index(entries: Sequence[Entry], path: Path) -> None:
+def write_index(entries: Sequence[IndexEntry], path: Path) -> None:
     """Write the page that lists several reports; raises UsageError or ExportError."""
     check_form(path)
     check_index(path)

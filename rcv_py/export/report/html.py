@@ -51,31 +51,31 @@ class _Page:
         self._anchors = report.anchors()
         self._written = {section.id for section in report.sections}
 
-    def section(self, section: model.Section) -> str:
+    def section(self, section: model.ReportSection) -> str:
         intro = f'<p class="intro">{_said(section.intro)}</p>' if section.intro else ""
         parts = "\n".join(self._part(part) for part in section.parts)
         return f'<section id="{escape(section.id)}"><h2>{_said(section.title)}</h2>{intro}{parts}</section>'
 
     def _part(self, part: model.Part) -> str:
         match part:
-            case model.Table():
+            case model.ReportTable():
                 return self._table(part)
-            case model.Note():
+            case model.ReportNote():
                 return f'<p class="note {escape(part.weight)}">{_sentence(part.text)}</p>'
             case model.Prose():
                 return _prose(part)
-            case model.Listing():
+            case model.ReportListing():
                 lines = f"<pre>{escape(chr(10).join(part.lines))}</pre>"
                 return _folded(part.caption, lines) if part.caption else lines
             case model.Subheading():
                 return f"<h3{self._id(part.anchor)}>{_said(part.text)}</h3>"
-            case model.Stacked() | model.Curve() | model.Bins() | model.Bars():
+            case model.Stacked() | model.ReportCurve() | model.ReportHistogram() | model.ReportBars():
                 drawn = svg(part, self._anchors)
                 return f"<figure><figcaption>{_said(part.title)}</figcaption>{drawn}</figure>"
             case _:
                 assert_never(part)
 
-    def _table(self, table: model.Table) -> str:
+    def _table(self, table: model.ReportTable) -> str:
         kinds = _kinds(table)
         named = [f"{kind}{at}" for at, kind in enumerate(kinds, 1) if kind and at <= MAX_COLUMNS]
         group = f' class="{" ".join(named)}"' if named else ""
@@ -92,7 +92,7 @@ class _Page:
             return _folded(table.caption or "Show", body)
         return (f'<p class="caption">{_said(table.caption)}</p>' if table.caption else "") + body
 
-    def _cell(self, at: int, column: str, cell: model.Cell) -> str:
+    def _cell(self, at: int, column: str, cell: model.ReportCell) -> str:
         kind = column or ("c" if cell.is_code else "w" if len(cell.text) > LONG else "")
         if kind == column and at < MAX_COLUMNS:
             kind = ""  # the class of the table says it
@@ -139,7 +139,7 @@ def _folded(caption: str, body: str) -> str:
     return f"<details><summary>{_said(caption)}</summary>{body}</details>"
 
 
-def _kinds(table: model.Table) -> list[str]:
+def _kinds(table: model.ReportTable) -> list[str]:
     """The kind of all cells of each column: `n` numbers, `c` code, or "" if mixed."""
     kinds = []
     for column in table.columns:
@@ -149,7 +149,7 @@ def _kinds(table: model.Table) -> list[str]:
     return kinds
 
 
-def _tells(cell: model.Cell) -> bool:
+def _tells(cell: model.ReportCell) -> bool:
     """Whether the text of a cell is enough to sort it by."""
     text = cell.text.replace(",", "").removesuffix("%").strip()
     try:
@@ -159,7 +159,7 @@ def _tells(cell: model.Cell) -> bool:
     return True
 
 
-def _head(column: model.Column) -> str:
+def _head(column: model.ReportColumn) -> str:
     kind = " data-n" if column.is_number else ""
     tip = f' title="{_said(column.tip)}"' if column.tip else ""
     return f"<th{kind}{tip}>{_said(column.title)}</th>"

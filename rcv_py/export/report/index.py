@@ -15,9 +15,9 @@ from rcv_py.base.text import plural, short_kernel, visible
 from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
 from rcv_py.export.report.html import html
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Cell, Note, Part, Report, Section, Table
+from rcv_py.export.report.model import Part, Report, ReportCell, ReportNote, ReportSection, ReportTable
 from rcv_py.results import table as results
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import Field, ShownIn
 
 MARK = "An index of reports, written by rcv"
 _INTRO = (
@@ -27,7 +27,7 @@ _INTRO = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """The index row of one capture; plain values, because it comes from another process."""
 
     folder: Path
@@ -43,11 +43,11 @@ class Entry:
     error: str = ""  # why there is no report, as sentences
 
 
-def entry(inputs: ReportInputs, file: str) -> Entry:
+def entry(inputs: ReportInputs, file: str) -> IndexEntry:
     """Return the row of a capture whose report was written to `file`."""
     trace, found = inputs.trace, inputs.findings
     first: Finding | None = next((one for one in found.findings if one.rank == RANKED), None)
-    return Entry(
+    return IndexEntry(
         folder=trace.path,
         file=file,
         name=trace.name,
@@ -61,23 +61,23 @@ def entry(inputs: ReportInputs, file: str) -> Entry:
     )
 
 
-def index(entries: Sequence[Entry]) -> Report:
+def index(entries: Sequence[IndexEntry]) -> Report:
     """Return the page, with captures in the order in which they were named."""
     good = [one for one in entries if not one.error]
     bad = [one for one in entries if one.error]
     parts: list[Part] = [_captures(good)] if good else []
     for one in bad:
         is_named = str(one.folder) in one.error
-        parts.append(Note(one.error if is_named else f"{one.folder}: {one.error}", "error"))
+        parts.append(ReportNote(one.error if is_named else f"{one.folder}: {one.error}", "error"))
     without = f", {plural(len(bad), 'capture')} without a report" if bad else ""
-    section = Section("captures", "Captures", parts, _INTRO)
+    section = ReportSection("captures", "Captures", parts, _INTRO)
     subtitle = f"{plural(len(good), 'report')}{without}"
     return Report("Reports of captures", subtitle, (section,), f"{MARK} {__version__}.")
 
 
-def _captures(entries: Sequence[Entry]) -> Table:
+def _captures(entries: Sequence[IndexEntry]) -> ReportTable:
     return table(
-        column("report", (Cell(one.name, file=one.file) for one in entries)),
+        column("report", (ReportCell(one.name, file=one.file) for one in entries)),
         column("kernel", (code(one.kernel) for one in entries)),
         texts("device", (one.target for one in entries)),
         numbers("waves", (one.waves for one in entries)),
@@ -92,24 +92,24 @@ def _captures(entries: Sequence[Entry]) -> Table:
     )
 
 
-def library_markdown(heading: str, library: results.Table) -> str:
+def library_markdown(heading: str, library: results.ResultTable) -> str:
     """Return the table of a library for a README."""
     return f"# {md_text(heading)}\n\n{library.markdown()}"
 
 
-def library_page(heading: str, library: results.Table) -> str:
+def library_page(heading: str, library: results.ResultTable) -> str:
     """Return the table of a library as a page that needs no other file; a click on a heading sorts."""
-    rows = list(zip(library.cells(At.REPORT), library.records(), strict=True))
+    rows = list(zip(library.cells(ShownIn.REPORT), library.records(), strict=True))
     columns = [
         column(
             field.title,
-            (Cell(visible(texts[at]), **_extra(field, row)) for texts, row in rows),
+            (ReportCell(visible(texts[at]), **_extra(field, row)) for texts, row in rows),
             field.sentence,
             is_number=field.is_number,
         )
-        for at, field in enumerate(library.fields(At.REPORT))
+        for at, field in enumerate(library.fields(ShownIn.REPORT))
     ]
-    section = Section("captures", "Captures", (table(*columns),))
+    section = ReportSection("captures", "Captures", (table(*columns),))
     made_with = f"Written by rcv {__version__}."
     return html(Report(visible(heading), "A click on a heading sorts.", (section,), made_with))
 

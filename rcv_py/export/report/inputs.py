@@ -27,7 +27,7 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, why_no
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFacts
+from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFactColumns
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
@@ -36,7 +36,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.notes import Note
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 if TYPE_CHECKING:  # it imports a compiler
     from rcv_py.analysis.whatif.predict import Player
@@ -168,11 +168,11 @@ class ReportInputs(FindingInputs):
         return health_notes(self.trace, self.answers.of if self.answers.waves else None, self.answers.missing)
 
     @property
-    def lives(self) -> WaveFacts:
+    def lives(self) -> WaveFactColumns:
         """All waves that could be read, by their place in the index."""
         return self.answers.of(WAVE_FACTS)
 
-    def wave(self, id: WaveId) -> Wave | None:
+    def wave(self, id: WaveId) -> TracedWave | None:
         """Read one wave; None if it is missing or damaged."""
         row = self.trace.waves.row(id)
         waves = () if row is None else self.trace.reader.read([row]).waves

@@ -40,7 +40,7 @@ class _Anchors:
         return f'<a id="{anchor}"></a>'
 
 
-def _section(section: model.Section, anchors: _Anchors) -> list[str]:
+def _section(section: model.ReportSection, anchors: _Anchors) -> list[str]:
     lines = ["", anchors.tag(section.id), "", f"## {_said(section.title)}", ""]
     lines += [_said(section.intro), ""] if section.intro else []
     for part in section.parts:
@@ -50,13 +50,13 @@ def _section(section: model.Section, anchors: _Anchors) -> list[str]:
 
 def _part(part: model.Part, anchors: _Anchors) -> list[str]:
     match part:
-        case model.Table():
+        case model.ReportTable():
             return _table(part, anchors)
-        case model.Note():
+        case model.ReportNote():
             return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {_said(part.text)}"]
         case model.Prose():
             return [_prose(part)]
-        case model.Listing():
+        case model.ReportListing():
             fence = "```"
             while any(fence in line for line in part.lines):
                 fence += "`"
@@ -65,7 +65,7 @@ def _part(part: model.Part, anchors: _Anchors) -> list[str]:
         case model.Subheading():
             place = [anchors.tag(part.anchor), ""] if part.anchor else []
             return [*place, f"### {_said(part.text)}"]
-        case model.Stacked() | model.Curve() | model.Bins() | model.Bars():
+        case model.Stacked() | model.ReportCurve() | model.ReportHistogram() | model.ReportBars():
             return [f"**{_said(part.title)}**", "", *_plot(part)]
         case _:
             assert_never(part)
@@ -95,7 +95,7 @@ def _folded(caption: str, lines: list[str]) -> list[str]:
     return ["<details>", summary, "", *lines, "", "</details>"]
 
 
-def _table(table: model.Table, anchors: _Anchors) -> list[str]:
+def _table(table: model.ReportTable, anchors: _Anchors) -> list[str]:
     headings = ((translated(column.title), column.is_number) for column in table.columns)
     lines = md_table(headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
     if table.is_folded:
@@ -103,7 +103,7 @@ def _table(table: model.Table, anchors: _Anchors) -> list[str]:
     return [*([_said(table.caption), ""] if table.caption else []), *lines]
 
 
-def _cell(cell: model.Cell, anchors: _Anchors) -> str:
+def _cell(cell: model.ReportCell, anchors: _Anchors) -> str:
     text = md_code(cell.text) if cell.is_code else _said(cell.text)
     place = anchors.tag(cell.anchor) if cell.anchor else ""
     if cell.file:
@@ -120,17 +120,17 @@ def _plot(plot: model.Plot) -> list[str]:
                 [_said(part.name), f"{part.value:,.0f}", percent(part.value, total)] for part in plot.parts
             ]
             return _table_of((("part", False), (plot.unit, True), ("share", True)), rows)
-        case model.Bars():
+        case model.ReportBars():
             rows = [
                 [md_code(name), *(f"{part.value:,.0f}" for part in plot.parts(row))]
                 for row, name in enumerate(plot.names)
             ]
             return _table_of((("", False), *((series.name, True) for series in plot.series)), rows)
-        case model.Bins():
+        case model.ReportHistogram():
             spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)
             rows = [[translated(f"{low:,} to {high:,}"), f"{n:,}"] for low, high, n in spans if n]
             return _table_of(((plot.unit, False), ("count", True)), rows)
-        case model.Curve():
+        case model.ReportCurve():
             last = len(plot.times) - 1
             points = sorted({at * last // (_POINTS - 1) for at in range(_POINTS)}) if plot.times else []
             rows = [[f"{plot.times[at]:,}", f"{plot.values[at]:,.0f}"] for at in points]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ReportCell:
     """One value of a table as shown, and its link."""
 
     text: str
@@ -27,31 +27,31 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ReportColumn:
     """A column of a table: one cell per row."""
 
     title: str
-    cells: Sequence[Cell]
+    cells: Sequence[ReportCell]
     tip: str = ""  # a sentence: what is counted, over what
     is_number: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """Columns of equal length."""
 
-    columns: Sequence[Column]
+    columns: Sequence[ReportColumn]
     caption: str = ""
     is_folded: bool = False  # HTML shows only the caption until it is opened
 
     @property
-    def rows(self) -> list[tuple[Cell, ...]]:
+    def rows(self) -> list[tuple[ReportCell, ...]]:
         """The cells of each row."""
         return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ReportShare:
     """A part of a total in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
 
     name: str
@@ -64,12 +64,12 @@ class Stacked:
     """Parts of a total."""
 
     title: str
-    parts: tuple[Share, ...]
+    parts: tuple[ReportShare, ...]
     unit: str = "cycles"
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ReportCurve:
     """A step function of time: `values[i]` from `times[i]` on; the last time is the end."""
 
     title: str
@@ -79,7 +79,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Bins:
+class ReportHistogram:
     """Bin i counts values from `edges[i]` up to `edges[i + 1]`."""
 
     title: str
@@ -96,13 +96,13 @@ class Series:
     values: Sequence[float]
     role: str = ""
 
-    def share(self, row: int) -> Share:
+    def share(self, row: int) -> ReportShare:
         """Its part of one of the bars."""
-        return Share(self.name, self.values[row], self.role or self.name)
+        return ReportShare(self.name, self.values[row], self.role or self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class ReportBars:
     """Bars below each other on one scale, each made of one value of every series."""
 
     title: str
@@ -111,16 +111,16 @@ class Bars:
     unit: str = "cycles"
     links: Sequence[str] = ()  # anchors, one a bar, or none at all
 
-    def parts(self, row: int) -> list[Share]:
+    def parts(self, row: int) -> list[ReportShare]:
         """The parts of one of the bars."""
         return [series.share(row) for series in self.series]
 
 
-Plot = Stacked | Curve | Bins | Bars
+Plot = Stacked | ReportCurve | ReportHistogram | ReportBars
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ReportNote:
     """A sentence; `weight` is "info", "warning" or "error"."""
 
     text: str
@@ -138,7 +138,7 @@ class Prose:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ReportListing:
     """Lines to copy, such as commands; with a caption they are folded away."""
 
     lines: tuple[str, ...]
@@ -154,11 +154,11 @@ class Subheading:
     anchor: str = ""
 
 
-Part = Table | Plot | Note | Prose | Listing | Subheading
+Part = ReportTable | Plot | ReportNote | Prose | ReportListing | Subheading
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """A heading with its contents."""
 
     id: str
@@ -173,7 +173,7 @@ class Report:
 
     title: str
     subtitle: str
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
     made_with: str  # rcv and its version
 
     def anchors(self) -> set[str]:
@@ -181,7 +181,7 @@ class Report:
         found = {section.id for section in self.sections}
         for section in self.sections:
             for part in section.parts:
-                if isinstance(part, Table):
+                if isinstance(part, ReportTable):
                     found |= {cell.anchor for column in part.columns for cell in column.cells if cell.anchor}
                 elif isinstance(part, Subheading) and part.anchor:
                     found.add(part.anchor)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, WAVE_STATES, Pair
 from rcv_py.base.text import elide_right, percent, short_count, translated
-from rcv_py.export.report.model import Bars, Bins, Curve, Plot, Share, Stacked
+from rcv_py.export.report.model import Plot, ReportBars, ReportCurve, ReportHistogram, ReportShare, Stacked
 
 WIDTH = 860
 BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 290, 80
@@ -38,11 +38,11 @@ def svg(plot: Plot, anchors: Collection[str] = ()) -> str:
     match plot:
         case Stacked():
             return _stacked(plot)
-        case Curve():
+        case ReportCurve():
             return _curve(plot)
-        case Bins():
+        case ReportHistogram():
             return _bins(plot)
-        case Bars():
+        case ReportBars():
             return _bars(plot, anchors)
 
 
@@ -91,7 +91,7 @@ def _legend(body: list[str], names: Sequence[tuple[str, str]], y: float) -> floa
     return y
 
 
-def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], unit: str) -> list[str]:
+def _parts(parts: Sequence[ReportShare], scale: float, place: tuple[float, float], unit: str) -> list[str]:
     """Boxes next to each other from a start, `scale` pixels per unit."""
     body, (x, y) = [], place
     total = sum(part.value for part in parts)
@@ -104,7 +104,7 @@ def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], uni
     return body
 
 
-def _bars(plot: Bars, anchors: Collection[str]) -> str:
+def _bars(plot: ReportBars, anchors: Collection[str]) -> str:
     totals = [sum(values) for values in zip(*(series.values for series in plot.series), strict=True)]
     width, longest = WIDTH - NAME_PX - VALUE_PX, max(totals, default=0) or 1
     body = []
@@ -119,7 +119,7 @@ def _bars(plot: Bars, anchors: Collection[str]) -> str:
     return _frame(plot.title, _legend(body, names, height + 16.0) + 8 if names else height, body)
 
 
-def _curve(plot: Curve) -> str:
+def _curve(plot: ReportCurve) -> str:
     time, value = _thinned(np.array(plot.times, dtype=np.int64), np.array(plot.values, dtype=np.float64))
     if len(time) < 2 or time[-1] <= time[0]:
         return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
@@ -155,7 +155,7 @@ def _thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return time[rows], value[rows]
 
 
-def _bins(plot: Bins) -> str:
+def _bins(plot: ReportHistogram) -> str:
     if not plot.counts:
         return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
     top, height = max(plot.counts) or 1, CURVE_PX - _BOTTOM - _TOP

@@ -58,7 +58,7 @@ class _Column:
     length: np.ndarray | None  # int64 [n], bytes of each row that count; None: all
 
 
-class Rows:
+class ByteRows:
     """`n` byte strings that grow column by column; `where` (bool, one per row) selects rows of a column."""
 
     def __init__(self, n: int) -> None:
@@ -100,7 +100,7 @@ class Rows:
         length = None if where is None else np.where(where, 8, 0)
         self._append(_Column(matrix.reshape(self.n, 8), length))
 
-    def nested(self, field: int, inner: Rows, where: np.ndarray | None = None) -> None:
+    def nested(self, field: int, inner: ByteRows, where: np.ndarray | None = None) -> None:
         """Append rows as messages, each with its tag and its length; `inner` must not grow afterwards."""
         self.put(tag(field, BYTES), where)
         self.varint(inner.length, where)

@@ -29,8 +29,8 @@ from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import short_kernel
 from rcv_py.export.tables import segments
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
-from rcv_py.export.traces.perfetto_names import Argument, Names, process, thread, track
-from rcv_py.export.traces.perfetto_rows import NO_ARROWS, Arrows, Scale, Slices, slice_bytes
+from rcv_py.export.traces.perfetto_names import DebugAnnotation, InternedNames, process, thread, track
+from rcv_py.export.traces.perfetto_rows import NO_ARROWS, FlowEnds, Slices, TraceClock, slice_bytes
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -43,7 +43,7 @@ _MAX_LANES = 8
 
 
 @dataclass(slots=True)
-class Written:
+class TraceCounts:
     """How much was written."""
 
     waves: int = 0
@@ -61,21 +61,21 @@ def write_perfetto(
     cycles: bool = False,
     report: Report = silent,
     cancel: CancelFlag | None = None,
-) -> Written:
+) -> TraceCounts:
     """Write a trace of the waves of `batches`; `rows` of the wave index announces them (None: all).
 
     With `cycles` a cycle is one nanosecond, even if the clock is known.  Raises Cancelled.
     """
     chosen = list(range(len(trace.waves))) if rows is None else sorted(set(rows))
-    texts, device = Names(), Device(trace, spans)
-    scale = Scale(device.begin, 1.0 if cycles else trace.clock.ns(1) or 1.0)
-    waves = Waves(trace, texts)
+    texts, device = InternedNames(), Device(trace, spans)
+    scale = TraceClock(device.begin, 1.0 if cycles else trace.clock.ns(1) or 1.0)
+    waves = WaveSlices(trace, texts)
     device_names(device, texts)
     places = _announce(trace, chosen, target)
     target.write(texts.packet())
     for part in device.packets(texts, scale, places):
         target.write(part)
-    done = Written()
+    done = TraceCounts()
     for batch in batches:
         if cancel is not None:
             cancel.check()
@@ -110,10 +110,10 @@ def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int
     return pid
 
 
-class Waves:
+class WaveSlices:
     """Turns batches into slices; numbers the arrows over all of them."""
 
-    def __init__(self, trace: Trace, texts: Names) -> None:
+    def __init__(self, trace: Trace, texts: InternedNames) -> None:
         self._trace = trace
         code = trace.code
         nameless = texts.number("unknown instruction")
@@ -142,11 +142,11 @@ class Waves:
             begin=start,
             end=start + duration,
             arguments={
-                Argument.LINE: line.astype(np.int64),
-                Argument.STALL: batch.stall.astype(np.int64),
-                Argument.CYCLE: start,
-                Argument.CYCLES: duration,
-                Argument.SOURCE: self._source[line],
+                DebugAnnotation.LINE: line.astype(np.int64),
+                DebugAnnotation.STALL: batch.stall.astype(np.int64),
+                DebugAnnotation.CYCLE: start,
+                DebugAnnotation.CYCLES: duration,
+                DebugAnnotation.SOURCE: self._source[line],
             },
             leaves=leaves,
             arrives=arrives,
@@ -163,7 +163,7 @@ class Waves:
         names, begin, end = self._state[state[keep]], begin[keep], end[keep]
         return _trimmed(Slices.on(track_[keep], names, begin, end, category="state"))
 
-    def _links(self, batch: WaveBatch) -> tuple[Arrows, Arrows]:
+    def _links(self, batch: WaveBatch) -> tuple[FlowEnds, FlowEnds]:
         """Number an arrow for each producer of each wait; counters may name a producer twice."""
         if not batch.waves:
             return NO_ARROWS, NO_ARROWS
@@ -171,7 +171,7 @@ class Waves:
         edges = np.unique(np.stack([links.token[links.row_of], links.producers], axis=1), axis=0)
         numbers = self._arrows + 1 + np.arange(len(edges), dtype=np.int64)
         self._arrows += len(edges)
-        return Arrows.on(edges[:, 1], numbers), Arrows.on(edges[:, 0], numbers)
+        return FlowEnds.on(edges[:, 1], numbers), FlowEnds.on(edges[:, 0], numbers)
 
     def _lanes(self, batch: WaveBatch) -> np.ndarray:
         """The lane of each instruction, int64; 0 where none overlap."""

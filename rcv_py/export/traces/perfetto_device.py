@@ -14,10 +14,10 @@ from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_c
 from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import short_kernel
-from rcv_py.export.traces.perfetto_names import Argument, Names, counter_track, track
+from rcv_py.export.traces.perfetto_names import DebugAnnotation, InternedNames, counter_track, track
 from rcv_py.export.traces.perfetto_rows import (
-    Scale,
     Slices,
+    TraceClock,
     moment_bytes,
     nested_bytes,
     slice_bytes,
@@ -77,7 +77,9 @@ class Device:
         times += [int(self.entries.time.min())] if len(self.entries) else []
         return min(times, default=0)
 
-    def packets(self, texts: Names, scale: Scale, places: Mapping[tuple[int, ...], int]) -> Iterator[bytes]:
+    def packets(
+        self, texts: InternedNames, scale: TraceClock, places: Mapping[tuple[int, ...], int]
+    ) -> Iterator[bytes]:
         """Yield everything, each track announced before its events."""
         for name, begin, end in self.kernels:
             uuid, announced = self._track(DEVICE, f"kernel {name}")
@@ -92,7 +94,9 @@ class Device:
             yield counter_track(uuid, DEVICE, name, unit)
             yield value_bytes(uuid, values.time, values.value, scale)
 
-    def _entries(self, texts: Names, scale: Scale, kind: EntryKind, title: str) -> Iterator[bytes]:
+    def _entries(
+        self, texts: InternedNames, scale: TraceClock, kind: EntryKind, title: str
+    ) -> Iterator[bytes]:
         """Dispatches or events: instants on one track, intervals on as many tracks as overlaps need."""
         table = self.entries
         rows = np.flatnonzero(table.kind == kind)
@@ -111,16 +115,22 @@ class Device:
                 slices = self._named(texts, uuid, chosen[own], begin[own], end[own])
                 yield from slice_bytes(slices, scale) if group else [moment_bytes(slices, scale)]
 
-    def _named(self, texts: Names, uuid: int, rows: np.ndarray, begin: np.ndarray, end: np.ndarray) -> Slices:
+    def _named(
+        self, texts: InternedNames, uuid: int, rows: np.ndarray, begin: np.ndarray, end: np.ndarray
+    ) -> Slices:
         table = self.entries
         number = np.array([texts.number(text) if text else 0 for text in table.texts], dtype=np.int64)
         nameless = texts.number("event")
         names = np.where(number[table.name[rows]] > 0, number[table.name[rows]], nameless)
-        details = {Argument.DETAIL: number[table.detail[rows]]}
+        details = {DebugAnnotation.DETAIL: number[table.detail[rows]]}
         return Slices.on(uuid, names, begin, end, category="event", arguments=details)
 
     def _markers(
-        self, texts: Names, scale: Scale, places: Mapping[tuple[int, ...], int], spans: MarkerSpans
+        self,
+        texts: InternedNames,
+        scale: TraceClock,
+        places: Mapping[tuple[int, ...], int],
+        spans: MarkerSpans,
     ) -> Iterator[bytes]:
         number = np.array(texts.numbers(spans.names) or [0], dtype=np.int64)
         slots = np.stack([spans.se, spans.sa, spans.cu, spans.simd, spans.slot]).astype(np.int64)
@@ -146,7 +156,7 @@ class Device:
         return self._next
 
 
-def device_names(device: Device, texts: Names) -> None:
+def device_names(device: Device, texts: InternedNames) -> None:
     """Number all names that `Device.packets` uses: they are defined before the first event."""
     texts.numbers(text for text in ("event", *device.entries.texts) if text)
     texts.numbers(name for name, _, _ in device.kernels)

@@ -22,7 +22,7 @@ CLEARED, NEEDED = 1, 2  # TracePacket.sequence_flags
 ONE_SEQUENCE = 1
 
 
-class Argument(IntEnum):
+class DebugAnnotation(IntEnum):
     """The arguments of a slice besides its name; shown as `debug.line` and so on."""
 
     LINE = 1  # row of the program
@@ -36,7 +36,7 @@ class Argument(IntEnum):
 CATEGORIES = (*(kind.name for kind in TokenKind), "state", "event", "kernel", "marker", "counter")
 
 
-class Names:
+class InternedNames:
     """Texts that many events share; a text's number is the same in all of them."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Names:
         # Texts of arguments are another table of the format, with the same numbers.
         names += [message(29, number(1, key), text(2, name)) for name, key in self._number.items()]
         names += [message(1, number(1, key), text(2, name)) for key, name in enumerate(CATEGORIES, 1)]
-        names += [message(3, number(1, one.value), text(2, one.name.lower())) for one in Argument]
+        names += [message(3, number(1, one.value), text(2, one.name.lower())) for one in DebugAnnotation]
         return packet(number(FLAGS, CLEARED | NEEDED), message(INTERNED, *names))
 
 

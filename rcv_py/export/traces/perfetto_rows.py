@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rcv_py.export.traces import perfetto_names as names
-from rcv_py.export.traces.packets import Rows, number
-from rcv_py.export.traces.perfetto_names import Argument
+from rcv_py.export.traces.packets import ByteRows, number
+from rcv_py.export.traces.perfetto_names import DebugAnnotation
 from rcv_py.model.columns import of_rows
 
 AT_ONCE = 1 << 16  # rows that are turned into bytes together; about 25 MB of memory
 _USUAL_ARROWS = 4  # on a slice: what AT_ONCE is meant for
-_TEXTS = (Argument.SOURCE, Argument.DETAIL)  # numbers of them; 0 is left out
+_TEXTS = (DebugAnnotation.SOURCE, DebugAnnotation.DETAIL)  # numbers of them; 0 is left out
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class TraceClock:
     """From aligned cycles to the nanoseconds of the trace: `(cycle - origin) * ns`, rounded down."""
 
     origin: int
@@ -31,24 +31,24 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Arrows:
+class FlowEnds:
     """Ends of arrows on rows of a table, by row; a row may have any number of them."""
 
     row: np.ndarray  # int64, ascending
     number: np.ndarray  # int64, of the arrow, from 1
 
     @classmethod
-    def on(cls, row: np.ndarray, number: np.ndarray) -> Arrows:
+    def on(cls, row: np.ndarray, number: np.ndarray) -> FlowEnds:
         """Return arrows in order of their rows."""
         order = np.argsort(row, kind="stable")
         return cls(row[order], number[order])
 
-    def at(self, chosen: slice | np.ndarray, rows: int) -> Arrows:
+    def at(self, chosen: slice | np.ndarray, rows: int) -> FlowEnds:
         """Return the arrows of some `rows` of the table, renumbered to the new rows."""
         place = np.full(rows, -1, dtype=np.int64)
         place[chosen] = np.arange(len(place[chosen]))
         moved = place[self.row]
-        return Arrows.on(moved[moved >= 0], self.number[moved >= 0])
+        return FlowEnds.on(moved[moved >= 0], self.number[moved >= 0])
 
     @property
     def max_on_row(self) -> int:
@@ -65,7 +65,7 @@ class Arrows:
             yield column
 
 
-NO_ARROWS = Arrows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+NO_ARROWS = FlowEnds(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +77,11 @@ class Slices:
     category: np.ndarray  # int64, 1-based place in CATEGORIES
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
-    arguments: Mapping[Argument, np.ndarray] = field(default_factory=dict)  # numbers; of texts, 0: none
-    leaves: Arrows = NO_ARROWS  # that begin at a slice
-    arrives: Arrows = NO_ARROWS  # that end at one
+    arguments: Mapping[DebugAnnotation, np.ndarray] = field(
+        default_factory=dict
+    )  # numbers; of texts, 0: none
+    leaves: FlowEnds = NO_ARROWS  # that begin at a slice
+    arrives: FlowEnds = NO_ARROWS  # that end at one
 
     @classmethod
     def on(
@@ -90,11 +92,11 @@ class Slices:
         end: np.ndarray,
         *,
         category: str,
-        arguments: Mapping[Argument, np.ndarray] | None = None,
+        arguments: Mapping[DebugAnnotation, np.ndarray] | None = None,
     ) -> Slices:
         """Return slices of one category, with their cycle and, unless there are other arguments, cycles."""
         group = np.full(len(begin), names.CATEGORIES.index(category) + 1)
-        arguments = {Argument.CYCLE: begin, **(arguments or {Argument.CYCLES: end - begin})}
+        arguments = {DebugAnnotation.CYCLE: begin, **(arguments or {DebugAnnotation.CYCLES: end - begin})}
         shape = begin.shape
         return cls(
             track=np.broadcast_to(track, shape),
@@ -118,28 +120,28 @@ class Slices:
         )
 
 
-def slice_bytes(slices: Slices, scale: Scale) -> Iterator[bytes]:
+def slice_bytes(slices: Slices, scale: TraceClock) -> Iterator[bytes]:
     """Yield the packets of all slices in batches: each slice begins and ends before the next begins."""
     ends = slices.leaves.max_on_row + slices.arrives.max_on_row
     step = max(1, AT_ONCE * _USUAL_ARROWS // max(_USUAL_ARROWS, ends))  # every arrow of a row widens all rows
     for first in range(0, len(slices), step):
         part = slices.at(slice(first, first + step))
-        rows = Rows(len(part))
+        rows = ByteRows(len(part))
         _event(rows, _opening(part, names.SLICE_BEGIN), scale(part.begin), is_named=True)
         _event(rows, _closing(part.track), scale(part.end), is_named=False)
         yield rows.tobytes()
 
 
-def moment_bytes(slices: Slices, scale: Scale) -> bytes:
+def moment_bytes(slices: Slices, scale: TraceClock) -> bytes:
     """Return the packets of rows that have no duration."""
-    rows = Rows(len(slices))
+    rows = ByteRows(len(slices))
     _event(rows, _opening(slices, names.INSTANT), scale(slices.begin), is_named=True)
     return rows.tobytes()
 
 
-def nested_bytes(slices: Slices, depth: np.ndarray, scale: Scale) -> bytes:
+def nested_bytes(slices: Slices, depth: np.ndarray, scale: TraceClock) -> bytes:
     """Return the packets of nested slices; `depth` counts the enclosing slices of each."""
-    opening, closing = Rows(len(slices)), Rows(len(slices))
+    opening, closing = ByteRows(len(slices)), ByteRows(len(slices))
     _event(opening, _opening(slices, names.SLICE_BEGIN), scale(slices.begin), is_named=True)
     _event(closing, _closing(slices.track), scale(slices.end), is_named=False)
     packets = _cut(opening) + _cut(closing)
@@ -150,9 +152,9 @@ def nested_bytes(slices: Slices, depth: np.ndarray, scale: Scale) -> bytes:
     return b"".join(packets[row] for row in order.tolist())
 
 
-def value_bytes(track: int, time: np.ndarray, value: np.ndarray, scale: Scale) -> bytes:
+def value_bytes(track: int, time: np.ndarray, value: np.ndarray, scale: TraceClock) -> bytes:
     """Return the packets of a curve: `value[i]` holds from `time[i]` on."""
-    rows, event = Rows(len(time)), Rows(len(time))
+    rows, event = ByteRows(len(time)), ByteRows(len(time))
     event.put(number(names.TYPE, names.COUNTER_VALUE) + number(names.TRACK, track))
     if value.dtype.kind == "f":
         event.fixed64(names.REAL, value.astype(np.float64))
@@ -162,9 +164,9 @@ def value_bytes(track: int, time: np.ndarray, value: np.ndarray, scale: Scale) -
     return rows.tobytes()
 
 
-def _event(rows: Rows, event: Rows, ns: np.ndarray, *, is_named: bool) -> None:
+def _event(rows: ByteRows, event: ByteRows, ns: np.ndarray, *, is_named: bool) -> None:
     """Append a packet with an event; packets that reference names by number are flagged."""
-    inner = Rows(rows.n)
+    inner = ByteRows(rows.n)
     inner.number(names.TIMESTAMP, ns)
     flags = number(names.FLAGS, names.NEEDED) if is_named else b""
     inner.put(number(names.SEQUENCE, names.ONE_SEQUENCE) + flags)
@@ -172,15 +174,15 @@ def _event(rows: Rows, event: Rows, ns: np.ndarray, *, is_named: bool) -> None:
     rows.nested(names.PACKET, inner)
 
 
-def _opening(slices: Slices, kind: int) -> Rows:
-    event = Rows(len(slices))
+def _opening(slices: Slices, kind: int) -> ByteRows:
+    event = ByteRows(len(slices))
     event.put(number(names.TYPE, kind))
     event.number(names.TRACK, slices.track)
     event.number(names.NAME_NUMBER, slices.name)
     event.number(names.CATEGORY, slices.category)
     for argument, values in slices.arguments.items():
         is_text = argument in _TEXTS
-        inner = Rows(len(slices))
+        inner = ByteRows(len(slices))
         inner.put(number(1, argument))
         inner.number(17 if is_text else 4, values)
         event.nested(names.ANNOTATION, inner, values > 0 if is_text else None)
@@ -190,13 +192,13 @@ def _opening(slices: Slices, kind: int) -> Rows:
     return event
 
 
-def _closing(track: np.ndarray) -> Rows:
-    event = Rows(len(track))
+def _closing(track: np.ndarray) -> ByteRows:
+    event = ByteRows(len(track))
     event.put(number(names.TYPE, names.SLICE_END))
     event.number(names.TRACK, track)
     return event
 
 
-def _cut(rows: Rows) -> list[bytes]:
+def _cut(rows: ByteRows) -> list[bytes]:
     data, stops = rows.tobytes(), np.cumsum(rows.length).tolist()
     return [data[first:stop] for first, stop in zip([0, *stops], stops, strict=False)]

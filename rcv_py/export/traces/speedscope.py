@@ -34,7 +34,7 @@ from rcv_py.base.runs import ranges
 from rcv_py.base.text import visible
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 UNIT = "none"
@@ -50,7 +50,7 @@ class Paths:
     depth: np.ndarray  # int64 [rows + 1], how many
 
 
-def write_speedscope(trace: Trace, waves: Iterable[Wave], target: BinaryIO) -> int:
+def write_speedscope(trace: Trace, waves: Iterable[TracedWave], target: BinaryIO) -> int:
     """Write the profiles of all code and one profile per wave; return the number of profiles."""
     trees = _trees(trace)
     frames, places = _frames(trace, [tree for _, tree in trees])
@@ -167,7 +167,7 @@ def _paths(trace: Trace, tree: FlameTree, place: np.ndarray, nameless: int) -> P
     return Paths(frames, depth)
 
 
-def _evented(wave: Wave, paths: Paths) -> Iterator[bytes]:
+def _evented(wave: TracedWave, paths: Paths) -> Iterator[bytes]:
     """Yield the profile of one wave, its events in batches."""
     tokens = wave.tokens
     begin = min(wave.begin, int(tokens.start.min())) if len(tokens) else wave.begin

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from rcv_py.analysis.compare.builds import Build, Step, step
+from rcv_py.analysis.compare.builds import Build, BuildStep, step
 from rcv_py.analysis.compare.changes import numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
@@ -23,7 +23,7 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.markdown import md_code, md_table, md_text
 from rcv_py.base.text import plural, short_paths, some, translated
-from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import (
     all_captures,
@@ -53,16 +53,16 @@ from rcv_py.features.compare.result import (
 from rcv_py.features.compare.trend_result import SEVERAL_SCHEMA, trend_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import with_short_places
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.work.builds import builds, launch_ns
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 
 MAX_IN_JUNIT = 10  # rows beyond noise in a message
 TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
 _METRICS = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
 
 
-def run(options: CompareOptions) -> Answer:
+def run(options: CompareOptions) -> CommandAnswer:
     """Compare two captures, or one with each of several; the exit code is 3 if the gate trips."""
     others = all_captures([options.other, *options.more])
     if len(others) > 1:  # a folder around a single capture stands for it
@@ -106,7 +106,7 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
 
 
 def _costs(trace: Trace, wanted: str) -> CaptureCosts:
-    with progress() as report, Reading(trace, report=report) as found:
+    with progress() as report, Reducer(trace, report=report) as found:
         return explained_costs_from(found, wanted)
 
 
@@ -126,7 +126,7 @@ def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) 
 # -- what changed, ranked -------------------------------------------------------------------------------
 
 
-def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], code: int) -> Answer:
+def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], code: int) -> CommandAnswer:
     table = change_table(found, options.by)
     real = table[np.asarray(table.columns["is_beyond_noise"])]
     shown = limited(real if options.beyond_noise else table, options)
@@ -136,7 +136,7 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
         yield from (*found.notes, "")
         yield Facts([*sides(found), *numbers(found)])
         if found.kernel is not None and len(shown):
-            yield from ("", Shown(shown))
+            yield from ("", TextTable(shown))
             unit = plural(len(table), UNITS[options.by], "classes" if options.by == "class" else "")
             yield (
                 f"\n{len(shown):,} of {unit}, {len(real):,} beyond noise. Cycles are "
@@ -144,7 +144,7 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
             )
 
     is_tripped = code == ExitCode.GATE
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: facts(found, table, options.by) | {"rows": shown.rows()},
         csv=shown.csv,
@@ -158,7 +158,7 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
     )
 
 
-def _markdown(found: Comparison, real: Table, options: CompareOptions) -> str:
+def _markdown(found: Comparison, real: ResultTable, options: CompareOptions) -> str:
     facts = [f"- {md_text(name)}: {md_text(value)}" for name, value in (*sides(found), *numbers(found))]
     parts = [f"**{md_text(found.judgement.sentence)}**", *(f"> {md_text(note)}" for note in found.notes)]
     parts.append("\n".join(facts))
@@ -179,7 +179,7 @@ def _markdown(found: Comparison, real: Table, options: CompareOptions) -> str:
     return "\n\n".join(parts)
 
 
-def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
+def _junit(found: Comparison, real: ResultTable, *, is_failed: bool) -> str:
     """One test case: failed if the gate trips, skipped if the comparison is undecided, passed otherwise."""
     is_open = found.verdict is Verdict.NOT_COMPARABLE
     rows = [
@@ -202,14 +202,14 @@ def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
 
 
 def _of_work(
-    found: Comparison, table: Table, options: CompareOptions, about: dict[str, Any], code: int
-) -> Answer:
+    found: Comparison, table: ResultTable, options: CompareOptions, about: dict[str, Any], code: int
+) -> CommandAnswer:
     shown = limited(table, options)
-    return Answer(
+    return CommandAnswer(
         schema=WORK_SCHEMA,
         document=lambda: view_facts(found, table) | {"rows": shown.rows()},
         csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", Shown(shown), f"\n{table.spec.note}"],
+        text=lambda: [found.judgement.sentence, "", TextTable(shown), f"\n{table.spec.note}"],
         about=about,
         code=code,
     )
@@ -220,7 +220,7 @@ def _of_work(
 
 def _view(
     found: Comparison, trace: Trace, options: CompareOptions, about: dict[str, Any], code: int
-) -> Answer:
+) -> CommandAnswer:
     """Both programs, or the frames of B with cycles per wave in both; frames only in A are left out."""
     if options.by == "listing":
         schema, name, sides = LISTING_SCHEMA, "rows", [found.a, found.b]
@@ -232,11 +232,11 @@ def _view(
         table = frame_table(found, trace)
         shown = widest(table, options.top) if "top" in options.given else table
     short = short_paths(source.path for side in sides for source in side.sources)
-    return Answer(
+    return CommandAnswer(
         schema=schema,
         document=lambda: view_facts(found, table) | {name: shown.rows()},
         csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
+        text=lambda: [found.judgement.sentence, "", TextTable(with_short_places(shown, short))],
         about=about,
         code=code,
     )
@@ -247,7 +247,7 @@ def _view(
 _OF_TWO = ("by", "top", "sort", "ascending", "beyond_noise", "junit")  # options that several have no use for
 
 
-def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
+def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
     for flag in _OF_TWO:
         if flag in options.given:
             text = f"{flag_of(flag)} is about two captures, and there are {len(paths) + 1:,}."
@@ -281,14 +281,14 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
     table = trend_table(found, [below(root, row.build.path) for row in found])
     every = [base, *twins, *(row.build for row in found)]
     names = [*("A", "replicate")[: len(sides)], *(row.build.name for row in found)]
-    return Answer(
+    return CommandAnswer(
         schema=SEVERAL_SCHEMA,
         document=lambda: {"a": base.name, "metric": options.metric, "captures": table.rows()},
         csv=table.csv,
         text=lambda: [
             bold(f"Compared with {base.name}", sys.stdout),
             "",
-            Shown(table),
+            TextTable(table),
             *sentences(found, root),
         ],
         forms={"markdown": table.markdown},
@@ -324,7 +324,7 @@ def _needed(build: Build) -> Build:
     return build
 
 
-def _gate_of_several(fail_on: str | None, found: Sequence[Step]) -> int:
+def _gate_of_several(fail_on: str | None, found: Sequence[BuildStep]) -> int:
     if fail_on is None:
         return ExitCode.DONE
     if any(row.verdict in TRIPS[fail_on] for row in found):
@@ -339,7 +339,7 @@ def _gate_of_several(fail_on: str | None, found: Sequence[Step]) -> int:
     return ExitCode.USAGE if open_ones else ExitCode.DONE
 
 
-def sentences(rows: Sequence[Step], root: Path) -> Iterator[Part]:
+def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:
     """Yield a sentence per capture that differs beyond noise, printed below the table."""
     for row in rows:
         if row.judgement is not None and row.verdict in (Verdict.MORE, Verdict.FEWER):

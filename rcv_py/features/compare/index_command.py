@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.analysis.overview.library import ranked_rows, with_replicates
 from rcv_py.base.text import count, plural
-from rcv_py.cli.answer import Answer, Shown
+from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.opening import captures_below
 from rcv_py.cli.terminal import progress
 from rcv_py.export.report.index import library_markdown, library_page
@@ -13,7 +13,7 @@ from rcv_py.features.compare.options import IndexOptions
 from rcv_py.work.library import library_rows
 
 
-def run(options: IndexOptions) -> Answer:
+def run(options: IndexOptions) -> CommandAnswer:
     """Rank the captures."""
     root, paths = captures_below(
         [options.seen(folder) for folder in (options.folder, *options.more)], options.depth
@@ -34,11 +34,11 @@ def run(options: IndexOptions) -> Answer:
     heading = f"{plural(len(rows), 'capture')} below {root}"
     heading += f", {count(len(errors))} of which cannot be opened" if errors else ""
     heading += f"; {count(left_out)} more were left out" if left_out else ""
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {"folder": str(root), "left_out": left_out, "captures": table.rows()},
         csv=table.csv,
-        text=lambda: [heading, Shown(table)],
+        text=lambda: [heading, TextTable(table)],
         forms={
             "markdown": lambda: library_markdown(heading, table),
             "html": lambda: library_page(heading, table),

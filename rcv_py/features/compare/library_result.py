@@ -11,9 +11,9 @@ from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base.text import DASH, count, nanoseconds, percent
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
-from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.field import Field, ShownIn, only, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 Record = Mapping[str, Any]
 
@@ -24,7 +24,7 @@ def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], ti
     def of(row: Record) -> str:
         return "" if row["error"] else text(row) or DASH
 
-    return Field(name=name, kind=kind, meaning=meaning, title=title, at=At.PEOPLE, of=of)
+    return Field(name=name, kind=kind, meaning=meaning, title=title, at=ShownIn.PEOPLE, of=of)
 
 
 def _duration(row: Record) -> str:
@@ -74,15 +74,15 @@ LIBRARY = Spec.of(
     "library",
     "One row per capture.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=ShownIn.PEOPLE),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         replace(CAPTURE, meaning="Name of the capture", key="name"),
         kinds.NAME("path", "Path of its folder"),
     ),
     kinds.CODE("kernel", "Name of the kernel"),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         *unknown(
             kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end"),
             kinds.NANOSECONDS(
@@ -116,7 +116,7 @@ LIBRARY = Spec.of(
     ),
     kinds.WAVES("waves", "Traced", is_unknown=True),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         *unknown(
             kinds.COUNT("instructions", "Instructions"),
             kinds.COUNT("executed", "Instructions that ran; null if not known"),
@@ -157,7 +157,7 @@ LIBRARY = Spec.of(
     _shown(
         "stall_part", kinds.SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"
     ),
-    kinds.NOTE("most_stall_at", "The instruction with most stall", at=At.PEOPLE, of=_top),
+    kinds.NOTE("most_stall_at", "The instruction with most stall", at=ShownIn.PEOPLE, of=_top),
     _shown(
         "resident", kinds.WAVES, "Resident waves over time, mean and peak", _resident, "waves mean / peak"
     ),
@@ -165,11 +165,15 @@ LIBRARY = Spec.of(
         "trust",
         "The worst note on its health, or why it cannot be opened",
         "health",
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=lambda row: row["error"] or row["health"],
     ),
     kinds.SOURCE(
-        "replicate_text", "Another capture of the same instructions", "replicate", at=At.PEOPLE, of=_replicate
+        "replicate_text",
+        "Another capture of the same instructions",
+        "replicate",
+        at=ShownIn.PEOPLE,
+        of=_replicate,
     ),
 )
 FACTS = (
@@ -184,11 +188,11 @@ SCHEMA = Schema(
 _UNKNOWN = float("nan")
 
 
-def library_table(rows: Sequence[LibraryRow], root: Path | None = None) -> Table:
+def library_table(rows: Sequence[LibraryRow], root: Path | None = None) -> ResultTable:
     """Return one row per capture; people see its path relative to `root`."""
     places = [row.name if root is None else _below(root, row) for row in rows]
     values = {name: [value(row) for row in rows] for name, value in _VALUES.items()}
-    return Table.of(LIBRARY, rows, {"place": places, **values})
+    return ResultTable.of(LIBRARY, rows, {"place": places, **values})
 
 
 def _below(root: Path, row: LibraryRow) -> str:

@@ -25,7 +25,7 @@ FAIL_ON = ("regression", "difference")
 
 
 class CompareOptions(
-    shared.Rows, shared.OverCaptures, example="rcv compare BEFORE AFTER --fail-on regression"
+    shared.RowOptions, shared.OverCaptures, example="rcv compare BEFORE AFTER --fail-on regression"
 ):
     """Compare two captures: which takes more cycles, and where."""
 

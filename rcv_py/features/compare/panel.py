@@ -29,14 +29,14 @@ from rcv_py.ui.core.panel import NO_TRACE, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_scene import Change, FlameScene, choose, selected_frames
+from rcv_py.ui.flame.flame_scene import FlameDiff, FlameScene, choose, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
-from rcv_py.ui.table.rows_view import Look, RowsView
+from rcv_py.ui.table.rows_view import RowStyle, RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
 NO_BASELINE = (
@@ -127,7 +127,7 @@ def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:
         labels=texts,
         metric=Metric.TOTAL,
         place=-1,
-        change=Change(before, shade),
+        change=FlameDiff(before, shade),
     )
 
 
@@ -145,14 +145,14 @@ class CompareView(RowsView):
         self.show_columns(rows.columns)
         self.table.set_filter(np.flatnonzero(rows.is_real) if only_real else None)
 
-    def look(self, row: int) -> Look:
+    def look(self, row: int) -> RowStyle:
         """Return how a row is drawn."""
         rows = self.rows
         if rows is None or row >= len(rows):
-            return Look(self.theme.role("text"))
+            return RowStyle(self.theme.role("text"))
         band = BANDS.get(rows.fate[row])
         ink = self.theme.role("text" if rows.is_real[row] or band else "muted")
-        return Look(ink, self.theme.soft(self.theme.role(band), BAND_SOFT) if band else None)
+        return RowStyle(ink, self.theme.soft(self.theme.role(band), BAND_SOFT) if band else None)
 
     def _paint_change(self, name: str, painter: QPainter, cell: QRect, row: int) -> None:
         rows, at = self.rows, self.table.column_of(name)
@@ -180,7 +180,7 @@ class ComparePanel(TablePanel[Comparison]):
         self.verdict = PlainLabel(wordWrap=True)
         self.verdict.setAccessibleName(translated("Verdict"))
         self.notes, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
-        self.mode = Choice("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
+        self.mode = ChoiceBox("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
         self.replicate = with_tip(
             QPushButton(translated("Replicate …")), "Noise from another capture of the baseline's build."
         )
@@ -375,7 +375,7 @@ class ComparePanel(TablePanel[Comparison]):
         """Return the verdict."""
         return "" if self.result is None else self.result.judgement.sentence
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command that prints the shown rows; A is the baseline."""
         baseline, trace = self.session.baseline.value, self.session.trace.value
         if baseline is None or trace is None:

@@ -19,9 +19,9 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import At, Field, only, record, unknown
+from rcv_py.results.field import Field, ShownIn, only, record, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 MANY_TIMES = 4  # noise as large as the cycles: noise is then unknown
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
@@ -50,7 +50,7 @@ _SOURCE_A, _SOURCE_B = (
     for side in "ab"
 )
 _FIELDS = (
-    kinds.SOURCE("label", "Name of the row", at=At.TEXT),
+    kinds.SOURCE("label", "Name of the row", at=ShownIn.TEXT),
     kinds.TEXT("name", "Name of the row"),
     kinds.CODE("text", "Instruction or source text"),
     _LINE_A,
@@ -68,17 +68,19 @@ _FIELDS = (
         kind=replace(kinds.RATIO, text=lambda value: f"{100 * value:+.1f} %"),
         meaning="Delta divided by the cycles of A",
         title="delta %",
-        at=At.ORDER | At.TEXT,
+        at=ShownIn.ORDER | ShownIn.TEXT,
         is_unknown=True,
     ),
     _NOISE,
-    replace(_NOISE, name="noise_text", title="noise ±", at=At.TEXT, of=_noise),
-    kinds.FLAG("is_noise_known", "Whether the noise is not many times the cost", at=At(0)),
+    replace(_NOISE, name="noise_text", title="noise ±", at=ShownIn.TEXT, of=_noise),
+    kinds.FLAG("is_noise_known", "Whether the noise is not many times the cost", at=ShownIn(0)),
     _REAL,
     _SOURCE_A,
     _SOURCE_B,
-    kinds.SOURCE("place", "Source place in B, or in A where B lacks the instruction", "source", at=At.TEXT),
-    kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=At.TEXT),
+    kinds.SOURCE(
+        "place", "Source place in B, or in A where B lacks the instruction", "source", at=ShownIn.TEXT
+    ),
+    kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=ShownIn.TEXT),
 )
 NUMBERS = ("hits_a", "hits_b", "cycles_a", "cycles_b", "delta", "ratio", "noise_text")  # of all tables
 _NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_beyond_noise")
@@ -91,12 +93,12 @@ _TEXT = {  # what people see, in this order
 _TITLES = {"instruction": {"text": "instruction"}, "class": {"text": "what it is"}}
 
 
-def _people(name: str, by: str) -> At:
+def _people(name: str, by: str) -> ShownIn:
     """Where people see a field: the window draws differences beyond noise, and sorts by noise as a number."""
     if name == "noise":
-        return At.WINDOW
-    shown = At.TEXT if name in ("noise_text", "is_beyond_noise") else At.TEXT | At.WINDOW
-    return shown if name in _TEXT[by] else At(0)
+        return ShownIn.WINDOW
+    shown = ShownIn.TEXT if name in ("noise_text", "is_beyond_noise") else ShownIn.TEXT | ShownIn.WINDOW
+    return shown if name in _TEXT[by] else ShownIn(0)
 
 
 def _spec(by: str) -> Spec:
@@ -105,7 +107,7 @@ def _spec(by: str) -> Spec:
         replace(
             field,
             title=titles.get(field.name, field.title),
-            at=(field.at & ~At.PEOPLE) | _people(field.name, by),
+            at=(field.at & ~ShownIn.PEOPLE) | _people(field.name, by),
         )
         for field in _FIELDS
     )
@@ -123,7 +125,7 @@ def _spec(by: str) -> Spec:
 CHANGES = {by: _spec(by) for by in UNITS}
 
 
-def change_table(found: Comparison, by: str) -> Table:
+def change_table(found: Comparison, by: str) -> ResultTable:
     """Return one row per change, changes beyond noise first; no row if nothing can be compared.
 
     Cycles are per wave, at A's executions.  People see source places as short as is unambiguous.
@@ -166,7 +168,7 @@ def change_table(found: Comparison, by: str) -> Table:
             for row, place in zip(line_b.tolist(), short_b, strict=True)
         ],
     }
-    return Table.of(CHANGES[by], table, columns)
+    return ResultTable.of(CHANGES[by], table, columns)
 
 
 # -- both programs side by side, and the differences as frames ------------------------------------------
@@ -189,10 +191,10 @@ LISTING = Spec.of(
         kind=replace(kinds.RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
         meaning="Delta divided by the cost in A; null if that is 0",
         title="delta %",
-        at=At.DATA | At.WINDOW,
+        at=ShownIn.DATA | ShownIn.WINDOW,
         is_unknown=True,
     ),
-    replace(_REAL, at=At.DATA),
+    replace(_REAL, at=ShownIn.DATA),
     _SOURCE_A,
     _SOURCE_B,
     order="instruction_a instruction_b cycles_a cycles_b delta status",
@@ -210,7 +212,7 @@ FRAMES = Spec.of(
     "Frames row by row, from left to right.",
     "frame",
     *only(
-        At.DATA,
+        ShownIn.DATA,
         kinds.TEXT("name", "Label of the frame"),
         kinds.TEXT("full_name", "Unabbreviated label"),
         kinds.WHOLE("depth", "Enclosing frames, as a count"),
@@ -220,21 +222,23 @@ FRAMES = Spec.of(
     kinds.CYCLES(
         "delta",
         "B less A",
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=lambda row: (
             f"{row['cycles_b'] - row['cycles_a']:+,}" if row["cycles_b"] != row["cycles_a"] else ""
         ),
     ),
     Field("change", kinds.choice("within noise", "more", "fewer"), "Match of the frame"),
     kinds.NOTE(
-        "frame", "Label of the frame, indented below the enclosing frames", at=At.PEOPLE, of=_indented
+        "frame", "Label of the frame, indented below the enclosing frames", at=ShownIn.PEOPLE, of=_indented
     ),
-    kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty", at=At.DATA),
+    kinds.SOURCE(
+        "source", "Place of an instruction or a source line as file:line; else empty", at=ShownIn.DATA
+    ),
     kinds.SOURCE(
         "place",
         "Place, if the label does not name it",
         "source",
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=lambda row: "" if row["name"].endswith(row["source"]) else row["source"],
     ),
 )
@@ -248,7 +252,7 @@ _SIDES = (
 VIEW_FACTS = (*_SIDES, TOTAL_ROWS)
 
 
-def view_facts(found: Comparison, table: Table) -> dict[str, Any]:
+def view_facts(found: Comparison, table: ResultTable) -> dict[str, Any]:
     """Return the fields of a document of a listing or of frames besides the rows; `table` has all rows."""
     return _sides(found) | {"total_rows": len(table)}
 
@@ -263,7 +267,7 @@ def _sides(found: Comparison) -> dict[str, Any]:
     }
 
 
-def listing_table(found: Comparison) -> Table:
+def listing_table(found: Comparison) -> ResultTable:
     """Return one row per instruction of both programs, in the order of B."""
     table, (row_a, row_b) = found.rows, found.listing
     side_a, side_b = row_a.tolist(), row_b.tolist()
@@ -277,14 +281,14 @@ def listing_table(found: Comparison) -> Table:
         "source_a": [places_a[row] for row in side_a],
         "source_b": [places_b[row] for row in side_b],
     }
-    return Table.of(LISTING, table, columns)
+    return ResultTable.of(LISTING, table, columns)
 
 
-def frame_table(found: Comparison, trace: Trace) -> Table:
+def frame_table(found: Comparison, trace: Trace) -> ResultTable:
     """Return the frames of B, each with its cycles per wave in both; instructions only in A are left out."""
     made = compare_flame(trace, found)
     if made is None:
-        return Table(FRAMES, {field.name: () for field in FRAMES.at(At.DATA)})
+        return ResultTable(FRAMES, {field.name: () for field in FRAMES.at(ShownIn.DATA)})
     tree, boxes, texts, before, shade = made
     shown = visible_frames(boxes)
     columns = {
@@ -293,10 +297,10 @@ def frame_table(found: Comparison, trace: Trace) -> Table:
         "cycles_b": boxes.width[shown],
         "change": [SHADES[sign + 1] for sign in np.sign(shade[shown]).astype(int).tolist()],
     }
-    return Table(FRAMES, frame_names(trace, tree, shown, texts) | columns)
+    return ResultTable(FRAMES, frame_names(trace, tree, shown, texts) | columns)
 
 
-def widest(table: Table, top: int) -> Table:
+def widest(table: ResultTable, top: int) -> ResultTable:
     """Return the frames with most cycles in either capture, in their order; 0: all."""
     widths = np.maximum(np.asarray(table.columns["cycles_a"]), np.asarray(table.columns["cycles_b"]))
     return table[np.sort(np.argsort(-widths, kind="stable")[: top or None])]
@@ -323,7 +327,7 @@ WORK = Spec.of(
     "compare work",
     "One row per measure: the work of waves and of the launch, and its cost.",
     "measure",
-    kinds.TEXT("name", "Name of the measure", at=At.DATA),
+    kinds.TEXT("name", "Name of the measure", at=ShownIn.DATA),
     kinds.NOTE("measure", "What is measured"),
     *unknown(_AMOUNT("a", "Of A", "A"), _AMOUNT("b", "Of B", "B")),
     kinds.TEXT("unit", "Unit"),
@@ -340,11 +344,13 @@ WORK = Spec.of(
 )
 
 
-def work_table(a: WorkCosts, b: WorkCosts) -> Table:
+def work_table(a: WorkCosts, b: WorkCosts) -> ResultTable:
     """Return one row per measure that at least one side has."""
     rows = [(name, text, getattr(a, name), getattr(b, name), unit) for name, text, unit in _WORK_ROWS]
     known = [row for row in rows if row[2] > 0 or row[3] > 0]
-    return Table.of_rows(WORK, [(*row, row[3] / row[2] if row[2] > 0 else float("nan")) for row in known])
+    return ResultTable.of_rows(
+        WORK, [(*row, row[3] / row[2] if row[2] > 0 else float("nan")) for row in known]
+    )
 
 
 # -- the comparison as a document ------------------------------------------------------------------------
@@ -420,7 +426,7 @@ SCHEMA = Schema(
 )
 
 
-def facts(found: Comparison, table: Table, by: str) -> dict[str, Any]:
+def facts(found: Comparison, table: ResultTable, by: str) -> dict[str, Any]:
     """Return the fields of the document besides the shown rows; `table` has all changes."""
     kernel = found.kernel
     return _sides(found) | {

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rcv_py.analysis.compare.builds import Step, steps
+from rcv_py.analysis.compare.builds import BuildStep, steps
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.text import count, plural
-from rcv_py.cli.answer import Answer, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import below, captures_below
 from rcv_py.cli.terminal import bold, progress
@@ -20,7 +20,7 @@ from rcv_py.features.compare.trend_result import SCHEMA, trend_table
 from rcv_py.work.builds import builds, in_time
 
 
-def run(options: TrendOptions) -> Answer:
+def run(options: TrendOptions) -> CommandAnswer:
     """Compare the captures; the exit code is 3 if the gate trips."""
     root, paths = captures_below([options.seen(folder) for folder in (options.folder, *options.more)])
     paths = in_time(paths) if options.sort == "time" else sorted(paths)
@@ -34,7 +34,7 @@ def run(options: TrendOptions) -> Answer:
     table = trend_table(rows, [below(root, row.build.path) for row in rows])
     more = next((str(row.build.path) for row in rows if row.verdict is Verdict.MORE), None)
     found = [row.build for row in rows]
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
             "folder": str(root),
@@ -43,7 +43,7 @@ def run(options: TrendOptions) -> Answer:
             "captures": table.rows(),
         },
         csv=table.csv,
-        text=lambda: _text(rows, root, Shown(table)),
+        text=lambda: _text(rows, root, TextTable(table)),
         forms={"markdown": table.markdown},
         about={
             "names": [build.name for build in found],
@@ -54,14 +54,14 @@ def run(options: TrendOptions) -> Answer:
     )
 
 
-def _gate(fail_on: str | None, rows: Sequence[Step]) -> int:
+def _gate(fail_on: str | None, rows: Sequence[BuildStep]) -> int:
     """Whether the last capture of a kernel trips the gate."""
     last = {row.kernel: row for row in rows if row.verdict is not None}
     trips = fail_on is not None and any(row.verdict in TRIPS[fail_on] for row in last.values())
     return ExitCode.GATE if trips else ExitCode.DONE
 
 
-def _text(rows: Sequence[Step], root: Path, shown: Shown) -> Iterator[Part]:
+def _text(rows: Sequence[BuildStep], root: Path, shown: TextTable) -> Iterator[Part]:
     changed = sum(row.verdict in (Verdict.MORE, Verdict.FEWER) for row in rows)
     said = f"{count(changed) if changed else 'none'} {'differ' if changed > 1 else 'differs'}"
     heading = f"{plural(len(rows), 'capture')} below {root}; {said} from the previous one beyond noise"

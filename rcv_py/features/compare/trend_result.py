@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.analysis.compare.builds import NAN, Step
+from rcv_py.analysis.compare.builds import NAN, BuildStep
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.compare.work import work_costs
 from rcv_py.base.text import DASH, count, nanoseconds
 from rcv_py.results import kinds
-from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.field import Field, ShownIn, only, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 
 def _change(row: Mapping[str, Any]) -> str:
@@ -36,21 +36,23 @@ TREND = Spec.of(
     "trend",
     "One row per capture, in order.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
-    *only(At.DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")),
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=ShownIn.PEOPLE),
+    *only(
+        ShownIn.DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")
+    ),
     kinds.TEXT("written", "When its index was written, in UTC; empty if unknown"),
     kinds.CODE("kernel", "Name of the kernel"),
-    kinds.WAVES("waves", "Waves whose costs are compared", at=At.DATA, is_unknown=True),
+    kinds.WAVES("waves", "Waves whose costs are compared", at=ShownIn.DATA, is_unknown=True),
     *unknown(
-        kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end", at=At.DATA),
+        kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end", at=ShownIn.DATA),
         kinds.NANOSECONDS(
             "duration_ns",
             "The same in nanoseconds; without a clock rate, the duration in the table of launches",
-            at=At.DATA,
+            at=ShownIn.DATA,
         ),
     ),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         *unknown(
             kinds.NUMBER("clock_mhz", "Clock during the launch, in MHz"),
             kinds.MEAN_CYCLES("cycles_per_kflop", "Wave cycles per 1,000 MFMA or WMMA operations", digits=4),
@@ -60,43 +62,51 @@ TREND = Spec.of(
             ),
         ),
     ),
-    kinds.CYCLES("launch", "The launch in time and cycles", at=At.PEOPLE, of=_launch),
+    kinds.CYCLES("launch", "The launch in time and cycles", at=ShownIn.PEOPLE, of=_launch),
     Field(
         name="of_first",
         kind=kinds.RATIO,
         meaning="Its launch time divided by the launch time of the first capture of the kernel",
-        at=At.DATA,
+        at=ShownIn.DATA,
         is_unknown=True,
     ),
     kinds.RATIO(
-        "since_first", "Change of the launch since the first one", "since first", at=At.PEOPLE, of=_of_first
+        "since_first",
+        "Change of the launch since the first one",
+        "since first",
+        at=ShownIn.PEOPLE,
+        of=_of_first,
     ),
-    kinds.TEXT("before", "The capture it is compared with; empty for none", at=At.DATA),
+    kinds.TEXT("before", "The capture it is compared with; empty for none", at=ShownIn.DATA),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         *unknown(
             kinds.RATIO("ratio", "Cycles divided by the cycles of the capture it is compared with"),
             kinds.RATIO("noise", "Uncertainty of the ratio from noise"),
         ),
     ),
     kinds.RATIO(
-        "change", "Change of the cycles, with its uncertainty", "change (noise)", at=At.PEOPLE, of=_change
+        "change",
+        "Change of the cycles, with its uncertainty",
+        "change (noise)",
+        at=ShownIn.PEOPLE,
+        of=_change,
     ),
     Field(
         "verdict",
         kinds.choice("", *(verdict.value for verdict in Verdict)),
         "The verdict; empty if it is compared with no capture",
-        at=At.DATA,
+        at=ShownIn.DATA,
     ),
     kinds.NOTE(
         "said",
         "The verdict, or why the capture cannot be read",
         "verdict",
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=lambda row: row["error"] or row["verdict"],
     ),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         kinds.NOTE("sentence", "The same in a sentence, in which B is this capture and A the other"),
         kinds.TEXT("error", "Why it cannot be read; empty if it can"),
     ),
@@ -128,7 +138,7 @@ SCHEMA = Schema(
 )
 
 
-def trend_table(rows: Sequence[Step], places: Sequence[str]) -> Table:
+def trend_table(rows: Sequence[BuildStep], places: Sequence[str]) -> ResultTable:
     """Return one row per capture, in order; people see their relative paths."""
     columns = {name: [of(row) for row in rows] for name, of in _VALUES.items()}
     work = [
@@ -136,11 +146,11 @@ def trend_table(rows: Sequence[Step], places: Sequence[str]) -> Table:
         for row in rows
     ]
     columns |= {name: [NAN if one is None else getattr(one, name) for one in work] for name in _WORK}
-    return Table.of(TREND, rows, {"place": list(places), **columns})
+    return ResultTable.of(TREND, rows, {"place": list(places), **columns})
 
 
 _WORK = ("clock_mhz", "cycles_per_kflop", "cycles_per_kb", "launch_cycles_per_mflop")
-_VALUES: dict[str, Callable[[Step], Any]] = {
+_VALUES: dict[str, Callable[[BuildStep], Any]] = {
     "capture": lambda row: row.build.name,
     "path": lambda row: str(row.build.path),
     "written": lambda row: row.build.written,

@@ -21,7 +21,7 @@ UNKNOWN = "<unknown>"
 MAX_WAVES = 8
 
 
-class Generation(Enum):
+class AnalyzerGeneration(Enum):
     """The architecture whose rules apply."""
 
     OLD = "old"
@@ -29,7 +29,7 @@ class Generation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class AnalyzerInstruction:
     """A code line with an index above 0."""
 
     row: int  # of the code table
@@ -48,7 +48,7 @@ class SourceLine:
     stall: int
     total: int
     dominant: str  # class with most stall
-    instructions: tuple[Instruction, ...]  # instructions that stalled, most first
+    instructions: tuple[AnalyzerInstruction, ...]  # instructions that stalled, most first
 
     @property
     def rate(self) -> float:
@@ -71,7 +71,7 @@ class Occupancy:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class AnalyzerLaunch:
     """The chosen row of the kernel-trace table, and a remark about the choice."""
 
     resources: KernelResources | None = None
@@ -82,16 +82,16 @@ class Launch:
 class LegacyReport:
     """Everything that the scripts print."""
 
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[AnalyzerInstruction, ...]
     total: int
     stall: int
     classes: tuple[tuple[str, int], ...]  # stall by class, most first, without classes that have none
     sources: tuple[SourceLine, ...]  # most stall first
-    ranked: tuple[Instruction, ...]  # most stall first
+    ranked: tuple[AnalyzerInstruction, ...]  # most stall first
     mix: tuple[tuple[str, int], ...]  # instructions in the program
     target: str
     occupancy: Occupancy
-    launch: Launch
+    launch: AnalyzerLaunch
 
 
 # (words that must all be in the text, class): the first row that matches.
@@ -128,10 +128,13 @@ def class_of(text: str) -> str:
 
 
 def legacy_report(
-    code: CodeTable, sources: Sequence[SourceFile], generation: Generation, launch: Launch | None = None
+    code: CodeTable,
+    sources: Sequence[SourceFile],
+    generation: AnalyzerGeneration,
+    launch: AnalyzerLaunch | None = None,
 ) -> LegacyReport:
     """Return the numbers of a program; only the new generation uses `launch`."""
-    launch = launch or Launch()
+    launch = launch or AnalyzerLaunch()
     instructions = _instructions(code, sources)
     classes = _stall_by_class(instructions)
     texts = [one.text.lower() for one in instructions]
@@ -139,7 +142,7 @@ def legacy_report(
     registers = _registers(texts)
     occupancy = (
         _old_occupancy(*registers, target)
-        if generation is Generation.OLD
+        if generation is AnalyzerGeneration.OLD
         else _new_occupancy(*registers, target, launch.resources)
     )
     return LegacyReport(
@@ -156,7 +159,7 @@ def legacy_report(
     )
 
 
-def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str) -> Launch:
+def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str) -> AnalyzerLaunch:
     """Return the launch that the new generation uses.
 
     With part of a kernel name, the number at the end of the folder's name must be the dispatch number;
@@ -171,15 +174,15 @@ def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str)
         rows = [row for row in rows if row.kernel and (row.kernel in folder or folder in row.kernel)]
     elif len(rows) > 1:
         warning = f"{len(rows)} launches fit, and the folder does not name its dispatch; the first is taken."
-        return Launch(rows[0], warning)
-    return Launch(rows[0] if rows else None)
+        return AnalyzerLaunch(rows[0], warning)
+    return AnalyzerLaunch(rows[0] if rows else None)
 
 
-def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instruction, ...]:
+def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[AnalyzerInstruction, ...]:
     names = {text: class_of(text) for text in set(code.text)}
     columns = zip(code.number.tolist(), code.stall.tolist(), code.latency.tolist(), strict=True)
     return tuple(
-        Instruction(
+        AnalyzerInstruction(
             row,
             code.text[row],
             names[code.text[row]],
@@ -192,14 +195,14 @@ def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instr
     )
 
 
-def _by_source(instructions: Sequence[Instruction]) -> tuple[SourceLine, ...]:
-    members: dict[str, list[Instruction]] = {}
+def _by_source(instructions: Sequence[AnalyzerInstruction]) -> tuple[SourceLine, ...]:
+    members: dict[str, list[AnalyzerInstruction]] = {}
     for one in instructions:
         members.setdefault(one.source, []).append(one)
     return tuple(sorted((_line(name, part) for name, part in members.items()), key=lambda line: -line.stall))
 
 
-def _line(source: str, part: Sequence[Instruction]) -> SourceLine:
+def _line(source: str, part: Sequence[AnalyzerInstruction]) -> SourceLine:
     stalled = sorted((one for one in part if one.stall > 0), key=lambda row: -row.stall)
     classes = _stall_by_class([one for one in part if one.stall > 0])
     dominant = max(classes, key=lambda name: classes[name], default="")
@@ -207,7 +210,7 @@ def _line(source: str, part: Sequence[Instruction]) -> SourceLine:
     return SourceLine(source, stall, total, dominant, tuple(stalled))
 
 
-def _stall_by_class(instructions: Sequence[Instruction]) -> Counter[str]:
+def _stall_by_class(instructions: Sequence[AnalyzerInstruction]) -> Counter[str]:
     classes: Counter[str] = Counter()
     for one in instructions:
         classes[one.name] += one.stall

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rcv_py.base.text import MAX_DIGITS, count
-from rcv_py.cli.answer import Answer
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.features.compat.analyzer_numbers import (
     MAX_WAVES,
-    Generation,
-    Launch,
+    AnalyzerGeneration,
+    AnalyzerLaunch,
     LegacyReport,
     SourceLine,
     choose_launch,
@@ -33,17 +33,17 @@ _GRANULE = 8  # registers
 _WAVE = 64  # threads
 
 
-def like_analyzer(trace: Trace, options: HotspotOptions) -> Answer:
+def like_analyzer(trace: Trace, options: HotspotOptions) -> CommandAnswer:
     """Return the report of a capture by the rules of a generation of hotspot_analyzer.py."""
-    generation = Generation(options.like)
-    launch = Launch()
-    if generation is Generation.NEW:
+    generation = AnalyzerGeneration(options.like)
+    launch = AnalyzerLaunch()
+    if generation is AnalyzerGeneration.NEW:
         known = launches(trace.path, options.run_files or ())
         launch = choose_launch(known, trace.path.name, options.kernel or "")
     report = legacy_report(trace.code, trace.sources, generation, launch)
     top = options.top or len(report.ranked) if "top" in options.given else TOP
     sources, rows = source_table(report, top), row_table(report, top)
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: (
             facts(trace, report, generation.value) | {"sources": sources.rows(), "rows": rows.rows()}
@@ -75,7 +75,7 @@ def _lines(trace: Trace, report: LegacyReport, options: HotspotOptions, top: int
     if not report.total:
         yield "No instruction has any cycles."
         return
-    yield from _occupancy(report, Generation(options.like), bool(options.kernel), trace.target)
+    yield from _occupancy(report, AnalyzerGeneration(options.like), bool(options.kernel), trace.target)
     yield from _title("Stall by class")
     yield f"  {'class':<14}  {'stall':>8}  share of all stall"
     for name, stall in report.classes:
@@ -100,7 +100,9 @@ def _share(part: int, total: int) -> float:
     return 100 * part / total if total else 0.0
 
 
-def _occupancy(report: LegacyReport, generation: Generation, is_named: bool, target: str) -> Iterator[str]:
+def _occupancy(
+    report: LegacyReport, generation: AnalyzerGeneration, is_named: bool, target: str
+) -> Iterator[str]:
     yield from _title(f"Registers and waves, as the {generation.value} generation counts them")
     found = report.occupancy
     yield f"  Architecture:   {report.target} ({_NAMES[report.target]}, by the forms of matrix instructions)"
@@ -109,7 +111,7 @@ def _occupancy(report: LegacyReport, generation: Generation, is_named: bool, tar
     if report.launch.warning:
         yield f"  Note: {report.launch.warning}"
     launch = report.launch.resources
-    if generation is Generation.NEW and launch is None:
+    if generation is AnalyzerGeneration.NEW and launch is None:
         hint = "no launch in the kernel trace fits" if is_named else "--kernel NAME looks for the launch"
         yield f"  Note: from the instructions alone; {hint}."
     yield f"  arch_vgpr:      {found.arch}{_allocated(found.arch)}"

@@ -11,7 +11,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
 from rcv_py.results.field import Field, Kind, record, rows_field
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 _LATENCY = kinds.CYCLES("latency", "Latency", key="total")
 _USED = Kind(json=lambda sentence: json_types.either(sentence, "integer", "string"))
@@ -99,11 +99,11 @@ def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
     }
 
 
-def source_table(report: LegacyReport, top: int) -> Table:
+def source_table(report: LegacyReport, top: int) -> ResultTable:
     """Return the first source lines that stalled."""
-    return Table.of(SOURCES, [line for line in report.sources[:top] if line.stall])
+    return ResultTable.of(SOURCES, [line for line in report.sources[:top] if line.stall])
 
 
-def row_table(report: LegacyReport, top: int) -> Table:
+def row_table(report: LegacyReport, top: int) -> ResultTable:
     """Return the first instructions that stalled."""
-    return Table.of(ROWS, [instruction for instruction in report.ranked[:top] if instruction.stall])
+    return ResultTable.of(ROWS, [instruction for instruction in report.ranked[:top] if instruction.stall])

@@ -20,7 +20,7 @@ from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects
 from rcv_py.base.text import DASH
-from rcv_py.cli.answer import Answer, Csv, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
 from rcv_py.features.counters.options import CountersOptions
@@ -30,7 +30,7 @@ from rcv_py.model.trace import Trace
 _FORMULA = "--formula"
 
 
-def run(options: CountersOptions) -> Answer:
+def run(options: CountersOptions) -> CommandAnswer:
     """List names, a summary, or the curves of the counters of a capture."""
     trace = opened(options)
     found = counters(trace)
@@ -56,7 +56,11 @@ def run(options: CountersOptions) -> Answer:
         print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
     rows = _only(rows, options)
     return _answer(
-        trace, found, rows, errors, lambda: [Shown(counter_table(rows), trace, DASH), *_notes(found, derived)]
+        trace,
+        found,
+        rows,
+        errors,
+        lambda: [TextTable(counter_table(rows), trace, DASH), *_notes(found, derived)],
     )
 
 
@@ -66,13 +70,13 @@ def _answer(
     rows: Sequence[CounterRow],
     errors: list[tuple[str, FormulaError]],
     text: Callable[[], Sequence[Part]],
-) -> Answer:
+) -> CommandAnswer:
     points = (
         (row.name, time, value, row.unit)
         for row in rows
         for time, value in zip(row.curve.time.tolist(), row.curve.value.tolist(), strict=True)
     )
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
             "notes": list(found.notes),
@@ -88,18 +92,18 @@ def _answer(
     )
 
 
-def _names(trace: Trace, found: Counters) -> Answer:
+def _names(trace: Trace, found: Counters) -> CommandAnswer:
     table = recorded(found)
 
     def csv() -> Csv:
         names, rows = table.csv()
         return [table.spec[name].title for name in names], rows
 
-    return Answer(
+    return CommandAnswer(
         schema=LIST_SCHEMA,
         document=lambda: {"counters": table.rows()},
         csv=csv,
-        text=lambda: [Shown(table, trace), *_notes(found, None)],
+        text=lambda: [TextTable(table, trace), *_notes(found, None)],
         of=trace,
     )
 

@@ -237,7 +237,7 @@ class CountersPanel(CurvePanel):
         """Return the page with tree and plot."""
         return self.page
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the drawn counters."""
         places = (("se", self.chosen("engine")), ("cu", self.chosen("unit")), ("simd", self.chosen("simd")))
         where = [f"--{name}={value}" for name, value in places if value.isdigit()]

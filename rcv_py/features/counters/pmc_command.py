@@ -21,7 +21,7 @@ from rcv_py.analysis.counters.pmc.traffic import (
 )
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
-from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.features.compat.command import like_pmc
 from rcv_py.features.compat.pmc_numbers import CHANNELS, original_numbers
@@ -43,7 +43,7 @@ _LIMITS = (
 )
 
 
-def run(options: PmcOptions) -> Answer | int:
+def run(options: PmcOptions) -> CommandAnswer | int:
     """Return the counters per kernel or dispatch."""
     table = pmc_table(options.paths)
     ideal = (options.ideal_mb or 0.0) * MEGABYTE
@@ -53,7 +53,7 @@ def run(options: PmcOptions) -> Answer | int:
     _check(options, table, found)
     shown = [(row, decision(row)) for row in found[: options.top or None]]
     rows = pmc_rows(shown, family_of(table))
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
             "files": list(table.files),
@@ -66,7 +66,7 @@ def run(options: PmcOptions) -> Answer | int:
             "rows": rows.rows(),
         },
         csv=rows.csv,
-        text=lambda: [Shown(rows), *_text(table, options, len(found), shown)],
+        text=lambda: [TextTable(rows), *_text(table, options, len(found), shown)],
         about={"problems": table.notes},
     )
 

@@ -11,9 +11,9 @@ from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc
 from rcv_py.base.text import byte_size, short_count, short_kernel
 from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
-from rcv_py.results.field import At, Field, only, rows, unknown
+from rcv_py.results.field import Field, ShownIn, only, rows, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 _NUMBER = replace(kinds.NUMBER, digits=None)
 _SHARE = replace(kinds.SHARE, digits=None)
@@ -57,7 +57,7 @@ def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any
         kind=replace(kinds.TEXT, is_number=True),
         meaning=meaning,
         title=title,
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=text,
     )
 
@@ -91,9 +91,11 @@ PMC = Spec.of(
     "pmc",
     "Kernels or dispatches by reads from memory, the largest first; means per dispatch.",
     "kernel",
-    kinds.NOTE("kernel_name", "Kernel and dispatch", "kernel", at=At.PEOPLE, of=_kernel),
-    kinds.TEXT("kernel", "Name of the kernel", at=At.DATA),
-    *unknown(*only(At.DATA, kinds.TEXT("dispatch", "Number of the dispatch; null for all of the kernel"))),
+    kinds.NOTE("kernel_name", "Kernel and dispatch", "kernel", at=ShownIn.PEOPLE, of=_kernel),
+    kinds.TEXT("kernel", "Name of the kernel", at=ShownIn.DATA),
+    *unknown(
+        *only(ShownIn.DATA, kinds.TEXT("dispatch", "Number of the dispatch; null for all of the kernel"))
+    ),
     kinds.COUNT("dispatches", "Dispatches in the row"),
     _shown("l2_hits", "L2 hits", "Part of the lookups that hit L2", _share("hit_rate")),
     _shown("lookups", "lookups", "Lookups in L2", _lookups),
@@ -104,7 +106,7 @@ PMC = Spec.of(
     _shown("through_ideal", "over-fetch", "Bytes read divided by ideal bytes", _span("over_fetch", ratio)),
     *unknown(
         *only(
-            At.DATA,
+            ShownIn.DATA,
             *(_NUMBER(name, f"{text}, a mean count") for name, text in _COUNTED.items()),
             _SHARE("hit_rate", "Part of the lookups that hit L2"),
             _SHARE("partial_share_of_reads", "Part of the reads that are of 32 bytes"),
@@ -119,7 +121,7 @@ PMC = Spec.of(
     ),
     kinds.TEXT("branch", "Stable name of the conclusion"),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         kinds.TEXT("because", "The same as a sentence"),
         kinds.TEXT("remedy", "What to do"),
         kinds.TEXT("decided_by", "Name of the test that decided; null if none did", is_unknown=True),
@@ -144,10 +146,10 @@ SCHEMA = Schema(
 )
 
 
-def pmc_table(found: Sequence[tuple[Traffic, Decision]], family: str) -> Table:
+def pmc_table(found: Sequence[tuple[Traffic, Decision]], family: str) -> ResultTable:
     """Return one row per kernel or dispatch; `family` is the GPU's naming scheme of counters."""
     rows = [_row(one, decided, family) for one, decided in found]
-    return Table(PMC, {field.name: [row[field.name] for row in rows] for field in PMC.at(At.DATA)})
+    return ResultTable(PMC, {field.name: [row[field.name] for row in rows] for field in PMC.at(ShownIn.DATA)})
 
 
 def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import DASH, count
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, rows_field
+from rcv_py.results.field import Field, ShownIn, rows_field
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 
 def _number(value: float) -> str:
@@ -37,15 +37,15 @@ COUNTERS = Spec.of(
     "One row per counter or formula.",
     "counter",
     kinds.TEXT("name", "Its name", title="counter"),
-    Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=At.DATA),
+    Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=ShownIn.DATA),
     kinds.NOTE("from", "Where it comes from", key="group"),
     kinds.TEXT("unit", "Unit of min, mean and max"),
     _VALUE("min", "Smallest value", is_unknown=True),
     _VALUE("mean", "Mean", is_unknown=True),
     _VALUE("max", "Largest value", is_unknown=True),
-    _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=At.DATA),
-    Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=At.TEXT, of=_total),
-    kinds.COUNT("points", "Steps of its curve", at=At.DATA),
+    _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=ShownIn.DATA),
+    Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=ShownIn.TEXT, of=_total),
+    kinds.COUNT("points", "Steps of its curve", at=ShownIn.DATA),
     order="name min mean max sum unit from",
 )
 _NUMBERS = kinds.listed(kinds.WHOLE, "A number")
@@ -54,7 +54,7 @@ FACTS = (
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
     _NUMBERS("engines", "Shader engines that counted"),
     _NUMBERS("units", "Compute units that counted"),
-    rows_field("counters", COUNTERS.row[:-1], *COUNTERS.at(At.DATA)),
+    rows_field("counters", COUNTERS.row[:-1], *COUNTERS.at(ShownIn.DATA)),
     rows_field(
         "errors",
         "Formulas with errors; the exit code is then 2",
@@ -79,7 +79,7 @@ SCHEMA = Schema("counters", "Hardware counters and formulas over them.", FACTS)
 LIST_SCHEMA = Schema("counters.list", "The recorded counters (--list).", RECORDED_FACTS)
 
 
-def counter_table(found: Sequence[CounterRow]) -> Table:
+def counter_table(found: Sequence[CounterRow]) -> ResultTable:
     """Return one row per counter or formula."""
     extents = np.array([row.extent for row in found]).reshape(-1, 3)
     columns: Columns = {
@@ -87,10 +87,10 @@ def counter_table(found: Sequence[CounterRow]) -> Table:
         **dict(zip(("min", "mean", "max"), extents.T, strict=True)),
         "points": [len(row.curve.time) for row in found],
     }
-    return Table.of(COUNTERS, found, columns)
+    return ResultTable.of(COUNTERS, found, columns)
 
 
-def recorded(found: Counters) -> Table:
+def recorded(found: Counters) -> ResultTable:
     """Return one row per counter that was recorded."""
     columns: Columns = {
         "samples": [len(counter.samples) for counter in found.raw],
@@ -98,7 +98,7 @@ def recorded(found: Counters) -> Table:
         "units": [_listed(counter.samples.cu.tolist()) for counter in found.raw],
         "simds": [simd_names(counter.simds).removeprefix("SIMD ") for counter in found.raw],
     }
-    return Table.of(RECORDED, found.raw, columns)
+    return ResultTable.of(RECORDED, found.raw, columns)
 
 
 def _listed(numbers: Iterable[int]) -> str:

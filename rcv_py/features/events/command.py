@@ -10,11 +10,11 @@ import numpy as np
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import count, plural
-from rcv_py.cli.answer import Answer, listing, matched
+from rcv_py.cli.answer import CommandAnswer, listing, matched
 from rcv_py.cli.opening import markers, opened
 from rcv_py.features.events.options import EventsOptions
 from rcv_py.features.events.result import SCHEMA, events
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 _NOUNS = {
     "dispatch": ("dispatch", "dispatches"),
@@ -28,7 +28,7 @@ _NOTHING = (
 )
 
 
-def run(options: EventsOptions) -> Answer:
+def run(options: EventsOptions) -> CommandAnswer:
     """List the events of a capture."""
     trace = opened(options)
     spans = markers(trace)
@@ -64,7 +64,7 @@ def _rows(table: EventTable, kinds: tuple[str, ...], options: EventsOptions) -> 
     return np.flatnonzero(kept)
 
 
-def _footer(spans: MarkerSpans, shown: Table, of: int) -> Iterator[str]:
+def _footer(spans: MarkerSpans, shown: ResultTable, of: int) -> Iterator[str]:
     numbers = Counter(shown.plain("kind"))
     parts = [plural(numbers[text], *words) for text, words in _NOUNS.items() if numbers[text]]
     yield f"\n{', '.join(parts)}; {count(of)} entries in all."

@@ -11,7 +11,7 @@ from rcv_py.cli.options.option import (
 )
 
 
-class EventsOptions(shared.Matched, shared.Rows, example="rcv events FOLDER --kind dispatch,marker"):
+class EventsOptions(shared.Matched, shared.RowOptions, example="rcv events FOLDER --kind dispatch,marker"):
     """List dispatches, events and markers by time."""
 
     kind: tuple[str, ...] | None = option(

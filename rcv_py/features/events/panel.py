@@ -19,7 +19,7 @@ from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
-from rcv_py.ui.table.filter_menu import Choice, FilterButton
+from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
 from rcv_py.ui.table.find_bar import FindBar, matches_of
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_panel import TablePanel
@@ -97,7 +97,7 @@ class EventsPanel(TablePanel[EventTable]):
         self.filter.set_section(
             "Kinds",
             [
-                Choice(ENTRY_TEXT[kind], title, kind != EntryKind.SHADER or is_plain, tip)
+                FilterItem(ENTRY_TEXT[kind], title, kind != EntryKind.SHADER or is_plain, tip)
                 for kind, (title, tip) in TITLES.items()
                 if kind in kinds
             ],
@@ -177,7 +177,7 @@ class EventsPanel(TablePanel[EventTable]):
         """Return the number of rows."""
         return self.note.text()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the shown rows."""
         if self.result is None:
             return None

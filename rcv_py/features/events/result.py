@@ -7,7 +7,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table, Words
+from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
 
 EVENTS = Spec.of(
     "events",
@@ -33,12 +33,12 @@ SCHEMA = Schema(
 )
 
 
-def events(found: EventTable) -> Table:
+def events(found: EventTable) -> ResultTable:
     """Return one row per entry; the duration of a moment is below 0."""
     words = {
-        "kind": Words(tuple(ENTRY_TEXT.values()), found.kind),
-        "name": Words(found.texts, found.name),
-        "place": Words(found.texts, found.place),
-        "detail": Words(found.texts, found.detail),
+        "kind": DictionaryColumn(tuple(ENTRY_TEXT.values()), found.kind),
+        "name": DictionaryColumn(found.texts, found.name),
+        "place": DictionaryColumn(found.texts, found.place),
+        "detail": DictionaryColumn(found.texts, found.detail),
     }
-    return Table.of(EVENTS, found, words)
+    return ResultTable.of(EVENTS, found, words)

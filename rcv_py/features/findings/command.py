@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, 
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
-from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.findings.options import TriageOptions
@@ -28,7 +28,7 @@ from rcv_py.formats.open import capture_entry
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.captures import InProcessExecutor, captures_mapped
 from rcv_py.work.executors import executor_for
 from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.opening import open_trace
@@ -36,7 +36,7 @@ from rcv_py.work.opening import open_trace
 _SECTIONS = {RANKED: "", CONTEXT: "Outside the ranking", CAUTION: "Caution"}
 
 
-def run(options: TriageOptions) -> Answer:
+def run(options: TriageOptions) -> CommandAnswer:
     """Return the findings of a capture, or a table of several captures."""
     paths = all_captures([options.folder, *options.more])
     if len(paths) > 1:  # a folder around a single capture stands for it
@@ -44,7 +44,7 @@ def run(options: TriageOptions) -> Answer:
     refuse_for_one(options)
     trace = opened(options)
     facts = facts_of(trace, options)
-    found = look(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
+    found = findings_of(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
     if options.predict:
         from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
 
@@ -53,7 +53,7 @@ def run(options: TriageOptions) -> Answer:
     is_short = options.top is None and not (options.csv or options.json or options.all)
     shown = found.in_full if is_short else found.findings[: options.top or None]
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: document(trace, found, finding_table(shown)),
         csv=lambda: finding_table(shown).csv(),
@@ -64,7 +64,7 @@ def run(options: TriageOptions) -> Answer:
     )
 
 
-def look(
+def findings_of(
     trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None, waves: str = WORKING
 ) -> Findings:
     """Read the waves of a capture (for a large one, some shader engines), and return its findings.
@@ -117,7 +117,7 @@ def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
 # -- several captures -----------------------------------------------------------------------------------
 
 
-def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
+def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
     if "top" in options.given:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
@@ -126,7 +126,7 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
         raise UsageError("--predict plays one capture.", hint="Name one of the captures, or leave it out.")
     places = [options.seen(path) for path in paths]
     with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
-        is_here = isinstance(executor, Here)
+        is_here = isinstance(executor, InProcessExecutor)
         judge = partial(
             judged_capture,
             given=tuple(map(options.seen, options.run_files or ())),
@@ -138,11 +138,14 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
         with progress() as report:
             judged = list(captures_mapped(judge, places, executor, _without_findings, report))
     table = capture_table(judged, options.seen(options.folder))
-    return Answer(
+    return CommandAnswer(
         schema=FOLDER_SCHEMA,
         document=lambda: {"folder": str(options.folder), "captures": table.rows()},
         csv=table.csv,
-        text=lambda: [Shown(table), f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` shows more."],
+        text=lambda: [
+            TextTable(table),
+            f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` shows more.",
+        ],
         forms={"markdown": table.markdown},
         about={"names": [one.entry.name for one in judged]},
     )

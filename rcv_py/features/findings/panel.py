@@ -45,13 +45,13 @@ from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import translated
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.field import At
+from rcv_py.results.field import ShownIn
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, laid_out_once, row, split
-from rcv_py.ui.core.panel import Late, Panel, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet
 from rcv_py.ui.core.plain_text import (
     ElidedLabel,
     PlainLabel,
@@ -92,7 +92,7 @@ SHOWN_IN = {
     "window": "time",
     "source": panel_for("source line"),
 }
-NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
+MIN_NAME_PX, MAX_NAME_PX, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
 MARGIN = 0.05  # of a range, left and right of it
 PREDICT_MS = 1_500  # delay after findings are shown: other requests come first
 SETTING = "findings.predict"
@@ -150,8 +150,8 @@ class NumberStrip(QWidget):
         if not shown:
             return
         first, rest = shown[0], shown[1:]
-        rooms = [max(cell.room, NARROWEST) for cell in rest]
-        is_one_row = sum(rooms) + GAP * len(rooms) + WIDEST_NAME <= self.width() - 2 * MARGIN_PX
+        rooms = [max(cell.room, MIN_NAME_PX) for cell in rest]
+        is_one_row = sum(rooms) + GAP * len(rooms) + MAX_NAME_PX <= self.width() - 2 * MARGIN_PX
         columns = len(rest) if is_one_row else _columns(rooms, self.width() - 2 * MARGIN_PX)
         alone = not is_one_row and columns > 1 and len(rest) % columns == 1  # the last cell, in its row
         if self._shape == (is_one_row, len(rest), columns):
@@ -167,7 +167,7 @@ class NumberStrip(QWidget):
         for at in range(columns):
             self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns][: len(rest) // columns or 1]))
         if is_one_row:
-            self._grid.setColumnStretch(0, WIDEST_NAME)
+            self._grid.setColumnStretch(0, MAX_NAME_PX)
 
 
 class _Cell(QWidget):
@@ -622,7 +622,7 @@ class TriagePanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands that open the page and copy its contents."""
         return commands("Analyze", (
             ("triage.show", "What to look at first", "F4",
@@ -639,7 +639,7 @@ class TriagePanel(Panel):
         selection = "" if self.findings is None else self.findings.selection
         return " · ".join(filter(None, (selection, self.note.text())))
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the findings."""
         has_predictions = self.findings is not None and bool(self.findings.guesses)
         return command_text.rcv(
@@ -653,6 +653,6 @@ class TriagePanel(Panel):
         from rcv_py.features.findings.result import finding_table  # noqa: PLC0415 - it imports all detectors
 
         table = finding_table(self.findings.findings)
-        fields = table.fields(At.WINDOW)
+        fields = table.fields(ShownIn.WINDOW)
         rows = table.flat([field.name for field in fields])
         return Sheet("Findings", tuple(field.title for field in fields), rows)

@@ -12,7 +12,7 @@ MAX_BARS = 10
 _RANKS = {CONTEXT: "outside the ranking", CAUTION: "caution"}
 
 
-def the_verdict(inputs: ReportInputs) -> model.Section:
+def the_verdict(inputs: ReportInputs) -> model.ReportSection:
     """The first finding, its context numbers, and how far the capture can be trusted."""
     found, notes = inputs.findings, inputs.health
     parts: list[model.Part] = [model.Prose(found.sentence, is_lead=True)]
@@ -25,15 +25,17 @@ def the_verdict(inputs: ReportInputs) -> model.Section:
     if trust != HEALTHY and headline(notes) != HEALTHY:
         trust = f"{trust}. {headline(notes)}."
     weight = notes[0].severity.value if notes else "info"
-    parts.append(model.Note(f"Capture: {trust if trust.endswith('.') else f'{trust}.'}", weight))
+    parts.append(model.ReportNote(f"Capture: {trust if trust.endswith('.') else f'{trust}.'}", weight))
     if found.findings and found.why and not found.alarm:
-        parts.append(model.Note(found.why))
+        parts.append(model.ReportNote(found.why))
     if found.selection:
-        parts.append(model.Note(f"Explained: {found.selection}. Totals of instructions cover all waves."))
-    return model.Section("verdict", "Verdict", parts)
+        parts.append(
+            model.ReportNote(f"Explained: {found.selection}. Totals of instructions cover all waves.")
+        )
+    return model.ReportSection("verdict", "Verdict", parts)
 
 
-def ranked(inputs: ReportInputs) -> model.Section | None:
+def ranked(inputs: ReportInputs) -> model.ReportSection | None:
     """Every finding: amount at stake, evidence, remedy, places."""
     found = inputs.findings
     if not found.findings:
@@ -45,7 +47,7 @@ def ranked(inputs: ReportInputs) -> model.Section | None:
         parts.append(model.Prose(found.small_text, is_quiet=True))
     if found.predictions:
         parts.append(model.Prose(found.predictions, is_quiet=True))
-    return model.Section("findings", "What to look at first", parts, found.assumption)
+    return model.ReportSection("findings", "What to look at first", parts, found.assumption)
 
 
 def finding_anchor(ordinal: int) -> str:
@@ -66,18 +68,19 @@ def _bars(findings: tuple[Finding, ...]) -> list[model.Part]:
     names = [f"{n} {finding.title}" for n, finding in shown.items()]
     title = f"{what}, in {unit}; parts of different findings may overlap"
     return [
-        model.Bars(
+        model.ReportBars(
             title, names, (model.Series(what.lower(), values, "accent"),), unit, [*map(finding_anchor, shown)]
         )
     ]
 
 
-def _overview(findings: tuple[Finding, ...]) -> model.Table:
+def _overview(findings: tuple[Finding, ...]) -> model.ReportTable:
     bounds = {True: "at most", False: "about"}
     return cells.table(
         cells.numbers("rank", range(1, len(findings) + 1)),
         cells.column(
-            "finding", (model.Cell(one.title, link=finding_anchor(n)) for n, one in enumerate(findings, 1))
+            "finding",
+            (model.ReportCell(one.title, link=finding_anchor(n)) for n, one in enumerate(findings, 1)),
         ),
         cells.texts(
             "",
@@ -102,7 +105,7 @@ def _overview(findings: tuple[Finding, ...]) -> model.Table:
     )
 
 
-def _predicted(findings: tuple[Finding, ...]) -> tuple[model.Column, ...]:
+def _predicted(findings: tuple[Finding, ...]) -> tuple[model.ReportColumn, ...]:
     """The prediction of each by replay, with its range."""
     return (
         cells.texts(
@@ -124,9 +127,9 @@ def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model
     return parts
 
 
-def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.Cell, ...]:
+def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.ReportCell, ...]:
     """A row: the place, as `rcv view --goto` accepts it, and what is seen there."""
-    seen = model.Cell(one.text)
+    seen = model.ReportCell(one.text)
     if one.kind == "instruction":
         return cells.code(one.place, cells.line_anchor(one.line)), seen
     if one.kind == "wave" and one.wave is not None:
@@ -137,7 +140,7 @@ def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.Cell, ...]:
         return cells.code(place, cells.wave_anchor(one.wave), cells.cycle_anchor(one.begin, one.wave)), seen
     if one.kind == "window":
         where = cells.code(cells.place_text(cycle=one.begin), anchor=cells.cycle_anchor(one.begin))
-        return where, model.Cell(f"{one.text}, to cycle {count(one.end)}")
+        return where, model.ReportCell(f"{one.text}, to cycle {count(one.end)}")
     return cells.code(one.text), cells.NOTHING
 
 

@@ -12,9 +12,19 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent, si
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import At, Field, of_analysis, only, record, record_field, rows, rows_field, unknown
+from rcv_py.results.field import (
+    Field,
+    ShownIn,
+    of_analysis,
+    only,
+    record,
+    record_field,
+    rows,
+    rows_field,
+    unknown,
+)
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 _LINE_IN_FILE = record(
     kinds.WHOLE("file", "Number of the source file"), kinds.WHOLE("source_line", "Line, counted from 1")
@@ -39,7 +49,7 @@ _PLACES = replace(
     document=lambda evidence: [place.as_json() for place in evidence],
     text=lambda evidence: "; ".join(map(str, evidence)),
 )
-_WINDOW, _FOR_PROGRAMS = At.DATA | At.WINDOW, At.DATA
+_WINDOW, _FOR_PROGRAMS = ShownIn.DATA | ShownIn.WINDOW, ShownIn.DATA
 GAIN = kinds.SHARE(
     "gain",
     "Most of the kernel's duration that can be saved; an estimate if it is not an upper bound",
@@ -159,12 +169,12 @@ FOOT = (
 )
 
 
-def finding_table(found: Sequence[Finding]) -> Table:
+def finding_table(found: Sequence[Finding]) -> ResultTable:
     """Return one row per finding."""
-    return Table.of(FINDINGS, found)
+    return ResultTable.of(FINDINGS, found)
 
 
-def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
+def document(trace: Trace, found: Findings, table: ResultTable) -> dict[str, Any]:
     """Return the findings of a table and the facts about all, as `HEAD` and `FOOT` declare them."""
     totals = of_analysis(_TOTALS, found)
     return {
@@ -212,29 +222,29 @@ CAPTURES = Spec.of(
     "triage folder",
     "One row per capture.",
     "capture",
-    kinds.TEXT("path", "Path of the capture", at=At.DATA),
-    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.TEXT),
-    kinds.TEXT("folder_name", "Name of its folder", "capture", at=At.REPORT),
+    kinds.TEXT("path", "Path of the capture", at=ShownIn.DATA),
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=ShownIn.TEXT),
+    kinds.TEXT("folder_name", "Name of its folder", "capture", at=ShownIn.REPORT),
     kinds.CODE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced waves"),
     kinds.TEXT("class", "What limits the kernel", is_unknown=True),
-    kinds.TEXT("name", "Stable name of the first finding's pattern", at=At.DATA, is_unknown=True),
+    kinds.TEXT("name", "Stable name of the first finding's pattern", at=ShownIn.DATA, is_unknown=True),
     kinds.SHARE(
         "gain_text",
         "Most of the kernel's duration that it can save",
         "gain",
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=lambda row: "" if row["gain"] is None or not row["is_ranked"] else gain_percent(row["gain"]),
     ),
     kinds.NOTE(
         "first_finding",
         "The first finding in one line, or why there is none",
         "headline",
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=lambda row: row["headline"] if row["name"] is not None else row["note"],
     ),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         kinds.NOTE("headline", "The first finding in one line"),
         replace(GAIN, meaning="Most of the kernel's duration that it can save", is_unknown=True),
         replace(AT_STAKE, is_unknown=True),
@@ -246,7 +256,7 @@ CAPTURES = Spec.of(
         ),
         kinds.NOTE("note", "Why there is no finding"),
     ),
-    kinds.FLAG("is_ranked", "Whether the first finding has a gain", at=At(0)),
+    kinds.FLAG("is_ranked", "Whether the first finding has a gain", at=ShownIn(0)),
 )
 SCHEMA = Schema(
     "triage",
@@ -260,7 +270,7 @@ FOLDER_SCHEMA = Schema(
 )
 
 
-def capture_table(judged: Sequence[Judged], root: Path) -> Table:
+def capture_table(judged: Sequence[Judged], root: Path) -> ResultTable:
     """Return one row per capture, with its first finding; people see its path relative to `root`."""
     paths = [row.entry.path for row in judged]
     first = [row.first for row in judged]
@@ -279,7 +289,7 @@ def capture_table(judged: Sequence[Judged], root: Path) -> Table:
         "note": [row.note for row in judged],
         "is_ranked": [one is not None and bool(one.gain_text) for one in first],
     }
-    return Table(CAPTURES, columns)
+    return ResultTable(CAPTURES, columns)
 
 
 def _class(found: Findings | None) -> str | None:

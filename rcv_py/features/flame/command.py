@@ -12,21 +12,24 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What, code_costs, key
 from rcv_py.analysis.flame.flame_frames import METRICS, Charged, flame_tree
-from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
+from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.cli.answer import Answer, Column, Grid, Part, heading
+from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, heading
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves
 from rcv_py.features.flame.options import FlameOptions
 from rcv_py.features.flame.result import SANDWICH, SANDWICH_SCHEMA, SCHEMA, at_least, frames, placed
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 _HIDDEN = HIDDEN[ReferenceRule.OURS]
-_COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column("frame", elastic="right"))
+_COLUMNS = (
+    *(TextColumn(name, True) for name in ("total", "share", "self")),
+    TextColumn("frame", elastic="right"),
+)
 _OF = {
     Metric.TOTAL: "cycles of latency and idle time of all waves",
     Metric.NONHIDDEN: "cycles of all waves that no other wave hid",
@@ -34,7 +37,7 @@ _OF = {
 }
 
 
-def run(options: FlameOptions) -> Answer:
+def run(options: FlameOptions) -> CommandAnswer:
     """Return the flamegraph of a capture."""
     metric = METRICS[options.metric]
     is_hiding = metric is Metric.NONHIDDEN and options.clock is None
@@ -50,7 +53,7 @@ def run(options: FlameOptions) -> Answer:
         return _sandwich(waves, tree, charged, options)
 
     def text() -> Iterator[Part]:
-        boxes = layout(tree, metric, Order(options.order), labels(trace, tree))
+        boxes = layout(tree, metric, SiblingOrder(options.order), labels(trace, tree))
         least = tree.whole(metric) * options.least / 100
         shown = np.flatnonzero((boxes.width > 0) & (boxes.width >= least))
         texts = placed_labels(trace, tree, labels(trace, tree))
@@ -62,7 +65,7 @@ def run(options: FlameOptions) -> Answer:
         unit, total = tree.unit, tree.whole(metric)
         return _head(trace, options, unit, total) | {"frames": _frames(trace, tree, options).rows()}
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=document,
         csv=lambda: _frames(trace, tree, options).csv(),
@@ -74,7 +77,7 @@ def run(options: FlameOptions) -> Answer:
 
 def _grid(
     tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: tuple[str, ...], shown: np.ndarray
-) -> Grid:
+) -> TextGrid:
     """One row per frame, below its parents; frames that lead to a place are marked with an arrow."""
     rows = []
     for frame in shown.tolist():
@@ -83,7 +86,7 @@ def _grid(
         )
         name = "  " * abs(row) + ("↑ " if row < 0 else "") + texts[frame]
         rows.append((count(width), percent(width, boxes.whole), count(own) if own else "", name))
-    return Grid(_COLUMNS, rows)
+    return TextGrid(_COLUMNS, rows)
 
 
 def _footer(tree: FlameTree, metric: Metric, options: FlameOptions, whose: str) -> str:
@@ -106,10 +109,10 @@ def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[st
     }
 
 
-def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> Table:
+def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> ResultTable:
     """All frames, without frames below `--least` if given."""
     metric = METRICS[options.metric]
-    table = frames(trace, tree, metric, Order(options.order))
+    table = frames(trace, tree, metric, SiblingOrder(options.order))
     is_given = "least" in options.given
     return at_least(table, tree.whole(metric) * options.least / 100) if is_given else table
 
@@ -117,7 +120,7 @@ def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> Table:
 # -- a place with its callers and callees ---------------------------------------------------------------
 
 
-def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: FlameOptions) -> Answer:
+def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: FlameOptions) -> CommandAnswer:
     """A place with its callers and callees; `like` is the tree of the whole program."""
     if options.content != "sandwich" or options.around is None:
         hint = "Name an instruction, e.g. --content sandwich --around 62."
@@ -128,7 +131,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
     assert costs is not None
     own = code_costs(costs, charged.show_idle, _hidden(waves, metric, charged))
     element = _element(trace, options.around)
-    made = sandwich_frames(trace, own, like, element, metric=metric, order=Order(options.order))
+    made = sandwich_frames(trace, own, like, element, metric=metric, order=SiblingOrder(options.order))
     if made is None:
         hint = "Name an instruction that was executed."
         raise UsageError("No cost leads through this place.", hint=hint)
@@ -142,7 +145,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
         yield "\nFrames with an arrow lead to the place, the nearest next to it; below is what it leads to."
 
     unit = "samples" if costs.label == SAMPLES else "cycles"
-    return Answer(
+    return CommandAnswer(
         schema=SANDWICH_SCHEMA,
         document=lambda: _head(trace, options, unit, boxes.whole) | {"frames": table.rows()},
         csv=table.csv,

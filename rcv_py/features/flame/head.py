@@ -7,7 +7,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.analysis.flame.flame import Metric
-from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.base.text import elide_right, translated
 from rcv_py.features.flame.jobs import CONTENT_TEXT, Content
 from rcv_py.ui.core.icons import icon
@@ -15,7 +15,7 @@ from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, shown, tooltip, with_reason, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import FlameScene
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 
 METRIC_TEXT = {
     Metric.TOTAL: ("Total latency", "Samples"),
@@ -24,7 +24,11 @@ METRIC_TEXT = {
     Metric.HITS: ("Executions", "Executions"),
 }
 DURATION = "Duration"  # of scopes
-ORDER_TEXT = {Order.HEAVY: "Left heavy", Order.EXECUTION: "Execution order", Order.NAME: "Alphabetical"}
+ORDER_TEXT = {
+    SiblingOrder.HEAVY: "Left heavy",
+    SiblingOrder.EXECUTION: "Execution order",
+    SiblingOrder.NAME: "Alphabetical",
+}
 OF_SCOPES, OF_SAMPLES = (Metric.TOTAL,), (Metric.TOTAL, Metric.STALL)
 LETTERS = 34  # of a name on a button
 MAX_NAMES = 5  # maximum names shown at the end of the path
@@ -43,9 +47,9 @@ class FlameChoices(QWidget):
         contents = {content.value: text for content, text in CONTENT_TEXT.items()}
         metrics = {metric.name.lower(): text for metric, (text, _) in METRIC_TEXT.items()}
         orders = {order.value: text for order, text in ORDER_TEXT.items()}
-        self.contents = Choice("What the frames are", contents)
-        self.metrics = Choice("What the width of a frame means", metrics)
-        self.orders = Choice("The order of frames side by side", orders)
+        self.contents = ChoiceBox("What the frames are", contents)
+        self.metrics = ChoiceBox("What the width of a frame means", metrics)
+        self.orders = ChoiceBox("The order of frames side by side", orders)
         self.upward = _button("Flames grow upwards", "Let flames grow upwards")
         self.upward.setCheckable(True)
         self.home = _button("Show everything", "Show everything (0)")
@@ -69,9 +73,9 @@ class FlameChoices(QWidget):
         return Metric[self.metrics.value.upper()]
 
     @property
-    def order(self) -> Order:
+    def order(self) -> SiblingOrder:
         """Return the order of neighbouring frames."""
-        return Order(self.orders.value)
+        return SiblingOrder(self.orders.value)
 
     def offer(self, is_sampled: bool) -> None:
         """Disable measures that mean nothing for the content or for samples, and deselect them."""

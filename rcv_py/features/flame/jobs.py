@@ -9,7 +9,7 @@ from enum import Enum
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
-from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
+from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
@@ -41,18 +41,18 @@ OF_MARKERS = (Content.MARKERS, Content.MARKED)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FlameChoice:
     """The user's choices; `element` is the place in the middle of a sandwich view."""
 
     content: Content
     metric: Metric
-    order: Order
+    order: SiblingOrder
     element: int = -1
 
 
 def scene_job(
     session: Session,
-    wanted: Wanted,
+    wanted: FlameChoice,
     show_idle: bool,
     hidden: HiddenLatency | None = None,
     spans: MarkerSpans | None = None,
@@ -77,7 +77,7 @@ def scene_job(
 
     def marked(spans: MarkerSpans) -> FlameTree:
         reduction = scoped_costs(spans, show_idle=show_idle)
-        costs = read.so_far("costs of scopes", reduction, (spans, show_idle))(None)
+        costs = read.incremental("costs of scopes", reduction, (spans, show_idle))(None)
         return marked_tree(spans, costs, code, covered)
 
     def scene() -> FlameScene | None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.text import percent, plural, translated
 from rcv_py.features.flame.head import FlameChoices, FlameCrumbs
-from rcv_py.features.flame.jobs import OF_MARKERS, Content, Wanted, scene_job
+from rcv_py.features.flame.jobs import OF_MARKERS, Content, FlameChoice, scene_job
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
@@ -95,10 +95,10 @@ class FlamegraphPanel(Panel):
     # -- computing ----------------------------------------------------------------------------------
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> FlameChoice:
         """Return the current choices."""
         choices = self.choices
-        return Wanted(choices.content, choices.measure, choices.order, self._element)
+        return FlameChoice(choices.content, choices.measure, choices.order, self._element)
 
     def _open(self) -> None:
         self._stream.reset()
@@ -141,7 +141,7 @@ class FlamegraphPanel(Panel):
             return
         self.run_job(job, lambda scene: self._take(wanted, scene), stream=self._stream)
 
-    def _take(self, wanted: Wanted, scene: FlameScene | None) -> None:
+    def _take(self, wanted: FlameChoice, scene: FlameScene | None) -> None:
         if wanted != self.wanted:
             return
         self.empty.say("" if scene is not None else self._why_nothing(wanted))
@@ -155,7 +155,7 @@ class FlamegraphPanel(Panel):
     def _show_legend(self) -> None:
         self.legend.set_items(self.view.swatches())
 
-    def _why_nothing(self, wanted: Wanted) -> str:
+    def _why_nothing(self, wanted: FlameChoice) -> str:
         trace = self.session.trace.value
         if wanted.content is Content.SANDWICH and wanted.element < 0:
             return NO_PLACE
@@ -170,7 +170,7 @@ class FlamegraphPanel(Panel):
         trace = self.session.trace.value
         return trace is not None and any(len(part.time) for part in trace.shader_data)
 
-    def _note(self, wanted: Wanted) -> str:
+    def _note(self, wanted: FlameChoice) -> str:
         trace = self.session.trace.value
         if trace is None:
             return ""
@@ -296,7 +296,7 @@ class FlamegraphPanel(Panel):
         note = self.note.text()
         return f"{self.choices.text()}; {note}" if note else self.choices.text()
 
-    def _around(self, element: int) -> command_text.Words:
+    def _around(self, element: int) -> command_text.CommandWords:
         trace = self.session.trace.value
         if element < 0 or trace is None:
             return ()
@@ -304,7 +304,7 @@ class FlamegraphPanel(Panel):
         file = f"{trace.sources[first].path}:" if what == What.LINE else ""
         return (f"--around={file}{second}",)
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for all frames."""
         wanted = self.wanted
         what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")

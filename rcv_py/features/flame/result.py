@@ -10,14 +10,14 @@ import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
-from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
+from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout
 from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import Field
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 _COST = replace(kinds.WHOLE, ending=", in the unit.")
 _SELF = _COST("self", "Own part of the frame, without its children")
@@ -63,7 +63,7 @@ SANDWICH = Spec.of(
 )
 MEASURED = (
     Field("metric", kinds.choice(*METRICS), "What is measured"),
-    Field("order", kinds.choice(*(order.value for order in Order)), "Order of siblings"),
+    Field("order", kinds.choice(*(order.value for order in SiblingOrder)), "Order of siblings"),
     Field("unit", kinds.choice("cycles", "samples", "executions"), "What the numbers count"),
 )
 FACTS = (
@@ -90,7 +90,7 @@ SANDWICH_SCHEMA = Schema(
 )
 
 
-def frames(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> Table:
+def frames(trace: Trace, tree: FlameTree, metric: Metric, order: SiblingOrder) -> ResultTable:
     """Return one row per frame, outer frames first; `parent` is the row of the enclosing frame."""
     texts = labels(trace, tree)
     return placed(trace, tree, metric, layout(tree, metric, order, texts), texts)
@@ -104,7 +104,7 @@ def placed(
     texts: Sequence[str],
     *,
     spec: Spec = FRAMES,
-) -> Table:
+) -> ResultTable:
     """Return the same for frames that already have places."""
     shown = visible_frames(boxes)
     row = np.full(len(tree.parent) + 1, -1, dtype=np.int64)  # of each frame; the last one is none
@@ -118,7 +118,7 @@ def placed(
         "self": tree.own[shown, metric.value],
         "total": boxes.width[shown],
     }
-    return Table(spec, frame_names(trace, tree, shown, texts) | columns)
+    return ResultTable(spec, frame_names(trace, tree, shown, texts) | columns)
 
 
 def visible_frames(boxes: FlameLayout) -> np.ndarray:
@@ -139,11 +139,11 @@ def frame_names(
     }
 
 
-def at_least(table: Table, total: float) -> Table:
+def at_least(table: ResultTable, total: float) -> ResultTable:
     """Return the frames with at least this total, and all frames that enclose them."""
     keep = np.flatnonzero(np.asarray(table.columns["total"]) >= total)
     row = np.full(len(table) + 1, -1, dtype=np.int64)
     row[keep] = np.arange(len(keep))
     kept = table[keep]
     parent = row[np.asarray(kept.columns["parent"])]
-    return Table(table.spec, {**kept.columns, "parent": parent})
+    return ResultTable(table.spec, {**kept.columns, "parent": parent})

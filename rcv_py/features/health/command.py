@@ -11,7 +11,7 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
-from rcv_py.cli.answer import Answer, Facts, Part, each
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, each
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import answers, opened
 from rcv_py.cli.terminal import bold
@@ -22,17 +22,17 @@ from rcv_py.model.trace import Trace
 NOTHING = "Nothing wrong with this capture."
 
 
-def run(options: CheckOptions) -> Answer:
+def run(options: CheckOptions) -> CommandAnswer:
     """Return the health card of each capture; the exit code is 4 with --strict if one is serious."""
     return each(options, _card)
 
 
-def _card(options: CheckOptions) -> Answer:
+def _card(options: CheckOptions) -> CommandAnswer:
     trace = opened(options)
     found = answers(trace, OF_WAVES)
     notes = health_notes(trace, found.of if found.waves else None, found.missing, _replicate(trace, options))
     is_refused = options.strict and any(note.is_serious for note in notes)
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: document(trace, notes),
         csv=lambda: number_table(notes).csv(),

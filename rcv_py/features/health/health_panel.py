@@ -209,7 +209,7 @@ class HealthPanel(Panel):
         """Return the worst note."""
         return "" if self.notes is None else headline(self.notes)
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the notes."""
         return command_text.rcv(self.session, "check")
 

@@ -66,7 +66,7 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
             problem = self.problems[row]
             copy_text(f"{problem.severity}: {problem.where}: {problem}")
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the facts and problems."""
         return command_text.rcv(self.session, "info", "--read")
 

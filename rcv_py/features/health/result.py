@@ -14,7 +14,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, of_analysis, rows
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "Severity")
 _OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
@@ -82,12 +82,12 @@ SCHEMA = Schema(
 )
 
 
-def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> Table:
+def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> ResultTable:
     """Return one row per note, with the fields of documents or of `NOTE_ROWS`, which has no settings."""
-    return Table.of(spec, notes, {"severity": [str(note.severity) for note in notes]})
+    return ResultTable.of(spec, notes, {"severity": [str(note.severity) for note in notes]})
 
 
-def number_table(notes: Sequence[HealthNote]) -> Table:
+def number_table(notes: Sequence[HealthNote]) -> ResultTable:
     """Return one row per number that supports a note."""
     pairs = [(note, one) for note in notes for one in note.evidence]
     columns: Columns = {
@@ -98,7 +98,7 @@ def number_table(notes: Sequence[HealthNote]) -> Table:
         "value": [one.value for _, one in pairs],
         "text": [one.text for _, one in pairs],
     }
-    return Table(NUMBERS, columns)
+    return ResultTable(NUMBERS, columns)
 
 
 def facts(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.hotspot import hotspot_bins, static_bins
-from rcv_py.analysis.device.occupancy_limits import Limit, OccupancyLimits
+from rcv_py.analysis.device.occupancy_limits import OccupancyLimit, OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural, short_kernel
-from rcv_py.cli.answer import Answer, Facts, listing
+from rcv_py.cli.answer import CommandAnswer, Facts, listing
 from rcv_py.cli.opening import (
     ChosenWaves,
     counted_waves,
@@ -35,13 +35,13 @@ from rcv_py.features.occupancy.result import limits_in_short
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import limits_of
 
 _OF = {"hits": "executions", "idle": "cycles of idle time"}  # what a column counts, where it is not the name
 
 
-def run(options: HotspotOptions) -> Answer:
+def run(options: HotspotOptions) -> CommandAnswer:
     """Return the ranking of a capture, its histogram, its places, or the tables of the older script."""
     if options.like:
         trace = opened(options)
@@ -52,7 +52,7 @@ def run(options: HotspotOptions) -> Answer:
     return (_ranking if options.charge is None else _places)(counted_waves(options), options)
 
 
-def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+def _ranking(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
     only_charged = [f"--by {options.by}"] if options.by == "tree" else []
     only_charged += [f"--sort {options.sort}"] if options.sort not in SUMS else []
     if only_charged:
@@ -84,7 +84,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
     )
 
 
-def _footer(options: HotspotOptions, costs: CostColumns, table: Table, of: int, whose: str) -> str:
+def _footer(options: HotspotOptions, costs: CostColumns, table: ResultTable, of: int, whose: str) -> str:
     total = int({name: getattr(costs, name) for name in SUMS}[options.sort].sum())
     noun = table.spec.noun
     if not total:
@@ -130,7 +130,7 @@ def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
     )
 
 
-def _limit(limit: Limit) -> str:
+def _limit(limit: OccupancyLimit) -> str:
     if limit.name == "workgroup":
         return f"{plural(limit.used, 'wave')} ({limit.source})"
     rounded = f", {count(limit.allocated)} allocated" if limit.allocated != limit.used else ""
@@ -140,7 +140,7 @@ def _limit(limit: Limit) -> str:
 # -- other views ----------------------------------------------------------------------------------------
 
 
-def _histogram(options: HotspotOptions) -> Answer:
+def _histogram(options: HotspotOptions) -> CommandAnswer:
     """One row per range of instructions, cycles by kind."""
     number = options.bins or 1
     wanted = hotspot_bins(number, window_of(options.clock))
@@ -160,7 +160,7 @@ def _histogram(options: HotspotOptions) -> Answer:
     )
 
 
-def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+def _places(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
     """Source lines, instructions, or the tree of places, with the cost charged to each."""
     if options.by not in PLACES_BY:
         ways = ", ".join(PLACES_BY)

@@ -29,7 +29,7 @@ from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column, grouped
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import page
 
 NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
@@ -157,7 +157,7 @@ class TopLinesPanel(TablePanel[Ranking]):
             "Lines ranked by cost", elastic, self.lines_view, bar=self._paint_bar, text=self._paint_text
         )
         self.view.opens_by_key = True
-        self.scope = Choice("Which files are ranked", {"all": "All files", "selected": "Selected file"})
+        self.scope = ChoiceBox("Which files are ranked", {"all": "All files", "selected": "Selected file"})
         self.remembered["scope"] = self.scope
         self._costs = CostUpdates(self, self._compute, STREAM_MS)
         self.empty = page(self, bar(self.scope, None), (self.view, 1))
@@ -238,10 +238,10 @@ class TopLinesPanel(TablePanel[Ranking]):
         if ranking is None or row >= len(ranking.cost):
             return
         view.draw_plain(painter, cell, ranking.text[row], self.ui.theme.role("text"))
-        behind = cell.adjusted(view.px_of(ranking.text[row]), 0, 0, 0)
-        if self._files > 1 and behind.width() > LEAST_NAME_PX:
+        rest = cell.adjusted(view.px_of(ranking.text[row]), 0, 0, 0)
+        if self._files > 1 and rest.width() > LEAST_NAME_PX:
             name = PurePosixPath(ranking.names[row].rpartition(":")[0]).name
-            view.draw_plain(painter, behind, name, self.ui.theme.role("muted"))
+            view.draw_plain(painter, rest, name, self.ui.theme.role("muted"))
 
     def first_focus(self) -> QWidget:
         """Return the list."""
@@ -261,7 +261,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         )
         return Sheet("Top lines", names, rows)
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the ranking."""
         trace, file = self.session.trace.value, self._wanted_file()
         by = "--by=source" if has_sources(trace) else "--by=instruction"

@@ -228,7 +228,7 @@ class FileTreePanel(Panel):
         """Return the tree."""
         return self.tree
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the tree."""
         how = command_text.charge(self.ui)
         return command_text.rcv(self.session, "hotspot", "--by=tree", *how, "--top=0")

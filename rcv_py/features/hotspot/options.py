@@ -6,7 +6,7 @@ from rcv_py.cli.options import shared
 from rcv_py.cli.options.option import (
     MAX_BINS,
     Need,
-    Section,
+    OptionSection,
     at_most,
     beside,
     flag,
@@ -23,7 +23,7 @@ from rcv_py.model.modes import SUMS
 
 RANKED_BY = ("instruction", "source", "kind", "class", "tree")
 LIKE = ("old", "new")
-_LIKE = Section(
+_LIKE = OptionSection(
     "as hotspot_analyzer.py",
     "--like repeats the originals, also where they are wrong: the old rules divide 256 registers where "
     "gfx942 has 512; a program is taken for gfx942, with 64 KB of LDS, unless it names one of three "

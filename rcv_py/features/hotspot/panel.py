@@ -8,12 +8,12 @@ import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter
 
-from rcv_py.analysis.cost.hotspot import KINDS, Bins, binned, hotspot_bins, static_bins
+from rcv_py.analysis.cost.hotspot import KINDS, HotspotBins, binned, hotspot_bins, static_bins
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import percent
 from rcv_py.features.hotspot.result import bins_table
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
-from rcv_py.state.executions import Counted
+from rcv_py.state.executions import CountedExecutions
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import rows_in, unit_of
 from rcv_py.ui.core.layout import bar
@@ -25,7 +25,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_model import grouped
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
@@ -38,11 +38,11 @@ class BinsChart(BarChart):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Histogram of cycles over the program", top=20)
-        self.bins: Bins | None = None
+        self.bins: HotspotBins | None = None
         self.unit, self.note = "cycles", ""
         self.kinds: list[TokenKind] = []  # kinds that have a bar
 
-    def show_bins(self, bins: Bins, rows: int, unit: str) -> None:
+    def show_bins(self, bins: HotspotBins, rows: int, unit: str) -> None:
         """Show other bars of a program with this number of rows."""
         self.bins, self.unit = bins, unit
         self.kinds = [TokenKind(kind) for kind in np.flatnonzero(bins.cycles.any(axis=0)).tolist()]
@@ -97,10 +97,10 @@ class HotspotPanel(Panel):
         self._voice = SelectionVoice(self.plot, self.session)
         self.legend, self.note = Legend(), PlainLabel(role="muted")
         whose = {"all": "All shader engines", "engine": "Engine of the wave"}
-        self.scope = Choice("Which waves are counted", whose)
+        self.scope = ChoiceBox("Which waves are counted", whose)
         self.remembered = {"scope": self.scope}
         self._counted_of: int | None = None  # the shader engine
-        self._by_row: Bins | None = None  # data of the bars
+        self._by_row: HotspotBins | None = None  # data of the bars
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self.empty = page(self, bar((self.legend, 1), self.note, self.scope), (self.plot, 1))
@@ -140,9 +140,9 @@ class HotspotPanel(Panel):
         self._say()
         rows = rows_in(trace, window, se)
         by_row = KINDS if window is None else hotspot_bins(None, window)
-        ask = self.so_far("hotspot", by_row, (window, se), rows)
+        ask = self.incremental("hotspot", by_row, (window, se), rows)
 
-        def job() -> Bins:
+        def job() -> HotspotBins:
             if not batches:
                 return static_bins(trace.code, len(trace.code))
             return ask(rows)
@@ -157,7 +157,7 @@ class HotspotPanel(Panel):
         self.note.setText(note)
         self.plot.note = note
 
-    def _take(self, by_row: Bins) -> None:
+    def _take(self, by_row: HotspotBins) -> None:
         trace = self.session.trace.value
         assert trace is not None
         self._say()
@@ -184,7 +184,7 @@ class HotspotPanel(Panel):
         bins, by_row = self.plot.bins, self._by_row
         if bins is not None and by_row is not None:
             first, stop = int(bins.first[at]), min(int(bins.stop[at]), len(by_row.first))
-            counted = Counted(self._counted_of, self.session.clock_range.value)
+            counted = CountedExecutions(self._counted_of, self.session.clock_range.value)
             self.session.select_lines(first, stop, by_row.totals[first:stop], counted)
 
     def _follow(self) -> None:
@@ -202,7 +202,7 @@ class HotspotPanel(Panel):
         """Return what is counted."""
         return self.note.text() or self.scope.currentText()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the histogram."""
         se, bins = self._engine(), self.ui.settings["hotspot.bins"]
         engine = () if se is None else (f"--se={se}",)

@@ -17,7 +17,17 @@ from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.base.text import count, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Bars, Cell, Note, Part, Section, Series, Share, Stacked, Table
+from rcv_py.export.report.model import (
+    Part,
+    ReportBars,
+    ReportCell,
+    ReportNote,
+    ReportSection,
+    ReportShare,
+    ReportTable,
+    Series,
+    Stacked,
+)
 from rcv_py.features.hotspot.result import ranking_table
 from rcv_py.features.isa.result import listing
 from rcv_py.features.loops.result import loop_table
@@ -44,7 +54,7 @@ _ITERATION = (
 )
 
 
-def kinds(inputs: ReportInputs) -> Section | None:
+def kinds(inputs: ReportInputs) -> ReportSection | None:
     """Costs by class of instruction, which distinguishes waits, and by the kind that timelines colour."""
     trace, unit = inputs.trace, inputs.unit
     classes, by_class = ranking_table(trace, inputs.costs, "class", "latency")
@@ -52,14 +62,14 @@ def kinds(inputs: ReportInputs) -> Section | None:
     if not by_kind:
         return None
     names = [kind_name(row.name) for row in by_class]
-    parts = tuple(Share(kind_name(row.name), row.latency, f"kind-{row.name}") for row in by_kind)
+    parts = tuple(ReportShare(kind_name(row.name), row.latency, f"kind-{row.name}") for row in by_kind)
     shown = (
         Stacked("Latency by kind of instruction", parts, unit),
         cells.report_table(kinds, trace),
-        Bars("Latency by class of instruction", names, _latency(by_class), unit),
+        ReportBars("Latency by class of instruction", names, _latency(by_class), unit),
         cells.report_table(classes, trace, _CLASSES),
     )
-    return Section("kinds", "Kinds and classes of instruction", shown)
+    return ReportSection("kinds", "Kinds and classes of instruction", shown)
 
 
 def _latency(rows: Sequence[Ranked]) -> tuple[Series, ...]:
@@ -68,7 +78,7 @@ def _latency(rows: Sequence[Ranked]) -> tuple[Series, ...]:
     return Series("stall", [row.stall for row in rows]), Series("issue", issue)
 
 
-def top_lines(inputs: ReportInputs) -> Section | None:
+def top_lines(inputs: ReportInputs) -> ReportSection | None:
     """The most expensive instructions: cost per hit, the slowest hit, and the code around them."""
     trace, causes = inputs.trace, {}
     rows = inputs.top_lines
@@ -78,7 +88,7 @@ def top_lines(inputs: ReportInputs) -> Section | None:
     if inputs.causes is not None:
         by_line = inputs.causes.by_line()
         causes = dict(zip(by_line.line.tolist(), by_line.cause.tolist(), strict=True))
-    bars = Bars(
+    bars = ReportBars(
         "PC samples" if inputs.is_sampled else "Latency: stall and issue",
         [f"{row.line} {row.text}{beside(trace, row.line)}" for row in rows],
         _latency(rows),
@@ -104,12 +114,12 @@ def top_lines(inputs: ReportInputs) -> Section | None:
     if inputs.waves:
         parts.append(_hits(inputs))
     if any(row.text.startswith("s_endpgm") for row in rows):
-        parts.append(Note(_END))
+        parts.append(ReportNote(_END))
     parts += _context(inputs, lines)
-    return Section("top", "Most expensive instructions", parts)
+    return ReportSection("top", "Most expensive instructions", parts)
 
 
-def _hits(inputs: ReportInputs) -> Table:
+def _hits(inputs: ReportInputs) -> ReportTable:
     """Durations of the executions of each of these, and the place of the slowest."""
     starts, places = [], []
     found = inputs.spreads
@@ -144,10 +154,10 @@ def _context(inputs: ReportInputs, lines: list[int]) -> list[Part]:
     ]
 
 
-def _listing(inputs: ReportInputs, rows: range, hot: set[int], *, is_folded: bool) -> Table:
+def _listing(inputs: ReportInputs, rows: range, hot: set[int], *, is_folded: bool) -> ReportTable:
     costs, text, own = inputs.costs, inputs.trace.code.text, slice(rows.start, rows.stop)
     named = ", ".join(str(line) for line in rows if line in hot)
-    instructions = (Cell(text[line], is_code=True, is_strong=line in hot) for line in rows)
+    instructions = (ReportCell(text[line], is_code=True, is_strong=line in hot) for line in rows)
     return cells.table(
         cells.places(rows),
         *(cells.numbers(field.title, getattr(costs, field.name)[own]) for field in COSTS),
@@ -159,7 +169,7 @@ def _listing(inputs: ReportInputs, rows: range, hot: set[int], *, is_folded: boo
     )
 
 
-def source_lines(inputs: ReportInputs) -> Section | None:
+def source_lines(inputs: ReportInputs) -> ReportSection | None:
     """The most expensive source lines; an instruction is charged to its innermost place."""
     trace = inputs.trace
     if not len(trace.code.chain_file):
@@ -167,10 +177,12 @@ def source_lines(inputs: ReportInputs) -> Section | None:
     rows, _ = ranking_table(trace, inputs.costs, "source", "latency")
     caption = f"The first {min(TOP, len(rows))} of {count(len(rows))} source lines that cost anything"
     intro = "An instruction is charged to its innermost source place."
-    return Section("sources", "Source lines", (cells.report_table(rows.head(TOP), trace, caption),), intro)
+    return ReportSection(
+        "sources", "Source lines", (cells.report_table(rows.head(TOP), trace, caption),), intro
+    )
 
 
-def loop_phases(inputs: ReportInputs) -> Section | None:
+def loop_phases(inputs: ReportInputs) -> ReportSection | None:
     """Cycles before, in and after the main loop, its hottest instructions, and iterations of every loop."""
     if not inputs.waves or not len(inputs.loops.found.table):
         return None
@@ -179,7 +191,7 @@ def loop_phases(inputs: ReportInputs) -> Section | None:
         parts += _phases(inputs, inputs.loops)
     loops = loop_table(inputs.trace, inputs.loops.found.table).head(TOP_BLOCKS)
     parts.append(cells.report_table(loops, inputs.trace, "Loops; cycles of one iteration at the right"))
-    return Section("loops", "Prologue, loop and epilogue", parts, _ITERATION)
+    return ReportSection("loops", "Prologue, loop and epilogue", parts, _ITERATION)
 
 
 def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
@@ -200,10 +212,10 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
         *map(cells.column, HOTTEST, zip(*hottest, strict=True)),
         caption="Cycles of each phase, and the instructions between its borders that cost most",
     )
-    return [Bars(title, PHASES, series), shown]
+    return [ReportBars(title, PHASES, series), shown]
 
 
-def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
+def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[ReportCell]:
     cost, trace = inputs.costs.cost[first:stop], inputs.trace
     rows = [first + int(row) for row in np.argsort(-cost, kind="stable")[: len(HOTTEST)] if cost[row] > 0]
     texts = {row: f"{row} {trace.code.text[row]}{beside(trace, row)}" for row in rows}
@@ -211,7 +223,7 @@ def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
     return named + [cells.NOTHING] * (len(HOTTEST) - len(rows))
 
 
-def blocks_of(inputs: ReportInputs) -> Section | None:
+def blocks_of(inputs: ReportInputs) -> ReportSection | None:
     """Basic blocks by cost, with their loop depth."""
     found = listing(inputs.trace, "blocks", lambda: BRANCHES.of(inputs.trace, ()), inputs.costs)
     if not found.weight.any():
@@ -219,11 +231,11 @@ def blocks_of(inputs: ReportInputs) -> Section | None:
     top = found.top(min(TOP_BLOCKS, int(np.count_nonzero(found.weight))))
     parts: tuple[Part, ...] = (cells.report_table(top, inputs.trace),)
     if inputs.is_sampled:
-        parts += (Note("Numbers are PC samples."),)
-    return Section("blocks", "Basic blocks", parts)
+        parts += (ReportNote("Numbers are PC samples."),)
+    return ReportSection("blocks", "Basic blocks", parts)
 
 
-def pc_map(inputs: ReportInputs) -> Section | None:
+def pc_map(inputs: ReportInputs) -> ReportSection | None:
     """Address, instruction and source, by blocks; for very long programs only the costliest in full."""
     program = inputs.trace.code
     found = blocks(program)
@@ -261,7 +273,7 @@ def pc_map(inputs: ReportInputs) -> Section | None:
         rest = f"the instructions of {count(left_out)} cheap ones are left out; rcv isa lists them."
         intro += f" Of {count(len(found))} blocks, {rest}"
     details = (_block(inputs, found, row) for row in sorted(order[fits].tolist()))
-    return Section("map", "From addresses to sources", (overview, *details), intro)
+    return ReportSection("map", "From addresses to sources", (overview, *details), intro)
 
 
 def _block_anchor(found: Blocks, row: int) -> str:
@@ -277,7 +289,7 @@ def _main_sources(inputs: ReportInputs, found: Blocks, row: int) -> str:
     return ", ".join(places[:MAX_NAMED]) + more
 
 
-def _block(inputs: ReportInputs, found: Blocks, row: int) -> Table:
+def _block(inputs: ReportInputs, found: Blocks, row: int) -> ReportTable:
     program = inputs.trace.code
     lines = range(int(found.first[row]), int(found.stop[row]))
     own = slice(lines.start, lines.stop)

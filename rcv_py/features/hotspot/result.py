@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
-from rcv_py.analysis.cost.hotspot import Bins
+from rcv_py.analysis.cost.hotspot import HotspotBins
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
@@ -23,23 +23,26 @@ from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
-from rcv_py.results.field import At, Field, only, record_field
+from rcv_py.results.field import Field, ShownIn, only, record_field
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
 _TEXT_TITLES = {"instruction": "instruction", "source": "text"}
 
 # -- the ranking ---------------------------------------------------------------------------------------
 _ISSUED = kinds.COUNT(
-    "issued", "Samples in which it issued", at=At.TEXT, of=lambda row: count(row["latency"] - row["stall"])
+    "issued",
+    "Samples in which it issued",
+    at=ShownIn.TEXT,
+    of=lambda row: count(row["latency"] - row["stall"]),
 )
 
 
 def ranking_spec(by: str, measure: str) -> Spec:
     """Return the fields of a ranking; people see a name and its meaning, or a row and its instruction."""
     is_line = by == "instruction"
-    data_or_all = At.EVERYWHERE if is_line else At.DATA
+    data_or_all = ShownIn.EVERYWHERE if is_line else ShownIn.DATA
     first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
     spec = Spec.of(
         "hotspot",
@@ -50,7 +53,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
             kinds.SOURCE if by == "source" else replace(kinds.TEXT, text=kind_name),
             "Name of the row: an instruction, a source place, a kind or a class",
             title=by,
-            at=At.DATA if is_line else At.EVERYWHERE,
+            at=ShownIn.DATA if is_line else ShownIn.EVERYWHERE,
         ),
         Field(
             "text",
@@ -62,7 +65,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         kinds.COUNT(
             "instructions",
             "Instructions in the row",
-            at=At.DATA if is_line else At.DATA | At.TEXT | At.REPORT,
+            at=ShownIn.DATA if is_line else ShownIn.DATA | ShownIn.TEXT | ShownIn.REPORT,
             key="rows",
         ),
         *COSTS,
@@ -92,10 +95,12 @@ RANKING_FACTS = (
 )
 
 
-def ranking_table(trace: Trace, costs: CostColumns, by: str, sort: str) -> tuple[Table, tuple[Ranked, ...]]:
+def ranking_table(
+    trace: Trace, costs: CostColumns, by: str, sort: str
+) -> tuple[ResultTable, tuple[Ranked, ...]]:
     """Return the rows whose `sort` column is not zero, the largest first, as a table and as ranked rows."""
     found = ranking(trace.code, trace.sources, costs, by, sort)
-    return Table.of(ranking_spec(by, costs.label), found), found
+    return ResultTable.of(ranking_spec(by, costs.label), found), found
 
 
 def totals(costs: CostColumns) -> dict[str, int]:
@@ -122,9 +127,9 @@ BINS = Spec.of(
         "kinds",
         kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True),
         "The same by kind of instruction",
-        at=At.DATA,
+        at=ShownIn.DATA,
     ),
-    kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=At.TEXT, of=_kinds),
+    kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=ShownIn.TEXT, of=_kinds),
 )
 BINS_FACTS = (
     CAPTURE,
@@ -135,10 +140,10 @@ BINS_FACTS = (
 )
 
 
-def bins_table(found: Bins) -> Table:
+def bins_table(found: HotspotBins) -> ResultTable:
     """Return one row per bin; kinds are unknown without waves."""
     columns = {"first_instruction": found.first, "last_instruction": found.stop - 1, "total": found.totals}
-    return Table(BINS, columns | {"kinds": found.cycles[:, : len(TokenKind)]})
+    return ResultTable(BINS, columns | {"kinds": found.cycles[:, : len(TokenKind)]})
 
 
 # -- places with a charge ------------------------------------------------------------------------------
@@ -151,7 +156,7 @@ def places_spec(by: str, unit: str) -> Spec:
         "Places by cost; with one file, in the order of the file; in a tree, parents before children.",
         "place",
         *only(
-            At.DATA,
+            ShownIn.DATA,
             kinds.TEXT("name", "Name of the place"),
             kinds.NAME("path", "Path of the source file, or instructions of a block; empty if there is none"),
             INDEX_OR_NONE,
@@ -163,14 +168,14 @@ def places_spec(by: str, unit: str) -> Spec:
         kinds.NOTE(
             "place",
             "Name of the place, indented below the enclosing places",
-            at=At.TEXT,
+            at=ShownIn.TEXT,
             of=lambda row: f"{'  ' * row['depth']}{row['name']}",
         ),
         kinds.NAME("text", "Source text or instruction; empty if it is not known"),
         kinds.SOURCE(
             "source",
             "Source place of an instruction or a line as file:line; empty if none",
-            at=At.DATA if by == "source" else At.EVERYWHERE,
+            at=ShownIn.DATA if by == "source" else ShownIn.EVERYWHERE,
         ),
     )
 
@@ -220,12 +225,14 @@ class _Row(NamedTuple):
 
 def places_table(
     trace: Trace, cost: np.ndarray, by: str, how: SourceCost, *, unit: str, file: str | None = None
-) -> Table:
+) -> ResultTable:
     """Return places with their charge of `cost`, which is per code row; UsageError for an unknown file."""
     makers = {"source": _source_lines, "instruction": _code_lines, "tree": _tree}
     places = list(makers[by](trace, cost, how, file))
     whole = max(1, int(cost.sum()))
-    return Table.of(places_spec(by, unit), places, {"share_of_total": [row.cost / whole for row in places]})
+    return ResultTable.of(
+        places_spec(by, unit), places, {"share_of_total": [row.cost / whole for row in places]}
+    )
 
 
 def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, path: str | None) -> Iterator[_Row]:

@@ -23,12 +23,12 @@ from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
 from rcv_py.base.text import percent, plural
-from rcv_py.features.isa.program import Program
+from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.ui.core.plain_text import draw_text
 
 MIN_PX, MAX_PX = 80, 200  # px of the gutter, which grows with the slots in view
@@ -324,7 +324,7 @@ def _nearest(rows: np.ndarray, row: int, direction: int) -> int:
     return int(rows[0]) if len(rows) else -1
 
 
-def gutter_arrows(mode: str, wave: Wave | None, program: Program) -> GutterArrows:
+def gutter_arrows(mode: str, wave: TracedWave | None, program: ProgramStructure) -> GutterArrows:
     """Return the arrows of a mode: waits of the wave, branches of all waves, both, or none."""
     trace, parts = program.trace, []
     waits = wait_arrows(wave, trace.code, trace.architecture, partial(beside, trace))
@@ -346,7 +346,7 @@ def _rows(*columns: np.ndarray) -> ArrowRows:
 
 
 def wait_arrows(
-    wave: Wave | None,
+    wave: TracedWave | None,
     code: CodeTable,
     architecture: Architecture,
     place: Callable[[int], str] = lambda row: "",
@@ -374,7 +374,7 @@ def wait_arrows(
     return GutterArrows(note, rows, tuple(map(tip, drawn.wait.tolist(), drawn.producer.tolist())))
 
 
-def branch_arrows(program: Program, wave: Wave | None) -> GutterArrows:
+def branch_arrows(program: ProgramStructure, wave: TracedWave | None) -> GutterArrows:
     """Return arrows from branches that jumped in any loaded wave; without waves, from the branches' texts."""
     trace, jumps = program.trace, program.found
     if jumps is not None and len(jumps.ran):

@@ -18,16 +18,16 @@ from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
-from rcv_py.cli.answer import Answer, Facts, Part, listing, matched, nothing
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, listing, matched, nothing
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
 from rcv_py.features.isa.help_result import asked, help_facts, help_table
 from rcv_py.features.isa.options import IsaOptions
-from rcv_py.features.isa.result import SCHEMA, Listing, label_table
+from rcv_py.features.isa.result import SCHEMA, IsaListing, label_table
 from rcv_py.features.isa.result import listing as rows_of
 from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 _KINDS = {"instruction": "instructions", "block": "blocks", "branch": "branches", "label": "labels"}
 _MODES = {
@@ -48,7 +48,7 @@ _NEEDS: dict[Annotation, tuple[str, Analysis]] = {
 }
 
 
-def run(options: IsaOptions) -> Answer:
+def run(options: IsaOptions) -> CommandAnswer:
     """List the instructions, blocks, branches or labels of a capture, or help on some instructions."""
     if options.help_of is not None:
         return _help(opened(options), options.help_of, options.isa_xml)
@@ -64,7 +64,7 @@ def run(options: IsaOptions) -> Answer:
     table = found.table if options.sort else found.top(options.top)
     noun, nouns = table.spec.noun, _KINDS[options.by]
 
-    def footer(shown: Table) -> str:
+    def footer(shown: ResultTable) -> str:
         text = f"\n{count(len(shown))} of {plural(len(found.table), noun, nouns)}."
         if options.by in ("branch", "label"):  # shares are of how often each was met
             return text
@@ -87,7 +87,7 @@ def run(options: IsaOptions) -> Answer:
     )
 
 
-def _help(trace: Trace, wanted: str, file: Path | None) -> Answer:
+def _help(trace: Trace, wanted: str, file: Path | None) -> CommandAnswer:
     texts = asked(trace, wanted)
     if not texts:
         raise UsageError(f"The capture has no instruction {wanted}.", hint="`rcv isa` lists them.")
@@ -98,7 +98,7 @@ def _help(trace: Trace, wanted: str, file: Path | None) -> Answer:
             yield from ("",) if at else ()
             yield Facts(help_facts(row))
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {"target": trace.target, "rows": table.rows()},
         csv=table.csv,
@@ -116,11 +116,11 @@ def _costs(trace: Trace, options: IsaOptions) -> CostColumns:
     return cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit - 1)
 
 
-def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Listing:
+def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> IsaListing:
     trace, kind = waves.trace, _KINDS[options.by]
     if kind == "labels":
         labels = label_table(trace, costs)
-        return Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
+        return IsaListing(labels, np.asarray(labels.columns["latency"]), costs.label)
     found = rows_of(trace, kind, lambda: waves.of(BRANCHES), costs, show_idle=not options.no_idle)
     return found if options.bars is None else found.with_bars(_bar_lengths(waves, costs, options))
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
-from rcv_py.cli.answer import Answer, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.features.isa.help_result import DOCS, DOCS_SCHEMA
 from rcv_py.features.isa.options import IsaDocsOptions
-from rcv_py.formats.isa.kept_docs import KeptDocs, add_docs, kept_docs, remove_docs
-from rcv_py.results.table import Table
+from rcv_py.formats.isa.kept_docs import CachedDocs, add_docs, cached_docs, remove_docs
+from rcv_py.results.table import ResultTable
 
 _NEEDS = {"add": "the file", "remove": "the family"}
 _NONE = (
@@ -20,7 +20,7 @@ _NONE = (
 )
 
 
-def run(options: IsaDocsOptions) -> Answer:
+def run(options: IsaDocsOptions) -> CommandAnswer:
     """List the stored files, or change them and report the change."""
     action, what = options.action or "list", options.what
     if (what is None) != (action == "list"):
@@ -28,24 +28,24 @@ def run(options: IsaDocsOptions) -> Answer:
         raise UsageError(f"{wrong[0].upper()}{wrong[1:]}.", hint="`rcv help isa-docs` shows how.")
     said = ""
     if what is None:
-        found = kept_docs()
+        found = cached_docs()
     elif action == "add":
         found = (add_docs(Path(what)),)
         said = f"Kept: `rcv isa --help-of` and Instruction in the window show it of {found[0].family}."
     else:
         remove_docs(what)
         found, said = (), f"Removed what was kept of {what}."
-    table = Table.of_rows(DOCS, [_row(one) for one in found])
+    table = ResultTable.of_rows(DOCS, [_row(one) for one in found])
 
     def text() -> Iterable[Part]:
         if action == "add":
             one = found[0].description
             yield f"{one.architecture}: {plural(len(one.instructions), 'instruction')}."
         elif len(table):
-            yield Shown(table)
+            yield TextTable(table)
         yield said or ("" if len(table) else _NONE)
 
-    return Answer(
+    return CommandAnswer(
         schema=DOCS_SCHEMA,
         document=lambda: {"rows": table.rows()},
         csv=table.csv,
@@ -53,5 +53,5 @@ def run(options: IsaDocsOptions) -> Answer:
     )
 
 
-def _row(one: KeptDocs) -> tuple[str, str, int, str]:
+def _row(one: CachedDocs) -> tuple[str, str, int, str]:
     return one.family, one.description.architecture, len(one.description.instructions), one.file

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.features.isa.program import Program
+from rcv_py.features.isa.program import ProgramStructure
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Heading:
     note: str  # its loop, "" for none
 
 
-def heading(structure: Program, by: str, row: int) -> Heading:
+def heading(structure: ProgramStructure, by: str, row: int) -> Heading:
     """Return the heading of a visible row that does not begin its block or section."""
     parts = structure.parts(by)
     section = int(parts.of_row[row])
@@ -30,7 +30,7 @@ def heading(structure: Program, by: str, row: int) -> Heading:
     return Heading(section, first, f"{parts.name[section]} · {first} to {stop - 1}", loop_of(structure, row))
 
 
-def loop_of(structure: Program, row: int) -> str:
+def loop_of(structure: ProgramStructure, row: int) -> str:
     """Return a text for the innermost loop around a row, "" if there is none."""
     loops = structure.loops
     around = np.flatnonzero((loops.first <= row) & (row < loops.stop))

@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.instruction_help import InstructionHelp, instru
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 HELP = Spec.of(
     "instruction_help",
@@ -66,7 +66,7 @@ def asked(trace: Trace, wanted: str) -> list[str]:
     return list(found.values()) or [wanted]
 
 
-def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str]) -> Table:
+def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str]) -> ResultTable:
     """Return one row per text; `described` has a file's descriptions of mnemonics."""
     found = [help_of(trace, text) for text in texts]
     hits: dict[str, int] = {}
@@ -79,7 +79,7 @@ def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str])
         "described": [described.get(one.mnemonic, "") for one in found],
         "hits": np.array([hits.get(one.mnemonic, 0) for one in found], dtype=np.int64),
     }
-    return Table.of(HELP, found, columns)
+    return ResultTable.of(HELP, found, columns)
 
 
 def help_of(trace: Trace, text: str) -> InstructionHelp:

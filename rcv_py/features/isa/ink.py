@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from rcv_py.analysis.cost.annotations import Annotation, Bars, Part
+from rcv_py.analysis.cost.annotations import Annotation, LineBars, Part
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.base.text import percent
 from rcv_py.model.code import CodeTable
@@ -172,7 +172,7 @@ class BarInk:
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         self._theme, self._settings = theme, settings
-        self.bars: Bars | None = None
+        self.bars: LineBars | None = None
         self._code: CodeTable | None = None
         self._total = np.zeros(0)
         self._largest = np.zeros(0)  # of each row's block
@@ -180,7 +180,7 @@ class BarInk:
         self._sum_key: Blocks | None = None
         self._sums = np.zeros((0, 0))
 
-    def show(self, bars: Bars, code: CodeTable, blocks: Blocks) -> None:
+    def show(self, bars: LineBars, code: CodeTable, blocks: Blocks) -> None:
         """Set other bars; for a scale per block, `blocks` says which rows belong together."""
         self.bars, self._code = bars, code
         self._total, self._top = bars.total, bars.largest

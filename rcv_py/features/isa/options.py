@@ -25,7 +25,7 @@ DOC_ACTIONS = ("list", "add", "remove")
 
 
 class IsaOptions(
-    shared.OfAllWaves, shared.Matched, shared.Rows, example="rcv isa FOLDER --by block --top 10"
+    shared.OfAllWaves, shared.Matched, shared.RowOptions, example="rcv isa FOLDER --by block --top 10"
 ):
     """List instructions, basic blocks, branches or labels."""
 

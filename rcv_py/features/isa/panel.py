@@ -16,7 +16,7 @@ from rcv_py.features.isa.arrows import MODES as ARROWS
 from rcv_py.features.isa.arrows import GutterArrows, gutter_arrows
 from rcv_py.features.isa.ink import SCALES
 from rcv_py.features.isa.program import FOLD_BY, IsaFacts
-from rcv_py.features.isa.register_cursor import At
+from rcv_py.features.isa.register_cursor import OperandPosition
 from rcv_py.features.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.features.isa.view import IsaView
 from rcv_py.features.isa.walk import NO_ROWS, IsaWalk, walk_commands
@@ -27,7 +27,7 @@ from rcv_py.state.selection import Hover, SearchQuery, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import BAR, boxed, row
-from rcv_py.ui.core.panel import Late, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Sheet
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
@@ -94,7 +94,7 @@ class IsaPanel(CodePanel):
         view.isolated.connect(self._isolate)
         view.released.connect(lambda: session.isolated_wait.set(None))
         view.refolded.connect(self._show_strip)
-        view.pointed.connect(session.doubt_reasons)
+        view.pointed.connect(session.invalidate_command_states)
         view.hits_of = self._hits_of
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
@@ -132,7 +132,7 @@ class IsaPanel(CodePanel):
             fold_by=lambda: view.fold_by,
             set_fold_by=view.set_fold_by,
             find=self.focus_search,
-            commands=tuple(one for one in self.commands(self.ui, Late.of(self)) if one.id in names),
+            commands=tuple(one for one in self.commands(self.ui, LazyPanel.of(self)) if one.id in names),
         )
 
     def _fill(self, what: str, menu: QMenu) -> None:
@@ -330,7 +330,7 @@ class IsaPanel(CodePanel):
 
     def _take_arrows(self, arrows: GutterArrows) -> None:
         self.walk.arrows = arrows
-        self.session.doubt_reasons()
+        self.session.invalidate_command_states()
         self.view.set_arrows(arrows)
 
     def set_arrows(self, mode: str) -> None:
@@ -470,7 +470,7 @@ class IsaPanel(CodePanel):
     # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands that step through the hottest rows, and choose bars, arrows and folds."""
         settings = ui.settings
 
@@ -543,13 +543,13 @@ class IsaPanel(CodePanel):
                     is_checked=lambda: settings["isa.registers"]),
         )  # fmt: skip
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the table as it is shown."""
         if self._rows is None:
             return None
         session, bars = self.session, self._rows.bars.mode
         mode, selected = session.latency_mode.value, command_text.wave(session, "wave")
-        words: command_text.Words = ()
+        words: command_text.CommandWords = ()
         if mode in OF_ALL_WAVES:
             words = (f"--mode={MODES[mode]}", *command_text.clock(session))
         elif selected:
@@ -597,7 +597,7 @@ class IsaPanel(CodePanel):
             self.set_arrows(state["gutter"])
 
 
-def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
+def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QMenu:
     """Return the menu of a row, and of a register in it."""
     from rcv_py.features.isa.trials import add_trials  # noqa: PLC0415 - as above
     from rcv_py.model.notes import Anchor  # noqa: PLC0415 - not needed at a start

@@ -24,7 +24,7 @@ FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class ProgramStructure:
     """Blocks, loops and branches of a capture's code; `found` is None until the waves have been analyzed."""
 
     trace: Trace
@@ -92,12 +92,12 @@ class Program:
         return f"{self.blocks.name[at]}: instructions {first} to {stop - 1}{ring}"
 
 
-def program(trace: Trace, found: Branches | None) -> Program:
+def program(trace: Trace, found: Branches | None) -> ProgramStructure:
     """Return the structure of a capture's code."""
     how, table = flow(trace.code), blocks(trace.code, found)
     seen = branches((), trace.code) if found is None else found
     rows = branch_table(seen, how)
-    return Program(trace, table, by_label(table), loops(table, found), rows, found)
+    return ProgramStructure(trace, table, by_label(table), loops(table, found), rows, found)
 
 
 # The shared result that holds the data of each kind of bars.
@@ -120,7 +120,7 @@ class IsaFacts(QObject):
         super().__init__()
         self._ui, self._panel, self._changed = ui, panel, changed
         self.mode = Annotation.TOTAL
-        self._program: Program | None = None
+        self._program: ProgramStructure | None = None
         for name in ("branches", *NEEDS.values()):
             ui.results.cell(name).watch(self._arrived)
 
@@ -138,14 +138,14 @@ class IsaFacts(QObject):
         if mode in NEEDS and self._ui.session.trace.value is not None:
             self._panel.want_result(NEEDS[mode])
 
-    def structure(self, trace: Trace) -> Callable[[], Program]:
+    def structure(self, trace: Trace) -> Callable[[], ProgramStructure]:
         """Return a function for a thread that returns the structure of the code, made once."""
         found, known = self._ui.results.cell("branches").value, self._program
         if known is not None and known.trace is trace and known.found is found:
             return lambda: known
         return lambda: program(trace, found)
 
-    def keep(self, structure: Program) -> None:
+    def keep(self, structure: ProgramStructure) -> None:
         """Store a structure."""
         self._program = structure
 

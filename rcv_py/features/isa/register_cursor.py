@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
-from rcv_py.features.isa.program import Program
+from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.code import CodeTable
 
 _TESTS = re.compile(r"\s*(s_cmp|s_bitcmp|v_cmpx|s_\w+_saveexec)")
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class OperandPosition:
     """An operand of an instruction: its row, and its position in the text."""
 
     row: int
@@ -66,11 +66,11 @@ class RegisterCursor:
     """The operand at the mouse and at the text cursor."""
 
     def __init__(self) -> None:
-        self.hovered: At | None = None
-        self.placed: At | None = None
+        self.hovered: OperandPosition | None = None
+        self.placed: OperandPosition | None = None
 
     @property
-    def at(self) -> At | None:
+    def at(self) -> OperandPosition | None:
         """Return the operand whose registers are highlighted."""
         return self.hovered or self.placed
 
@@ -79,7 +79,7 @@ class RegisterCursor:
         self.hovered = self.placed = None
 
 
-def _regions(code: CodeTable, structure: Program, row: int) -> tuple[range, range | None]:
+def _regions(code: CodeTable, structure: ProgramStructure, row: int) -> tuple[range, range | None]:
     """Return the rows of the kernel around a row, and the rows of the innermost loop around it."""
     kernel, loops = int(code.kernel[row]), structure.loops
     region = range(len(code))
@@ -92,17 +92,17 @@ def _regions(code: CodeTable, structure: Program, row: int) -> tuple[range, rang
     return region, range(int(loops.first[inner]), int(loops.stop[inner]))
 
 
-def definition_of(code: CodeTable, structure: Program, at: At) -> int:
+def definition_of(code: CodeTable, structure: ProgramStructure, at: OperandPosition) -> int:
     """Return the row that last wrote the registers of an operand, -1 if the kernel has none."""
     return definition(code.text, at.row, at.registers, *_regions(code, structure, at.row))
 
 
-def next_use_of(code: CodeTable, structure: Program, at: At) -> int:
+def next_use_of(code: CodeTable, structure: ProgramStructure, at: OperandPosition) -> int:
     """Return the next row that reads the registers of an operand, -1 if the kernel has none."""
     return next_use(code.text, at.row, at.registers, *_regions(code, structure, at.row))
 
 
-def register_tip(code: CodeTable, structure: Program, at: At) -> str:
+def register_tip(code: CodeTable, structure: ProgramStructure, at: OperandPosition) -> str:
     """Return one line on where the registers of an operand are written and read."""
     name = code.text[at.row][at.operand.start : at.operand.stop]
     before, after = definition_of(code, structure, at), next_use_of(code, structure, at)

@@ -18,7 +18,7 @@ from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.schema import Form, Schema, form
-from rcv_py.results.table import Columns, Spec, Table, Words
+from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
 _ROW = common.INSTRUCTION_INDEX
 _SHARE = replace(common.COST_SHARE, kind=kinds.PART)
@@ -104,24 +104,24 @@ LISTED = ("instructions", "blocks", "branches")
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class IsaListing:
     """One of the tables, and the rank of its rows."""
 
-    table: Table
+    table: ResultTable
     weight: np.ndarray  # int64 [n]
     measure: str  # what latency and stall are counted in
 
-    def at(self, rows: np.ndarray) -> Listing:
+    def at(self, rows: np.ndarray) -> IsaListing:
         """Return the listing of some rows."""
         return replace(self, table=self.table[rows], weight=self.weight[rows])
 
-    def top(self, count: int) -> Table:
+    def top(self, count: int) -> ResultTable:
         """Return all rows in program order (0), or the costliest ones, the largest first."""
         return self.table[np.argsort(-self.weight, kind="stable")[:count]] if count else self.table
 
-    def with_bars(self, lengths: np.ndarray) -> Listing:
+    def with_bars(self, lengths: np.ndarray) -> IsaListing:
         """Return the instructions, each with the length of its bar."""
-        return replace(self, table=Table(self.table.spec, {**self.table.columns, "bar": lengths}))
+        return replace(self, table=ResultTable(self.table.spec, {**self.table.columns, "bar": lengths}))
 
 
 def listing(
@@ -131,7 +131,7 @@ def listing(
     costs: CostColumns | None = None,
     *,
     show_idle: bool = True,
-) -> Listing:
+) -> IsaListing:
     """Return instructions, `blocks` or `branches` of the program; `jumps` is called only if needed.
 
     `costs` default to all waves; shares are of latency, and of idle if it is shown.
@@ -146,9 +146,9 @@ def listing(
     return _lines(trace, blocks(trace.code, found), costs, show_idle)
 
 
-def label_table(trace: Trace, costs: CostColumns) -> Table:
+def label_table(trace: Trace, costs: CostColumns) -> ResultTable:
     """Return the labels with the cost of the code after each."""
-    return Table.of(LABELS, labels(trace.code, costs.latency))
+    return ResultTable.of(LABELS, labels(trace.code, costs.latency))
 
 
 def _jumps(trace: Trace, how: Flow, is_needed: bool, jumps: Callable[[], Branches]) -> Branches | None:
@@ -159,20 +159,22 @@ def _jumps(trace: Trace, how: Flow, is_needed: bool, jumps: Callable[[], Branche
     return jumps()
 
 
-def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> Listing:
+def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> IsaListing:
     code = trace.code
     cost = np.where(code.is_label, 0, costs.cost if show_idle else costs.latency)
     columns: Columns = {
         "instruction": np.arange(len(code)),
         "share_of_total": cost / max(1, int(cost.sum())),
-        "block": Words(table.name, table.of_row),
+        "block": DictionaryColumn(table.name, table.of_row),
         "text": code.text,
         "source": leaf_texts(code, trace.sources),
     }
-    return Listing(Table.of(common.measured_in(LINES, costs.label), costs, columns), cost, costs.label)
+    return IsaListing(
+        ResultTable.of(common.measured_in(LINES, costs.label), costs, columns), cost, costs.label
+    )
 
 
-def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
+def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> IsaListing:
     sums = block_costs(table, trace.code, costs)
     columns: Columns = {
         "block": np.arange(len(table)),
@@ -183,10 +185,12 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
         "name": table.name,
         "source": sources(trace, table.first),
     }
-    return Listing(Table.of(common.measured_in(BLOCKS, costs.label), sums, columns), sums.cost, costs.label)
+    return IsaListing(
+        ResultTable.of(common.measured_in(BLOCKS, costs.label), sums, columns), sums.cost, costs.label
+    )
 
 
-def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:
+def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> IsaListing:
     # Not `found or …`: what was seen is as long as there were jumps, and so false where none was taken.
     seen = branches((), trace.code) if found is None else found
     table = branch_table(seen, how)
@@ -202,4 +206,4 @@ def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumn
         "text": instructions(trace, table.row),
         "source": sources(trace, table.row),
     }
-    return Listing(Table(BRANCHES, columns), both, costs.label)
+    return IsaListing(ResultTable(BRANCHES, columns), both, costs.label)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.cost.annotations import Annotation, Bars, Ingredients, annotation
+from rcv_py.analysis.cost.annotations import Annotation, Ingredients, LineBars, annotation
 from rcv_py.analysis.cost.place_text import known_place, place_text
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
 from rcv_py.base.text import percent, plural
 from rcv_py.features.isa.arrows import LEGEND, MIN_PX
-from rcv_py.features.isa.program import Program
+from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.features.isa.result import LABELS, LINES
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
@@ -73,8 +73,8 @@ class IsaRows:
     reason: np.ndarray  # int64, most frequent stall reason of the samples, -1 if there is none
     largest: int  # without labels
     total: int  # without labels
-    bars: Bars  # content of the bars
-    program: Program
+    bars: LineBars  # content of the bars
+    program: ProgramStructure
     live: LiveRegisters | None = None  # if the column of registers is shown
 
     @cached_property
@@ -91,7 +91,7 @@ class IsaRows:
 def isa_rows(
     trace: Trace,
     has: Ingredients,
-    structure: Program,
+    structure: ProgramStructure,
     mode: Annotation = Annotation.TOTAL,
     live: LiveRegisters | None = None,
 ) -> IsaRows:
@@ -143,7 +143,7 @@ def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
     return is_here
 
 
-def width_of(program: Program) -> int:
+def width_of(program: ProgramStructure) -> int:
     """Return the needed width of the column."""
     deepest = int(program.loops.depth.max()) if len(program.loops) else 0
     return TRIANGLE_PX + 2 + BRACKET_PX * min(deepest, MAX_BRACKETS)

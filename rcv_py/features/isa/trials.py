@@ -14,9 +14,9 @@ from rcv_py.ui.core.plain_text import add_action, allow
 
 def try_before(session: Session, row: int, before: int, show: Callable[[str], object]) -> None:
     """Try an instruction right before another instruction; `show` brings a panel to the front."""
-    from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
+    from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - it imports other analyses
 
-    session.try_out(Asked(move=((row, before),)))
+    session.try_out(ChangeRequest(move=((row, before),)))
     show(panel_for("prediction"))
 
 
@@ -32,9 +32,9 @@ def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], ob
     room = room_above(trace, row)
 
     def freed() -> None:
-        from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - as above
+        from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - as above
 
-        session.try_out(Asked(free=(row,)))
+        session.try_out(ChangeRequest(free=(row,)))
         show(panel_for("prediction"))
 
     def add(title: str, call: Callable[[], object], why_not: str) -> None:

@@ -44,7 +44,7 @@ from rcv_py.features.isa.arrows import (
 from rcv_py.features.isa.fold_view import FoldView
 from rcv_py.features.isa.headings import Heading, heading
 from rcv_py.features.isa.ink import BarInk, TextInk, fitted, scale_text
-from rcv_py.features.isa.register_cursor import At, RegisterCursor, operand_at, register_tip
+from rcv_py.features.isa.register_cursor import OperandPosition, RegisterCursor, operand_at, register_tip
 from rcv_py.features.isa.rows import (
     BRACKET_PX,
     FLOOR_PX,
@@ -70,7 +70,7 @@ from rcv_py.ui.core.plain_text import draw_data, draw_text, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.table.column_widths import MENU_PX, PAD, Elastic
-from rcv_py.ui.table.rows_view import Look
+from rcv_py.ui.table.rows_view import RowStyle
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.widgets.legend import Legend
 
@@ -246,15 +246,15 @@ class IsaView(FoldView):
 
     # -- looks --------------------------------------------------------------------------------------
 
-    def look(self, row: int) -> Look:
+    def look(self, row: int) -> RowStyle:
         """Draw labels as headings, mute rows that never ran, and tint related rows."""
         assert self.rows is not None
         role = self.theme.role
         if self.rows.trace.code.is_label[row]:
-            return Look(role("text"), role("raised"), True)
+            return RowStyle(role("text"), role("raised"), True)
         if self.is_fold(row):
-            return Look(role("text"), role("alternate"))
-        return Look(role("text") if self._ran(row) else role("muted"), self._band(row))
+            return RowStyle(role("text"), role("alternate"))
+        return RowStyle(role("text") if self._ran(row) else role("muted"), self._band(row))
 
     def _ran(self, row: int) -> bool:
         assert self.rows is not None
@@ -561,7 +561,7 @@ class IsaView(FoldView):
         labels = self.placed_arrows().labels
         return next((label for label in labels if label.box.contains(QPointF(position))), None)
 
-    def register_at(self, position: QPoint) -> At | None:
+    def register_at(self, position: QPoint) -> OperandPosition | None:
         """Return the operand at a point of the viewport, None if there is none."""
         box = self.column_rect("text")
         row = self.table.data_row(self.view_row_at(position.y()))
@@ -570,9 +570,9 @@ class IsaView(FoldView):
         text = visible(self.rows.text[row])
         place = int((position.x() - box.left() - PAD) // self.spacing(text, box.width()))
         found = operand_at(text, fitted(text, self.room(text, box.width())).character(place))
-        return None if found is None or self.rows.trace.code.is_label[row] else At(row, found)
+        return None if found is None or self.rows.trace.code.is_label[row] else OperandPosition(row, found)
 
-    def place_cursor(self, at: At | None) -> None:
+    def place_cursor(self, at: OperandPosition | None) -> None:
         """Put the text cursor on an operand, or remove it."""
         self.registers.placed = at
         code = None if self.rows is None else self.rows
@@ -711,7 +711,7 @@ class IsaView(FoldView):
             self._hovered_arrow, self._hovered_loop = arrow, loop
             self.viewport().update()
 
-    def _point_at_register(self, at: At | None) -> None:
+    def _point_at_register(self, at: OperandPosition | None) -> None:
         if at != self.registers.hovered:
             self.registers.hovered = at
             self.pointed.emit()

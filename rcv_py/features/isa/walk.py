@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rcv_py.features.isa.arrows import GutterArrows
 from rcv_py.features.isa.register_cursor import (
-    At,
+    OperandPosition,
     definition_of,
     next_use_of,
     same_registers,
@@ -94,7 +94,7 @@ class IsaWalk:
         before = None if placed is None else placed.operand
         found = step_operand(rows.trace.code.text[line], before, direction)
         self._view.registers.hovered = None  # until the mouse moves
-        self._view.place_cursor(None if found is None else At(line, found))
+        self._view.place_cursor(None if found is None else OperandPosition(line, found))
 
     def register_target(self, is_written: bool) -> tuple[int, str]:
         """Return the row that wrote the register under the cursor, or reads it next; -1 and why for none."""
@@ -116,7 +116,7 @@ class IsaWalk:
         self._go(row)
         self._view.registers.hovered = None
         found = same_registers(rows.trace.code.text[row], at.registers, is_written=is_written)
-        self._view.place_cursor(None if found is None else At(row, found))
+        self._view.place_cursor(None if found is None else OperandPosition(row, found))
 
 
 Then = Callable[[Callable[[IsaWalk], object]], Callable[[], None]]  # makes the panel and calls the function

@@ -16,7 +16,7 @@ from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.text import count, percent, plural, translated
-from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.features.latency.options import LatencyOptions
 from rcv_py.features.latency.result import (
@@ -36,12 +36,14 @@ from rcv_py.features.latency.result import (
     memory_totals,
 )
 from rcv_py.model.modes import ReferenceRule
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
-_Found = tuple[Table, Mapping[str, Any], str, str, str]  # with totals, footer, assumption, why there is none
+_Found = tuple[
+    ResultTable, Mapping[str, Any], str, str, str
+]  # with totals, footer, assumption, why there is none
 
 
-def run(options: LatencyOptions) -> Answer:
+def run(options: LatencyOptions) -> CommandAnswer:
     """List instructions with hidden cycles, memory latency, or how long accesses hold their unit."""
     rule, is_memory = ReferenceRule(options.rule), options.by == "memory"
     explaining, wanted, find = {

@@ -31,7 +31,7 @@ from rcv_py.ui.table.cost_bars import draw_bar, draw_whisker
 from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.table_model import Column, grouped
 from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
 
@@ -114,8 +114,8 @@ def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None 
     """
     table = results.memory_and_wait_rows(trace, latency, waits)
     line = np.asarray(table.columns["instruction"])
-    is_told = waits is not None and len(waits.line) > 0
-    left_out = (() if is_told else results.BY_WAITS) if len(latency) else results.BY_COUNTERS
+    has_waits = waits is not None and len(waits.line) > 0
+    left_out = (() if has_waits else results.BY_WAITS) if len(latency) else results.BY_COUNTERS
     columns = tuple(column for column in result_columns(table, trace) if column.id not in left_out)
     after, of, tip = ("counter", "mean", _MEAN_TIP) if len(latency) else ("source", "median", _MEDIAN_TIP)
     length = np.nan_to_num(np.asarray(table.columns[of]))
@@ -170,9 +170,9 @@ class LatencyPanel(TablePanel[LatencyRows]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = self.rows_view("Latency of code lines", bar=self._paint_bar)
-        self.kind = Choice("What is shown", KINDS, tip=_KIND_TIP)
+        self.kind = ChoiceBox("What is shown", KINDS, tip=_KIND_TIP)
         tip = "Our estimate, or the definition of the reference viewer."
-        self.rule = Choice("By which rule", RULES, tip=tip)
+        self.rule = ChoiceBox("By which rule", RULES, tip=tip)
         self.remembered |= {"kind": self.kind, "rule": self.rule}
         self.legend, self.note = Legend(), PlainLabel(role="muted")
         self.assumption = PlainLabel(role="muted", wordWrap=True)
@@ -333,7 +333,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         shown = self.kind.currentText()
         return f"{shown}, {self.rule.currentText().lower()}" if self.is_ruled else shown
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the shown table."""
         kind, rule = self.kind.value, self.rule.value
         waits = self._waits() if self.is_memory else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rcv_py.analysis.iterations.segments import OUTSIDE
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Bars, Note, Section, Series
+from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
 from rcv_py.features.latency.result import (
     FETCH_NOTE,
     access_assumption,
@@ -22,7 +22,7 @@ TOP = 10
 LEAST_SHARE = 0.01  # of latency and idle time of all instructions, from which slow fetches are reported
 
 
-def segments(inputs: ReportInputs) -> Section | None:
+def segments(inputs: ReportInputs) -> ReportSection | None:
     """What waves do from one barrier to the next, where there are barriers."""
     if not inputs.waves:
         return None
@@ -40,22 +40,22 @@ def segments(inputs: ReportInputs) -> Section | None:
         Series("before the barrier", (cycles - waiting).tolist(), "accent"),
         Series("in the barrier", waiting.tolist(), "stall"),
     )
-    parts = (Bars("Cycles of all executions", names, series), cells.report_table(table, inputs.trace))
-    return Section("segments", "Between barriers", parts, SEGMENTS.note)
+    parts = (ReportBars("Cycles of all executions", names, series), cells.report_table(table, inputs.trace))
+    return ReportSection("segments", "Between barriers", parts, SEGMENTS.note)
 
 
-def accesses(inputs: ReportInputs) -> Section | None:
+def accesses(inputs: ReportInputs) -> ReportSection | None:
     """LDS and vector memory instructions that hold their unit longer than their width explains."""
     if not inputs.waves or not inputs.accesses.is_longer.any():
         return None
     found = inputs.accesses
     table = access_rows(inputs.trace, found)[found.is_longer].head(TOP)
     text = access_text(access_totals(inputs.trace, found))
-    parts = (cells.report_table(table, inputs.trace), Note(access_assumption(found)))
-    return Section("accesses", "Accesses that hold their unit", parts, text)
+    parts = (cells.report_table(table, inputs.trace), ReportNote(access_assumption(found)))
+    return ReportSection("accesses", "Accesses that hold their unit", parts, text)
 
 
-def fetches(inputs: ReportInputs) -> Section | None:
+def fetches(inputs: ReportInputs) -> ReportSection | None:
     """Code that was not in the instruction cache, if waits for it take a notable part of all time."""
     if not inputs.waves:
         return None
@@ -64,5 +64,5 @@ def fetches(inputs: ReportInputs) -> Section | None:
         return None
     table = fetch_rows(inputs.trace, found).head(TOP)
     text = fetch_text(fetch_totals(inputs.trace, found, inputs.iterations.found.table))
-    parts = (cells.report_table(table, inputs.trace), Note(FETCH_NOTE))
-    return Section("fetches", "Waits for code", parts, text)
+    parts = (cells.report_table(table, inputs.trace), ReportNote(FETCH_NOTE))
+    return ReportSection("fetches", "Waits for code", parts, text)

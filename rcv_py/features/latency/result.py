@@ -21,10 +21,10 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import At, Field, record_field, unknown
+from rcv_py.results.field import Field, ShownIn, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 BRANCH_BYTES = 4
 CONFLICTS, LDS_CYCLES = "LDS_BANK_CONFLICT", "LDS_IDX_ACTIVE"  # counters
@@ -107,7 +107,7 @@ ACCESSES = Spec.of(
     kinds.COUNT("hits", "Executions"),
     kinds.COUNT("refused", "Executions that stalled while another access held the unit"),
     kinds.CYCLES("stall", "Stall of these"),
-    kinds.COUNT("samples", "Executions whose time in the unit was observed", at=At.DATA),
+    kinds.COUNT("samples", "Executions whose time in the unit was observed", at=ShownIn.DATA),
     *unknown(
         kinds.RANK_CYCLES(
             "held", "Median time that an execution held the unit, observed while others were refused"
@@ -122,7 +122,7 @@ ACCESSES = Spec.of(
             key="factor",
         ),
     ),
-    kinds.NOTE("judgement", "What that means, inferred", at=At.PEOPLE, of=_judged),
+    kinds.NOTE("judgement", "What that means, inferred", at=ShownIn.PEOPLE, of=_judged),
     *_PLACE,
     nothing="No LDS or vector memory instruction ran.",
     window="instruction text source unit judgement",
@@ -220,44 +220,44 @@ SCHEMA = Schema(
 )
 
 
-def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
+def hidden_rows(trace: Trace, found: HiddenTable) -> ResultTable:
     """Return one row per instruction with a cost, the largest remainder first."""
-    return Table.of(HIDDEN, found, placed(trace, found.line))
+    return ResultTable.of(HIDDEN, found, placed(trace, found.line))
 
 
-def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
+def hidden_totals(table: ResultTable, matrix: MatrixUse) -> dict[str, int | None]:
     """Return sums over all rows and how busy matrix units were; None if no wave was read."""
     sums = {field.name: sum(table.plain(field.name)) for field in _CYCLES}
     found = sums | {"mfma_busy": matrix.busy, "simd_cycles": matrix.resident}
     return found if matrix.resident > 0 else dict.fromkeys(found)
 
 
-def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
+def memory_rows(trace: Trace, found: MemoryLatency) -> ResultTable:
     """Return one row per counter and instruction, the longest mean first."""
-    return Table.of(MEMORY, found, placed(trace, found.line))
+    return ResultTable.of(MEMORY, found, placed(trace, found.line))
 
 
-def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> Table:
+def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> ResultTable:
     """Return one row per instruction that counters or waits measure; `waits` is None until they are known."""
     line, by_counter, by_wait = matched_lines(found, waits)
-    told = None if waits is None or not len(waits.line) else waits
+    measured = None if waits is None or not len(waits.line) else waits
     nothing = np.full(len(line), np.nan)
     columns: dict[str, Any] = {
         **placed(trace, line),
         "counter": np.append(found.unit, "")[by_counter],
         **{field.name: entries(field.of_analysis(found), by_counter) for field in _COUNTED},
         **{
-            field.name: nothing if told is None else entries(field.of_analysis(told), by_wait)
+            field.name: nothing if measured is None else entries(field.of_analysis(measured), by_wait)
             for field in _BY_WAITS
         },
     }
-    return Table(MEMORY_AND_WAITS, columns)
+    return ResultTable(MEMORY_AND_WAITS, columns)
 
 
-def access_rows(trace: Trace, found: AccessHolds) -> Table:
+def access_rows(trace: Trace, found: AccessHolds) -> ResultTable:
     """Return one row per LDS or vector memory instruction, most stall first."""
     units = np.array([UNITS[unit] for unit in found.unit.tolist()], dtype=object)
-    return Table.of(ACCESSES, found, placed(trace, found.line) | {"unit": units})
+    return ResultTable.of(ACCESSES, found, placed(trace, found.line) | {"unit": units})
 
 
 def access_assumption(found: AccessHolds) -> str:
@@ -293,10 +293,10 @@ def _conflicts(trace: Trace) -> float | None:
     return min(1.0, lost / all_) if all_ else None
 
 
-def fetch_rows(trace: Trace, found: CodeFetches) -> Table:
+def fetch_rows(trace: Trace, found: CodeFetches) -> ResultTable:
     """Return one row per code line that waves waited for, most cycles first."""
     places = {"text": instructions(trace, found.first), "source": sources(trace, found.first)}
-    return Table.of(FETCHES, found, places)
+    return ResultTable.of(FETCHES, found, places)
 
 
 def fetch_totals(trace: Trace, found: CodeFetches, loops: LoopTable) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from rcv_py.analysis.cost.distribution import (
     MEASURE_TEXT,
+    DistributionChoice,
     DistributionView,
     LineHits,
-    Wanted,
     distribution_view,
     hits_of,
 )
@@ -20,7 +20,7 @@ from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, heading
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, heading
 from rcv_py.cli.opening import ChosenWaves, batches, chosen, opened, refuse, warn, wave_of
 from rcv_py.features.line.options import LineOptions
 from rcv_py.features.line.place_result import PLACE_SCHEMA, execution_facts, line_facts, wave_facts
@@ -41,7 +41,7 @@ _BAR_CHARS = 40
 _HINT = "Places look like se0/simd2/slot1/wv0:instruction 62 hit 1."
 
 
-def run(options: LineOptions) -> Answer:
+def run(options: LineOptions) -> CommandAnswer:
     """Return the distribution of an instruction, or the facts about places."""
     trace, line = opened(options), options.line
     if not isinstance(line, int):
@@ -72,9 +72,9 @@ def _title(trace: Trace, line: int) -> str:
     return f"{line}  {trace.code.text[line]}{beside(trace, line)}"
 
 
-def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOptions) -> Answer:
+def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOptions) -> CommandAnswer:
     trace, metric = waves.trace, options.metric
-    wanted = Wanted(metric, options.bars or _BARS, options.log)
+    wanted = DistributionChoice(metric, options.bars or _BARS, options.log)
     view = distribution_view(hits, wanted, trace.architecture.base_clock)
     table = hit_table(trace, hits, _listed(view, options))
 
@@ -94,16 +94,16 @@ def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOp
         if not len(hits):
             yield _why_none(waves, line)
             return
-        yield Shown(spread_table(spreads(hits)))
+        yield TextTable(spread_table(spreads(hits)))
         yield f"\n{metric}: {MEASURE_TEXT[metric]}, in cycles"
         if view.spread is None:
             yield "No wave ran it twice."
             return
         yield _bars(view)
         yield f"\nThe slowest {plural(len(table), 'hit')} by {metric}"
-        yield Shown(table)
+        yield TextTable(table)
 
-    return Answer(schema=SCHEMA, document=document, csv=table.csv, text=text, of=waves)
+    return CommandAnswer(schema=SCHEMA, document=document, csv=table.csv, text=text, of=waves)
 
 
 def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
@@ -129,7 +129,7 @@ def _why_none(waves: ChosenWaves, line: int) -> str:
     return "No traced wave ran this instruction."
 
 
-def _bars(view: DistributionView) -> Grid:
+def _bars(view: DistributionView) -> TextGrid:
     totals, edges = view.histogram.totals.tolist(), view.histogram.edges.tolist()
     largest, total = max(totals), sum(totals)
     rows = [
@@ -142,11 +142,14 @@ def _bars(view: DistributionView) -> Grid:
         )
         for low, high, hits in zip(edges, edges[1:], totals, strict=False)
     ]
-    columns = (*(Column(name, True) for name in ("from", "to", "hits", "share")), Column("", elastic="right"))
-    return Grid(columns, rows)
+    columns = (
+        *(TextColumn(name, True) for name in ("from", "to", "hits", "share")),
+        TextColumn("", elastic="right"),
+    )
+    return TextGrid(columns, rows)
 
 
-def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
+def _samples(trace: Trace, line: int, options: LineOptions) -> CommandAnswer:
     """PC samples of an instruction: how often, and why it stalled; they have no times."""
     timed = [name for name in ("metric", "top", "log", "bars", "bar") if name in options.given]
     if timed:
@@ -155,7 +158,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
     found = stall_reasons(trace.code, slice(line, line + 1))
     samples = sample_facts(found)
     facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: _head(trace, line) | {"samples": samples},
         csv=lambda: sample_table(found).csv(),
@@ -171,7 +174,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
 # -- places: an instruction, a wave, an execution, its producers, and why it was late --------------
 
 
-def _places(trace: Trace, texts: Iterable[str]) -> Answer:
+def _places(trace: Trace, texts: Iterable[str]) -> CommandAnswer:
     places = [_place(trace, text) for text in texts]
 
     def text() -> Iterator[Part]:
@@ -180,7 +183,7 @@ def _places(trace: Trace, texts: Iterable[str]) -> Answer:
             counted = place | ({"hit": place["hit"] + 1} if place["hit"] is not None else {})  # for people
             yield Facts([(name, _text(value)) for name, value in _facts(counted)])
 
-    return Answer(
+    return CommandAnswer(
         schema=PLACE_SCHEMA,
         document=lambda: {"places": places},
         csv=lambda: (

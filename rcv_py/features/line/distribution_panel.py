@@ -14,9 +14,9 @@ from rcv_py.analysis.cost.distribution import (
     LISTED,
     MEASURE_TEXT,
     MEASURES,
+    DistributionChoice,
     DistributionView,
     LineHits,
-    Wanted,
     distribution_view,
     hits_of,
 )
@@ -24,7 +24,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.text import plural, translated
 from rcv_py.features.line.result import hit_table
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, split
@@ -37,7 +37,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import page
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
@@ -61,7 +61,7 @@ def hit_columns(
         replace(column, values=column.values + 1, text="{:,}".format, tip=HIT_TIP)
         if column.id == "hit" and isinstance(column.values, np.ndarray)
         else column
-        for column in result_columns(Table(spec, table.columns), trace)
+        for column in result_columns(ResultTable(spec, table.columns), trace)
     )
     if times.unit:
         return columns
@@ -91,9 +91,9 @@ class DistributionPanel(Panel):
         self.table = RowsView(ui.theme, ui.settings)
         self.table.setAccessibleName(translated("Hits of the selected instruction, the slowest first"))
         self.title, self.note, self.listed = (ElidedLabel(role=role) for role in ("", "muted", "muted"))
-        self.measure = Choice("What is measured of every hit", MEASURE_NAMES)
-        self.scale = Choice("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
-        self.group = Choice("What splits the bars", GROUP_NAMES)
+        self.measure = ChoiceBox("What is measured of every hit", MEASURE_NAMES)
+        self.scale = ChoiceBox("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
+        self.group = ChoiceBox("What splits the bars", GROUP_NAMES)
         self.faster, self.slower = QToolButton(), QToolButton()
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
@@ -143,12 +143,14 @@ class DistributionPanel(Panel):
         trace, line = self.session.trace.value, self.session.selection.value.line
         return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
 
-    def _want(self) -> Wanted:
+    def _want(self) -> DistributionChoice:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
         row = trace.waves.row(wave) if trace is not None and wave is not None else None
         group = self.group.value
         own = row if row is not None and group == "wave" else -1
-        return Wanted(self.measure.value, self.plot.bars_wanted, self.scale.value == "log", group, own)
+        return DistributionChoice(
+            self.measure.value, self.plot.bars_wanted, self.scale.value == "log", group, own
+        )
 
     def _more_waves(self) -> None:
         store = self.session.store
@@ -162,7 +164,7 @@ class DistributionPanel(Panel):
             self._show(None)
             return
         name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
-        ask = self.so_far("hits", hits_of(line), line)
+        ask = self.incremental("hits", hits_of(line), line)
 
         def job() -> tuple[int, DistributionView]:
             hits = ask(ways(name).rows)
@@ -304,7 +306,7 @@ class DistributionPanel(Panel):
         measure = MEASURE_NAMES[self.view.wanted.measure].lower()
         return f"instruction {self._line()}, {measure}, {self.note.text()}"
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the bars and the listed hits."""
         line, view = self._line(), self.view
         if line is None or view is None:
@@ -320,6 +322,6 @@ class DistributionPanel(Panel):
         if view is None or trace is None:
             return None
         table = hit_table(trace, view.hits, view.ranked)
-        counted = Table(table.spec, {**table.columns, "hit": np.asarray(table.columns["hit"]) + 1})
+        counted = ResultTable(table.spec, {**table.columns, "hit": np.asarray(table.columns["hit"]) + 1})
         names, rows = counted.csv()
         return Sheet("Distribution", tuple(HIT_TITLE if name == "hit" else name for name in names), rows)

@@ -14,7 +14,7 @@ from rcv_py.analysis.timeline.token_details import line_totals, token_details
 from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.features.line.result import PC_SAMPLES, sample_facts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import of_analysis, record_field, rows_field
 from rcv_py.results.schema import Schema
@@ -98,13 +98,13 @@ def line_facts(trace: Trace, line: int) -> dict[str, Any]:
     return found
 
 
-def wave_facts(wave: Wave) -> dict[str, Any]:
+def wave_facts(wave: TracedWave) -> dict[str, Any]:
     """Return the facts about a wave: its name, start and end."""
     return {"wave": str(wave.id), "wave_start": wave.begin, "wave_end": wave.end}
 
 
 def execution_facts(
-    trace: Trace, wave: Wave, line: int, hit: int | None, beside: Iterable[WaveBatch]
+    trace: Trace, wave: TracedWave, line: int, hit: int | None, beside: Iterable[WaveBatch]
 ) -> dict[str, Any]:
     """Return facts about the n-th execution of an instruction by a wave; without n, how many there are.
 

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread, Wanted, distribution_view
+from rcv_py.analysis.cost.distribution import (
+    MEASURES,
+    DistributionChoice,
+    LineHits,
+    Spread,
+    distribution_view,
+)
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -17,7 +23,7 @@ from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, 
 from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import waves
 from rcv_py.results.schema import Form, Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 _MEASURES = (
     kinds.CYCLES_OR_NEVER("latency", "Stall and issue or execution of the hit", is_unknown=True),
@@ -96,23 +102,23 @@ SCHEMA = Schema(
 )
 
 
-def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(None)) -> Table:
+def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(None)) -> ResultTable:
     """Return these rows of the hits."""
     columns = {"wave": waves(trace, hits.wave[rows])} | {name: hits.measure(name)[rows] for name in MEASURES}
-    return Table.of(HITS, of_rows(hits, rows), columns)
+    return ResultTable.of(HITS, of_rows(hits, rows), columns)
 
 
 def spreads(hits: LineHits) -> dict[str, Spread | None]:
     """Return each measure in numbers, None if it has no value."""
-    return {name: distribution_view(hits, Wanted(name, 2)).spread for name in MEASURES}
+    return {name: distribution_view(hits, DistributionChoice(name, 2)).spread for name in MEASURES}
 
 
-def spread_table(found: Mapping[str, Spread | None]) -> Table:
+def spread_table(found: Mapping[str, Spread | None]) -> ResultTable:
     """Return one row per measure; a measure without a value has only zero hits."""
     nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"hits": 0}
     rows = [nothing if spread is None else of_analysis(_SPREAD, spread) for spread in found.values()]
     columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}
-    return Table(SPREADS, {"measure": list(found), **columns})
+    return ResultTable(SPREADS, {"measure": list(found), **columns})
 
 
 def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any] | None]:
@@ -120,10 +126,10 @@ def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any]
     return {name: None if spread is None else of_analysis(_SPREAD, spread) for name, spread in found.items()}
 
 
-def sample_table(found: StallReasons) -> Table:
+def sample_table(found: StallReasons) -> ResultTable:
     """Return PC samples by outcome: issued, then reasons, the most frequent first."""
     rows = [("issued", found.issued), *sample_facts(found)["reasons"].items()]
-    return Table(SAMPLES, {"reason": [name for name, _ in rows], "samples": [n for _, n in rows]})
+    return ResultTable(SAMPLES, {"reason": [name for name, _ in rows], "samples": [n for _, n in rows]})
 
 
 def sample_facts(found: StallReasons) -> dict[str, Any]:

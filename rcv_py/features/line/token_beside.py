@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rcv_py.analysis.timeline.meanwhile import NOBODY, Meanwhile, meanwhile
+from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, Meanwhile, meanwhile
 from rcv_py.analysis.whatif.changes import Change, Free, Latency
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import count
 from rcv_py.features.whatif.result import signed
 from rcv_py.formats.isa.described import IsaDescription, read_description
 from rcv_py.formats.isa.kept_docs import words_of
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.plain_text import Rich, joined, rich
@@ -26,15 +26,15 @@ if TYPE_CHECKING:  # it imports a compiler
 TITLE = "If it were free"
 
 
-def hidden_by(store: WaveStore | None, wave: Wave, row: int) -> Meanwhile:
+def hidden_by(store: WaveStore | None, wave: TracedWave, row: int) -> Meanwhile:
     """Return what other waves on the SIMD issued during a stall, as far as they are in memory."""
     if store is None:
-        return NOBODY
+        return NO_OTHER_WAVES
     tokens = wave.tokens
     begin = tokens.base + int(tokens.offset[row])
     span = TimeWindow(begin, begin + int(tokens.stall[row]))
     if not span.width:
-        return NOBODY
+        return NO_OTHER_WAVES
     index = store.trace.waves
     is_here = (index.se == wave.id.se) & (index.simd == wave.id.simd)
     is_here &= (index.begin < span.end) & (index.end > span.begin)

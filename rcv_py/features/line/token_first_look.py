@@ -20,7 +20,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.links import GrowingText, line_link
 
 FINDINGS = "findings"  # name of the shared result
-MOST = 16  # maximum instructions
+MAX_INSTRUCTIONS = 16  # maximum instructions
 STREAM_MS = 500
 SQUARE = "■"
 WHAT_TO_DO = "Click one for all its executions, and why they waited."
@@ -60,7 +60,10 @@ class FirstLook(GrowingText):
         if trace is not None and cost is not None and self._is_wanted:
             take = partial(self._take, trace)
             self._panel.run_job(
-                lambda: hottest(trace.code, cost(), MOST), take, "hottest", stream=self._costs.stream
+                lambda: hottest(trace.code, cost(), MAX_INSTRUCTIONS),
+                take,
+                "hottest",
+                stream=self._costs.stream,
             )
 
     def _take(self, trace: Trace, found: Hottest) -> None:
@@ -75,9 +78,14 @@ class FirstLook(GrowingText):
         times = Times.of(trace, self._ui.settings)
         self.show_html(page_of(trace, self.hottest, named_by(findings), times, self._ui.theme))
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the instructions."""
-        words = ("--by=instruction", *command_text.charge(self._ui), "--sort=cost", f"--top={MOST}")
+        words = (
+            "--by=instruction",
+            *command_text.charge(self._ui),
+            "--sort=cost",
+            f"--top={MAX_INSTRUCTIONS}",
+        )
         return command_text.rcv(self._panel.session, "hotspot", *words)
 
     def sheet(self) -> Sheet | None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
-from rcv_py.analysis.cost.distribution import DistributionView, Wanted, Which, distribution_view
+from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, Which, distribution_view
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import plural, translated
@@ -60,7 +60,7 @@ class TokenDetailsPanel(Panel):
         self._all_of: int | None = None  # code row of the two fields above
         self.replays: dict[int, dict[str, Prediction]] = {}  # by code row
         self._playing: int | None = None  # code row
-        self._told = ""  # text about that row
+        self._replay_text = ""  # text about that row
         self._flag = CancelFlag()  # of the replay
         self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
         self._idle.setObjectName(WHEN_IDLE)
@@ -237,7 +237,7 @@ class TokenDetailsPanel(Panel):
         self.want_result("attribution")
         self._causes_soon.ask()
         wanted, ask, step = (
-            Wanted(bins=self.chart.bars_wanted),
+            DistributionChoice(bins=self.chart.bars_wanted),
             self.session.executions.of_line(line),
             trace.architecture.base_clock,
         )
@@ -284,9 +284,9 @@ class TokenDetailsPanel(Panel):
         if kind == PLAY:
             self._play(line)
         elif kind == TRY:
-            from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
+            from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - it imports other analyses
 
-            self.session.try_out(Asked(free=(line,)))
+            self.session.try_out(ChangeRequest(free=(line,)))
             self.wants.emit(panel_for("prediction"))
 
     def _play(self, line: int) -> None:
@@ -336,8 +336,8 @@ class TokenDetailsPanel(Panel):
         if found is None and not is_playing and not streams and self.ui.results.recordings(trace).is_ready:
             self._idle.start()
         text = replay_html(found, is_playing=is_playing, why_not=streams)
-        if text != self._told:
-            self._told = text
+        if text != self._replay_text:
+            self._replay_text = text
             self.replay.show_html(text)
 
     # -- showing ------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ class TokenDetailsPanel(Panel):
 
     # -- called by the shell ------------------------------------------------------------------------
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the facts of the selected instruction."""
         selection = self.session.selection.value
         if self.facts is None:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from rcv_py.analysis.iterations.loop_summary import PHASES
 from rcv_py.base.text import plural
-from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.loops.options import LoopsOptions
 from rcv_py.features.loops.result import ASKED, ASKED_BY, SCHEMA, TABLES, Inputs, facts, one_loop
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 
-def run(options: LoopsOptions) -> Answer:
+def run(options: LoopsOptions) -> CommandAnswer:
     """List one of the tables of loops."""
     waves = choose_waves(options, (*ASKED, *ASKED_BY.get(options.by, ())))
     assert waves.found is not None
@@ -34,7 +34,7 @@ def run(options: LoopsOptions) -> Answer:
     )
 
 
-def _footer(inputs: Inputs, shown: Table, of: int, options: LoopsOptions) -> Iterator[str]:
+def _footer(inputs: Inputs, shown: ResultTable, of: int, options: LoopsOptions) -> Iterator[str]:
     loops = inputs.loops
     yield f"\n{len(shown):,} of {plural(of, 'row')} in {plural(loops.waves, 'wave')}. {shown.spec.note}"
     if options.by != "loops":

@@ -16,7 +16,7 @@ from rcv_py.cli.options.option import (
 LOOPS_BY = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers", "segments")
 
 
-class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by iterations --top 5"):
+class LoopsOptions(shared.OfWaves, shared.RowOptions, example="rcv loops FOLDER --by iterations --top 5"):
     """Show how long iterations of loops took, and what surrounds them."""
 
     needs = (

@@ -30,7 +30,7 @@ from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.choice import Choice, Switch
+from rcv_py.ui.widgets.choice import ChoiceBox, Switch
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
 
@@ -40,7 +40,7 @@ LOOPS, SEGMENTS = "loops", "segments"
 TABLES = {LOOPS: "Loops", SEGMENTS: "Between barriers"}
 _SEGMENT_TIP = "Cycles of all executions: those before the barrier at the end, then those in it."
 SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
-WIDEST_PX = 28  # px of a column
+MAX_COLUMN_PX = 28  # px of a column
 
 
 def color_of(theme: Theme, kind: int) -> QColor:
@@ -61,7 +61,7 @@ class IterationStrip(BarChart):
     """Iterations side by side: one column each, its height the duration, stacked by kind of instruction."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Iterations of the loop, a column each", bottom=18, widest=WIDEST_PX)
+        super().__init__(theme, "Iterations of the loop, a column each", bottom=18, widest=MAX_COLUMN_PX)
         self.kinds: tuple[int, ...] = ()
         self._outliers = np.zeros(0, dtype=np.int64)
         self._name: Callable[[int], str] = str
@@ -117,7 +117,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.loops.setAccessibleName(translated("Loops, most often continued first"))
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
-        self.scope = Choice("Which iterations are shown", SCOPES)
+        self.scope = ChoiceBox("Which iterations are shown", SCOPES)
         self.found: Segments | None = None  # the shown segments
         self.segments = RowsView(ui.theme, ui.settings)
         self.segments.setAccessibleName(translated("Segments between barriers, most cycles first"))
@@ -365,7 +365,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         pair = self._pair()
         return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the chosen loop's iterations, the loops, or the segments."""
         if not self.is_loops:
             order = command_text.sorting(self.segments.table)

@@ -21,17 +21,17 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, Field, record, record_field, unknown
+from rcv_py.results.field import Field, ShownIn, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Column, Columns, Spec, Table
+from rcv_py.results.table import Column, Columns, ResultTable, Spec
 
-MOST_PARTS = 4  # kinds that a breakdown names
+MAX_PARTS = 4  # kinds that a breakdown names
 
 
 def _split(row: Mapping[str, Any]) -> str:
     total = max(1, sum(row["kinds"].values()) + row["idle"])
-    parts = list(row["kinds"].items())[:MOST_PARTS]
+    parts = list(row["kinds"].items())[:MAX_PARTS]
     return ", ".join(f"{kind_name(kind)} {100 * cycles / total:.0f} %" for kind, cycles in parts)
 
 
@@ -43,32 +43,34 @@ _KINDS = Field(
     "kinds",
     kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind"),
     "Cycles by kind of instruction, the most first",
-    at=At.DATA,
+    at=ShownIn.DATA,
 )
 _OUTLIER = replace(kinds.FLAG, text=lambda is_outlier: "outlier" if is_outlier else "")
-_SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=At.TEXT, of=_split)
-_DATA_STALL, _DATA_IDLE = replace(common.STALL, at=At.DATA), replace(common.IDLE, at=At.DATA)
+_SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=ShownIn.TEXT, of=_split)
+_DATA_STALL, _DATA_IDLE = replace(common.STALL, at=ShownIn.DATA), replace(common.IDLE, at=ShownIn.DATA)
 _STATISTIC = "of the iterations between two jumps back"
 
 LOOPS = Spec.of(
     "loops loops",
     "One row per loop.",
     "loop",
-    replace(_BRANCH, at=At.DATA | At.TEXT | At.REPORT),
+    replace(_BRANCH, at=ShownIn.DATA | ShownIn.TEXT | ShownIn.REPORT),
     kinds.ROW(
-        "head", "Index of the instruction that the branch jumps back to", at=At.DATA | At.TEXT | At.REPORT
+        "head",
+        "Index of the instruction that the branch jumps back to",
+        at=ShownIn.DATA | ShownIn.TEXT | ShownIn.REPORT,
     ),
     kinds.TEXT(
         "loop",
         "Instructions of its head and of the branch that jumps back",
-        at=At.WINDOW,
+        at=ShownIn.WINDOW,
         of=lambda row: f"{row['head']} – {row['branch']}",
     ),
     kinds.COUNT("taken", "Jumps back, in all waves"),
     kinds.WAVES("waves", "Waves that jumped back"),
-    kinds.MEAN_COUNT("per_wave", "Jumps back per wave", at=At.DATA | At.TEXT),
-    kinds.COUNT("iterations", "Iterations between two jumps back", at=At.DATA, key="between"),
-    kinds.CYCLES("cycles", "Time of all iterations", at=At.REPORT),
+    kinds.MEAN_COUNT("per_wave", "Jumps back per wave", at=ShownIn.DATA | ShownIn.TEXT),
+    kinds.COUNT("iterations", "Iterations between two jumps back", at=ShownIn.DATA, key="between"),
+    kinds.CYCLES("cycles", "Time of all iterations", at=ShownIn.REPORT),
     kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True, key="shortest"),
     kinds.RANK_CYCLES("median", f"Median {_STATISTIC}", is_unknown=True),
     kinds.RANK_CYCLES("p90", f"90th percentile {_STATISTIC}", is_unknown=True),
@@ -77,43 +79,47 @@ LOOPS = Spec.of(
     _DATA_IDLE,
     _KINDS,
     _SPLIT,
-    replace(common.INSTRUCTION_TEXT, at=At.DATA | At.WINDOW, title="branch"),
+    replace(common.INSTRUCTION_TEXT, at=ShownIn.DATA | ShownIn.WINDOW, title="branch"),
     kinds.SOURCE(
-        "head_source", "Source place of the head as file:line; empty if there is none", at=At.DATA | At.TEXT
+        "head_source",
+        "Source place of the head as file:line; empty if there is none",
+        at=ShownIn.DATA | ShownIn.TEXT,
     ),
-    replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT | At.WINDOW),
+    replace(_BRANCH_SOURCE, at=ShownIn.DATA | ShownIn.TEXT | ShownIn.WINDOW),
     nothing="No counted wave jumped back to an instruction it had run.",
     note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
 )
-_NOT_REPORTED = At.DATA | At.TEXT | At.WINDOW
+_NOT_REPORTED = ShownIn.DATA | ShownIn.TEXT | ShownIn.WINDOW
 ITERATIONS = Spec.of(
     "loops iterations",
     "One row per iteration between two jumps back, the longest of its loop first; with "
     "--loop every iteration of that loop.",
     "iteration",
-    replace(_BRANCH, at=At.DATA | At.TEXT),
+    replace(_BRANCH, at=ShownIn.DATA | ShownIn.TEXT),
     kinds.WAVE(
         "wave", "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and number in the slot"
     ),
     kinds.WHOLE("iteration", "Which iteration of the wave, counted from 0", key="number"),
     kinds.CYCLE("start", "Begin", key="begin"),
-    kinds.CYCLE("end", "End", at=At.DATA),
+    kinds.CYCLE("end", "End", at=ShownIn.DATA),
     kinds.CYCLES("cycles", "Duration, from its head to the next one"),
-    kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=At.DATA | At.TEXT),
-    _OUTLIER("is_outlier", "Whether it took much longer than others", "outlier", at=At.DATA | At.TEXT),
+    kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=ShownIn.DATA | ShownIn.TEXT),
+    _OUTLIER(
+        "is_outlier", "Whether it took much longer than others", "outlier", at=ShownIn.DATA | ShownIn.TEXT
+    ),
     common.STALL,
     common.IDLE,
     kinds.WHOLE(
-        "token", "Its first row among the wave's instructions, counted from 0", at=At.DATA, key="first"
+        "token", "Its first row among the wave's instructions, counted from 0", at=ShownIn.DATA, key="first"
     ),
     _KINDS,
     _SPLIT,
-    replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT),
+    replace(_BRANCH_SOURCE, at=ShownIn.DATA | ShownIn.TEXT),
     Field(
         "note",
         kinds.choice("", "entry", "last", "outlier"),
         "With --loop: kind of iteration; empty for an ordinary one; entry and last are not in the statistics",
-        at=At.DATA | At.WINDOW,
+        at=ShownIn.DATA | ShownIn.WINDOW,
         is_optional=True,
     ),
     order="branch wave iteration start cycles median stall idle is_outlier",
@@ -158,7 +164,7 @@ DISTANCE = Spec.of(
     "operation",
     common.INSTRUCTION_INDEX,
     kinds.COUNT("hits", "Executions that a wait required", key="n"),
-    kinds.SIGNED_CYCLES("p10", f"{_TO_WAIT}, 10th percentile", at=At.DATA),
+    kinds.SIGNED_CYCLES("p10", f"{_TO_WAIT}, 10th percentile", at=ShownIn.DATA),
     kinds.SIGNED_CYCLES("median", f"{_TO_WAIT}, median"),
     kinds.SIGNED_CYCLES("p90", f"{_TO_WAIT}, 90th percentile"),
     kinds.WHOLE("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
@@ -168,14 +174,16 @@ DISTANCE = Spec.of(
     kinds.ROW_OR_NONE(
         "wait_instruction",
         "Index of the wait that required it most often; -1 if there is none",
-        at=At.DATA,
+        at=ShownIn.DATA,
         key="wait",
     ),
     kinds.RANK_CYCLES("latency", "Measured latency, median", is_unknown=True),
-    kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency", at=At.DATA),
+    kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency", at=ShownIn.DATA),
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
-    kinds.SOURCE("wait_source", "Source place of the wait as file:line; empty if there is none", at=At.DATA),
+    kinds.SOURCE(
+        "wait_source", "Source place of the wait as file:line; empty if there is none", at=ShownIn.DATA
+    ),
     order="instruction hits median p90 latency short_hits mfma_between valu_between stall",
     nothing="No wait required an operation.",
     note="Cycles from issue to the first wait that required it, and instructions in between (medians); "
@@ -195,7 +203,7 @@ CHAINS = Spec.of(
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
     kinds.SOURCE(
-        "last_source", "Source place of the last wait as file:line; empty if there is none", at=At.DATA
+        "last_source", "Source place of the last wait as file:line; empty if there is none", at=ShownIn.DATA
     ),
     nothing="No chain of cross-lane operations was found.",
     note=(
@@ -230,7 +238,7 @@ SEGMENTS = Spec.of(
     kinds.COUNT("hits", "Executions"),
     kinds.CYCLES("cycles", "Time of all executions, from leaving a barrier to leaving the next"),
     kinds.RANK_CYCLES("median", "Median of an execution", is_unknown=True),
-    kinds.RANK_CYCLES("p90", "90th percentile of the executions", is_unknown=True, at=At.DATA),
+    kinds.RANK_CYCLES("p90", "90th percentile of the executions", is_unknown=True, at=ShownIn.DATA),
     kinds.CYCLES("barrier_wait", "Time in the barrier at its end", "in barrier", key="waiting"),
     kinds.SHARE(
         "last_share_of_hits",
@@ -241,7 +249,7 @@ SEGMENTS = Spec.of(
     ),
     _DATA_STALL,
     _DATA_IDLE,
-    kinds.CYCLES("mfma_busy", "Passes of its MFMA or WMMA instructions", key="matrix_busy", at=At.DATA),
+    kinds.CYCLES("mfma_busy", "Passes of its MFMA or WMMA instructions", key="matrix_busy", at=ShownIn.DATA),
     kinds.SHARE(
         "mfma_busy_share_of_cycles",
         "Passes of its MFMA or WMMA instructions as a part of its time",
@@ -251,20 +259,20 @@ SEGMENTS = Spec.of(
         "beside_first_instruction",
         "Barrier after which the segment begins that other waves of the workgroup mostly "
         "run at the same time",
-        at=At.DATA,
+        at=ShownIn.DATA,
         key="beside_first",
     ),
-    _END("beside_last_instruction", "Barrier in which that segment ends", at=At.DATA, key="beside_last"),
+    _END("beside_last_instruction", "Barrier in which that segment ends", at=ShownIn.DATA, key="beside_last"),
     kinds.SHARE(
         "beside_share_of_hits",
         "Part of the executions that overlap that segment; 0: all waves of the workgroup "
         "run the same segment",
-        at=At.DATA,
+        at=ShownIn.DATA,
     ),
     kinds.NOTE(
         "meanwhile",
         "Segment that other waves of the workgroup mostly run at the same time",
-        at=At.PEOPLE,
+        at=ShownIn.PEOPLE,
         of=_meanwhile,
     ),
     _KINDS,
@@ -352,7 +360,7 @@ class Inputs:
         return self.answers.of(ALL_LOOPS, self.rows)
 
 
-def loop_table(trace: Trace, loops: LoopTable) -> Table:
+def loop_table(trace: Trace, loops: LoopTable) -> ResultTable:
     """Return one row per loop; kinds, stall and idle are sums over the iterations between two jumps."""
     columns: Columns = {
         "text": instructions(trace, loops.branch),
@@ -360,10 +368,10 @@ def loop_table(trace: Trace, loops: LoopTable) -> Table:
         "branch_source": sources(trace, loops.branch),
         "per_wave": loops.taken / np.maximum(1, loops.waves),
     }
-    return Table.of(LOOPS, loops, columns)
+    return ResultTable.of(LOOPS, loops, columns)
 
 
-def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, has_note: bool) -> Table:
+def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, has_note: bool) -> ResultTable:
     """Return one row for each of these iterations; the note is entry, last or outlier."""
     iterations, loops = found.iterations.at(rows), found.table
     branch, is_outlier = loops.branch[iterations.loop], np.isin(rows, found.outliers)
@@ -377,7 +385,7 @@ def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, ha
     if has_note:
         states = [iterations.is_first, iterations.is_last, is_outlier]
         columns["note"] = np.select(states, ["entry", "last", "outlier"], default="").astype(object)
-    return Table.of(ITERATIONS, iterations, columns)
+    return ResultTable.of(ITERATIONS, iterations, columns)
 
 
 def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> np.ndarray:
@@ -390,7 +398,7 @@ def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> 
     return rows if wave is not None else rows[np.argsort(one.begin[rows], kind="stable")]
 
 
-def one_loop(inputs: Inputs, head: int, branch: int, wave: int | None, *, only_outliers: bool) -> Table:
+def one_loop(inputs: Inputs, head: int, branch: int, wave: int | None, *, only_outliers: bool) -> ResultTable:
     """Return every iteration of one loop by time, outliers by length; UsageError for an unknown loop."""
     found = inputs.loops.found
     chosen = np.flatnonzero((found.table.head == head) & (found.table.branch == branch))
@@ -403,11 +411,11 @@ def one_loop(inputs: Inputs, head: int, branch: int, wave: int | None, *, only_o
     return iteration_table(inputs.trace, found, rows, has_note=True)
 
 
-def _loops(inputs: Inputs) -> Table:
+def _loops(inputs: Inputs) -> ResultTable:
     return loop_table(inputs.trace, inputs.loops.found.table)
 
 
-def _iterations(inputs: Inputs) -> Table:
+def _iterations(inputs: Inputs) -> ResultTable:
     """The iterations between two jumps, the longest of its loop first."""
     found = inputs.loops.found
     one = found.iterations
@@ -416,7 +424,7 @@ def _iterations(inputs: Inputs) -> Table:
     return iteration_table(inputs.trace, found, rows, has_note=False)
 
 
-def _phases(inputs: Inputs) -> Table:
+def _phases(inputs: Inputs) -> ResultTable:
     """The longest wave first."""
     phases = inputs.loops.phases
     cycles, stall = phases.cycles.reshape(-1, len(PHASES)), phases.stall.reshape(-1, len(PHASES))
@@ -424,38 +432,38 @@ def _phases(inputs: Inputs) -> Table:
     columns: dict[str, Column] = {"wave": waves(inputs.trace, phases.wave[order])}
     for at, name in enumerate(PHASES):
         columns |= {name: cycles[order, at], f"{name}_stall": stall[order, at]}
-    return Table(PHASE_COSTS, columns)
+    return ResultTable(PHASE_COSTS, columns)
 
 
-def _first(inputs: Inputs) -> Table:
+def _first(inputs: Inputs) -> ResultTable:
     rows = np.flatnonzero(inputs.loops.hits.stall)
     rows = rows[np.lexsort((rows, -inputs.loops.hits.first_stall[rows]))]
     hits = of_rows(inputs.loops.hits, rows)
     share = {"first_share_of_stall": hits.first_stall / hits.stall}
-    return Table.of(FIRST, hits, placed(inputs.trace, rows) | share)
+    return ResultTable.of(FIRST, hits, placed(inputs.trace, rows) | share)
 
 
-def _distance(inputs: Inputs) -> Table:
+def _distance(inputs: Inputs) -> ResultTable:
     found = inputs.answers.of(LOAD_TO_USE, inputs.rows)
     places = placed(inputs.trace, found.line) | {"wait_source": sources(inputs.trace, found.wait)}
-    return Table.of(DISTANCE, found, places)
+    return ResultTable.of(DISTANCE, found, places)
 
 
-def _chains(inputs: Inputs) -> Table:
+def _chains(inputs: Inputs) -> ResultTable:
     found = inputs.answers.of(CROSS_LANE, inputs.rows)
     places = {
         "text": instructions(inputs.trace, found.first),
         "source": sources(inputs.trace, found.first),
         "last_source": sources(inputs.trace, found.last),
     }
-    return Table.of(CHAINS, found, places)
+    return ResultTable.of(CHAINS, found, places)
 
 
-def _segments(inputs: Inputs) -> Table:
+def _segments(inputs: Inputs) -> ResultTable:
     return segment_table(inputs.trace, inputs.answers.of(ALL_SEGMENTS, inputs.rows))
 
 
-def segment_table(trace: Trace, found: Segments) -> Table:
+def segment_table(trace: Trace, found: Segments) -> ResultTable:
     """Return one row per segment, most cycles first."""
     hits, cycles = np.maximum(1, found.hits), np.maximum(1, found.cycles)
     columns: Columns = {
@@ -464,14 +472,14 @@ def segment_table(trace: Trace, found: Segments) -> Table:
         "beside_share_of_hits": found.beside / hits,
         "source": sources(trace, found.last),
     }
-    return Table.of(SEGMENTS, found, columns)
+    return ResultTable.of(SEGMENTS, found, columns)
 
 
-def _barriers(inputs: Inputs) -> Table:
+def _barriers(inputs: Inputs) -> ResultTable:
     found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
     found = of_rows(found, np.argsort(-found.skew, kind="stable"))
     places = {"last_wave": waves(inputs.trace, found.last), "source": sources(inputs.trace, found.line)}
-    return Table.of(BARRIERS, found, places)
+    return ResultTable.of(BARRIERS, found, places)
 
 
 ASKED = (ALL_LOOPS, BARRIER_SKEW)  # by every table
@@ -480,7 +488,7 @@ ASKED_BY = {
     "chains": (CROSS_LANE,),
     "segments": (ALL_SEGMENTS,),
 }  # additionally by one of them
-TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by
+TABLES: dict[str, tuple[Spec, Callable[[Inputs], ResultTable]]] = {  # by the value of --by
     "loops": (LOOPS, _loops),
     "iterations": (ITERATIONS, _iterations),
     "phases": (PHASE_COSTS, _phases),

@@ -9,7 +9,7 @@ from typing import TypeVar
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import plural, translated
-from rcv_py.cli.answer import Answer, listing, matched
+from rcv_py.cli.answer import CommandAnswer, listing, matched
 from rcv_py.cli.opening import opened
 from rcv_py.features.notes.options import NotesOptions
 from rcv_py.features.notes.result import SCHEMA, note_table
@@ -28,7 +28,7 @@ _DONE = {
 }
 
 
-def run(options: NotesOptions) -> Answer:
+def run(options: NotesOptions) -> CommandAnswer:
     """Carry out the requested change, then list all notes."""
     trace = opened(options)
     places = NotePlaces.of(trace)

@@ -24,14 +24,14 @@ NOWHERE = "Places you visit are listed here. B keeps the present one as a bookma
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HistoryRow:
     """A row: a bookmark if `visit` is -1, else a visit by its index in the history."""
 
     selection: Selection
     visit: int = -1
 
 
-class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
+class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
     """Bookmarks and visited places."""
 
     panel_id = "history"
@@ -51,7 +51,7 @@ class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
         self._start()
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[HistoryRow, ...]:
         """Return the listed places: bookmarks, then visits, the newest first."""
         return self.result or ()
 
@@ -71,8 +71,8 @@ class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
             self.result, self._what = None, []
             self._narrow()
             return
-        marks = [Place(mark) for mark in self.session.bookmarks.value]
-        visits = [Place(visit.selection, at) for at, visit in enumerate(history.visits)]
+        marks = [HistoryRow(mark) for mark in self.session.bookmarks.value]
+        visits = [HistoryRow(visit.selection, at) for at, visit in enumerate(history.visits)]
         self.result = (*marks, *reversed(visits))
         what = self._what = [instruction(trace, place.selection) for place in self.places]
         wave = [str(place.selection.wave or "") for place in self.places]
@@ -102,7 +102,7 @@ class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
         elif place.visit != self.session.history.position:
             self.session.go_to_visit(place.visit)
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the facts of the newest places."""
         links = [text for place in self.places if (text := str(place.selection))]
         return command_text.rcv(self.session, "place", *dict.fromkeys(links[:MAX_PLACES])) if links else None

@@ -70,6 +70,6 @@ class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
         line = selection.line
         return -1 if line is None else int(np.searchsorted(self.lines, line, side="right")) - 1
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the labels."""
         return command_text.rcv(self.session, "isa", "--labels", *command_text.sorting(self.view.table))

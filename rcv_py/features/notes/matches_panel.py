@@ -139,7 +139,7 @@ class MatchesPanel(SearchedPanel[Hits]):
         text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
         self.counted.emit(text if self.session.query.value.text else "", count, self.hits.problem)
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the hits."""
         words = command_text.matching(self.session.query.value)
         return command_text.rcv(self.session, "search", *words) if words else None

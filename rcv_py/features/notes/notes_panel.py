@@ -103,7 +103,7 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         self.add_copy(menu)
         menu.popup(self.view.viewport().mapToGlobal(at))
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the notes."""
         return command_text.rcv(self.session, "notes", *command_text.matching(self.session.query.value))
 

@@ -23,7 +23,7 @@ from rcv_py.cli.options.option import (
 NOTE_ACTIONS = ("list", "add", "remove", "import", "export")
 
 
-class SearchOptions(shared.Matched, shared.Rows, example="rcv search FOLDER --match buffer_load"):
+class SearchOptions(shared.Matched, shared.RowOptions, example="rcv search FOLDER --match buffer_load"):
     """Find a text in instructions, labels, sources and markers."""
 
     match: str | None = text("what to look for: instructions, labels, sources, names of markers", "TEXT")
@@ -31,7 +31,7 @@ class SearchOptions(shared.Matched, shared.Rows, example="rcv search FOLDER --ma
 
 
 class NotesOptions(
-    shared.Rows,
+    shared.RowOptions,
     shared.Matched,
     example='rcv notes FOLDER add --line 118 --severity warning --title "waits for all loads"',
 ):

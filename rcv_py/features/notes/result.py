@@ -12,9 +12,9 @@ from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, TOTAL_ROWS, WAVE_NAME
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import Field, ShownIn
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 _ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
 _FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
@@ -28,16 +28,18 @@ NOTES = Spec.of(
     kinds.CODE("title", "What it says, on one line"),
     kinds.NOTE("place", "What it is about, in words", "about"),
     kinds.CODE("text", "Further text"),
-    Field("instructions", _ROWS, "The instructions that it is about; none if it names none", at=At.DATA),
-    kinds.TEXT("file", "Path of the source file; empty if it names none", at=At.DATA),
-    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),
-    replace(WAVE_NAME, meaning="The wave, such as se0/simd2/slot5/wv3; empty if it names none", at=At.DATA),
-    _MOMENT("start", "The cycle, or the start of the range", is_unknown=True, at=At.DATA),
-    _MOMENT("end", "End of the range; for a single cycle, one cycle later", is_unknown=True, at=At.DATA),
+    Field("instructions", _ROWS, "The instructions that it is about; none if it names none", at=ShownIn.DATA),
+    kinds.TEXT("file", "Path of the source file; empty if it names none", at=ShownIn.DATA),
+    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=ShownIn.DATA),
+    replace(
+        WAVE_NAME, meaning="The wave, such as se0/simd2/slot5/wv3; empty if it names none", at=ShownIn.DATA
+    ),
+    _MOMENT("start", "The cycle, or the start of the range", is_unknown=True, at=ShownIn.DATA),
+    _MOMENT("end", "End of the range; for a single cycle, one cycle later", is_unknown=True, at=ShownIn.DATA),
     kinds.NAME("author", "Who wrote it; empty if it does not say"),
-    kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=At.DATA),
-    kinds.TEXT("kept_in", "Where it is kept", "kept in", at=At.DATA | At.REPORT),
-    kinds.TEXT("problem", "Why the capture has no such place; empty if it has", at=At.DATA),
+    kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=ShownIn.DATA),
+    kinds.TEXT("kept_in", "Where it is kept", "kept in", at=ShownIn.DATA | ShownIn.REPORT),
+    kinds.TEXT("problem", "Why the capture has no such place; empty if it has", at=ShownIn.DATA),
     nothing="No notes about this capture.",
 )
 ACTIONS = ("list", "add", "remove", "import", "export")
@@ -51,7 +53,7 @@ FACTS = (
 SCHEMA = Schema("notes", "Notes about a capture.", (*FACTS, NOTES.field()), version=1)
 
 
-def note_table(trace: Trace, notes: Sequence[Note]) -> Table:
+def note_table(trace: Trace, notes: Sequence[Note]) -> ResultTable:
     """Return one row per note, in their order."""
     spans = [note.anchor.span for note in notes]
     sources = [note.anchor.source for note in notes]
@@ -74,4 +76,4 @@ def note_table(trace: Trace, notes: Sequence[Note]) -> Table:
         "kept_in": [note.kept_in for note in notes],
         "problem": [note.anchor.why_not(trace) for note in notes],
     }
-    return Table(NOTES, columns)
+    return ResultTable(NOTES, columns)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rcv_py.analysis.overview.text_hits import text_hits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
-from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import markers, opened
 from rcv_py.features.notes.options import SearchOptions
 from rcv_py.features.notes.search_result import SCHEMA, hits
 
 
-def run(options: SearchOptions) -> Answer:
+def run(options: SearchOptions) -> CommandAnswer:
     """List the hits of a search."""
     trace, text = opened(options), options.match
     if not text:

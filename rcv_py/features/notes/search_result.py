@@ -12,9 +12,9 @@ from rcv_py.analysis.overview.text_hits import Hits
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import Field, ShownIn
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 _FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
 HITS = Spec.of(
@@ -25,9 +25,9 @@ HITS = Spec.of(
         "where", replace(kinds.TEXT, elastic="left"), "What it is: instruction, label, source line or marker"
     ),
     kinds.CODE("text", "The text in which it occurs"),
-    replace(INSTRUCTION_INDEX, is_unknown=True, at=At.DATA),
-    kinds.TEXT("file", "Path of the source file; empty for other hits", at=At.DATA),
-    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),
+    replace(INSTRUCTION_INDEX, is_unknown=True, at=ShownIn.DATA),
+    kinds.TEXT("file", "Path of the source file; empty for other hits", at=ShownIn.DATA),
+    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=ShownIn.DATA),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty"),
 )
 FACTS = (
@@ -42,7 +42,7 @@ SCHEMA = Schema(
 )
 
 
-def hits(trace: Trace, found: Hits) -> Table:
+def hits(trace: Trace, found: Hits) -> ResultTable:
     """Return one row per hit."""
     files = [trace.sources[file].path if file >= 0 else "" for file, _ in found.places]
     columns: Columns = {
@@ -56,4 +56,4 @@ def hits(trace: Trace, found: Hits) -> Table:
             for line, path, (_, number) in zip(found.lines, files, found.places, strict=True)
         ],
     }
-    return Table(HITS, columns)
+    return ResultTable(HITS, columns)

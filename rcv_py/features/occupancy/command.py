@@ -9,7 +9,7 @@ from typing import Any
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural, some
-from rcv_py.cli.answer import Answer, Csv, Part, Shown, listing
+from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable, listing
 from rcv_py.cli.opening import answers, check_engine, facts_of, opened
 from rcv_py.features.occupancy.options import OccupancyOptions
 from rcv_py.features.occupancy.result import (
@@ -22,7 +22,7 @@ from rcv_py.features.occupancy.result import (
     step_table,
 )
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 
 MAX_NAMES = 8  # of rows in an error
@@ -30,7 +30,7 @@ _NO_TIMES = "The capture does not say when waves began and ended."
 _NO_STATES = "No wave with a timeline could be read, so states are not known."
 
 
-def run(options: OccupancyOptions) -> Answer:
+def run(options: OccupancyOptions) -> CommandAnswer:
     """List mean, peak, tail and ramp of the curves, or the limits; as CSV the curves themselves."""
     trace = opened(options)
     if options.limits:
@@ -64,7 +64,7 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
     return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
 
 
-def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: Table) -> tuple[str, ...]:
+def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> tuple[str, ...]:
     """The meaning of the columns, and the duration."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     length = trace.clock.ns(cycles)
@@ -77,7 +77,7 @@ def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: Table) -> tuple[
     )
 
 
-def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
+def _limits(trace: Trace, options: OccupancyOptions) -> CommandAnswer:
     """What limits the waves of a SIMD, for the kernel with most traced cycles."""
     facts = facts_of(trace, options)
     limits = limits_of(trace, facts)
@@ -87,7 +87,7 @@ def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
         if not len(trace.code):
             yield "The capture has no instructions, so what its kernel takes is not known."
         else:
-            yield from (Shown(table, trace), "")
+            yield from (TextTable(table, trace), "")
             why = ", as many as it has room for; nothing else binds"
             if limits.binding is not None:
                 why = f" of this kernel, bound by {limits.binding.name}"
@@ -102,7 +102,7 @@ def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
         if facts.files:
             yield f"Tables of the run: {', '.join(facts.files)}."
 
-    return Answer(
+    return CommandAnswer(
         schema=LIMITS_SCHEMA,
         document=lambda: limit_document(trace, limits),
         csv=table.csv,

@@ -11,7 +11,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
-from rcv_py.ui.table.command_text import Words, only, rcv
+from rcv_py.ui.table.command_text import CommandWords, only, rcv
 from rcv_py.ui.timeline.time_overlay import event_lines
 
 STACKS = (
@@ -68,7 +68,7 @@ class DispatchesPanel(CurvePanel):
         trace = self.session.trace.value
         return "" if trace is None else about(name, self.kernels[name], Times.of(trace, self.ui.settings))
 
-    def command_line(self) -> Words | None:
+    def command_line(self) -> CommandWords | None:
         """Return the command for mean, peak, tail and ramp of the shown kernels."""
         of = {name: kernel_name(kernel) for name, kernel in self.kernels.items()}
         return rcv(self.session, "occupancy", "--by=kernel", *only(of, self.plot.shown, of))

@@ -10,7 +10,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
-from rcv_py.ui.table.command_text import Words, each, only, rcv
+from rcv_py.ui.table.command_text import CommandWords, each, only, rcv
 
 NO_TRACED = "No wave ran on the traced compute unit. Choose “All together” or “Shader engines”."
 NO_LIMIT = "How many waves a SIMD of this target can hold is not known, so there are no shares. Choose waves."
@@ -80,7 +80,7 @@ class OccupancyPanel(CurvePanel):
         trace = self.session.trace.value
         return Times() if trace is None else Times.of(trace, self.ui.settings)
 
-    def command_line(self) -> Words | None:
+    def command_line(self) -> CommandWords | None:
         """Return the command for mean, peak, tail and ramp of the shown curves."""
         # The command knows every unit of the device, the panel those that were traced: it has to name them.
         is_some = self.chosen("group") in ("cu", "simd")

@@ -15,9 +15,9 @@ from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, only, record, record_field, rows_field
+from rcv_py.results.field import Field, ShownIn, only, record, record_field, rows_field
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Columns, Spec, Table, Words
+from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
 BY = {  # what a curve is of: its title, and how the document calls it
     "se": ("shader engine", "Shader engine"),
@@ -34,7 +34,7 @@ _AREA = replace(kinds.WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
     kinds.CYCLE("start", "First change", key="begin"),
     kinds.CYCLE("end", "Last change"),
-    _AREA("area", "Waves times cycles", at=At.DATA),
+    _AREA("area", "Waves times cycles", at=ShownIn.DATA),
     _MEAN("mean", "Mean over time"),
     kinds.WAVES("peak", "Maximum at a time"),
     _SHARE(
@@ -44,7 +44,7 @@ NUMBERS = (
         key="tail",
     ),
     kinds.CYCLES("ramp", "From the first wave until nine tenths of the peak"),
-    kinds.CYCLES("drain", "From the last moment with nine tenths of the peak to the end", at=At.DATA),
+    kinds.CYCLES("drain", "From the last moment with nine tenths of the peak to the end", at=ShownIn.DATA),
 )
 _IDS = kinds.listed(kinds.SIGNED_INDEX, "A number")
 
@@ -52,7 +52,7 @@ _IDS = kinds.listed(kinds.SIGNED_INDEX, "A number")
 def curves(by: str, *, has_ids: bool = False) -> Spec:
     """Return the spec of curves by shader engine, kernel or other key; curves of kernels have `ids`."""
     title, what = BY[by]
-    ids = _IDS("ids", "Numbers of the kernel in the capture", at=At.DATA, is_optional=True)
+    ids = _IDS("ids", "Numbers of the kernel in the capture", at=ShownIn.DATA, is_optional=True)
     return Spec.of(
         "occupancy_numbers",
         "The first row is the total.",
@@ -80,11 +80,11 @@ FACTS = (
 )
 
 
-def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> Table:
+def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> ResultTable:
     """Return one row per curve; the first is the total."""
     whole = numbers[0].area if numbers else 0
     share = [row.area / whole if whole else 0.0 for row in numbers]
-    return Table.of(curves(by), numbers, {by: names, "share_of_wave_cycles": share})
+    return ResultTable.of(curves(by), numbers, {by: names, "share_of_wave_cycles": share})
 
 
 STEPS = Spec.of(
@@ -97,16 +97,16 @@ STEPS = Spec.of(
 )
 
 
-def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> Table:
+def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> ResultTable:
     """Return one row per step of each curve."""
     owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
     none = np.zeros(0, dtype=np.int64)
     columns: Columns = {
-        "name": Words(names, owner),
+        "name": DictionaryColumn(names, owner),
         "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
         "waves": np.concatenate([none, *(curve.value for curve in curves)]),
     }
-    return Table(STEPS, columns)
+    return ResultTable(STEPS, columns)
 
 
 def _next_step(row: Mapping[str, Any]) -> str:
@@ -129,17 +129,17 @@ LIMITS = Spec.of(
     "One row per resource that is known.",
     "resource",
     *LIMIT[:4],
-    kinds.TEXT("unit", "Unit of the resource", at=At.DATA),
+    kinds.TEXT("unit", "Unit of the resource", at=ShownIn.DATA),
     kinds.WAVES("waves", "Waves of a SIMD that it allows", title="waves/SIMD"),
     LIMIT[4],
     *only(
-        At.DATA,
+        ShownIn.DATA,
         kinds.ROW_OR_NONE(
             "max_used", "Most that may be used for the next step, in the unit; -1: nothing helps"
         ),
         kinds.WHOLE("excess", "Excess over that, in the unit"),
     ),
-    _STEP("next_step", "What the next step requires", at=At.TEXT, of=_next_step),
+    _STEP("next_step", "What the next step requires", at=ShownIn.TEXT, of=_next_step),
     order="name used allocated available waves next_step source",
 )
 LIMIT_FACTS = (
@@ -152,7 +152,7 @@ LIMITS_DOCUMENT = (
     kinds.TEXT("target", "Name of the GPU"),
     kinds.TEXT("device", "The device whose numbers were used"),
     *LIMIT_FACTS,
-    rows_field("limits", "One row per resource that is known", *LIMITS.at(At.DATA)),
+    rows_field("limits", "One row per resource that is known", *LIMITS.at(ShownIn.DATA)),
     kinds.TEXT("next_step", "What the next step requires; empty if nothing limits it"),
     kinds.WAVES("goal", "Waves of a SIMD after that step", is_unknown=True),
     record_field(
@@ -182,9 +182,9 @@ LIMITS_IN_SHORT = record(
 )
 
 
-def limit_table(found: OccupancyLimits) -> Table:
+def limit_table(found: OccupancyLimits) -> ResultTable:
     """Return one row per resource that limits the waves of a SIMD."""
-    return Table.of(LIMITS, found.limits)
+    return ResultTable.of(LIMITS, found.limits)
 
 
 def limits_in_short(found: OccupancyLimits) -> dict[str, Any]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rcv_py.analysis.iterations.between import Between, between_of
+from rcv_py.analysis.iterations.between import PairDistance, between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural
-from rcv_py.cli.answer import Answer, Facts, Part, Shown, heading
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
 from rcv_py.features.range.options import RangeOptions
 from rcv_py.features.range.result import SCHEMA, TITLES, between_facts, flop_facts, range_facts, range_table
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 
-def run(options: RangeOptions) -> Answer:
+def run(options: RangeOptions) -> CommandAnswer:
     """Sum up a range of a capture."""
     trace = opened(options)
     window = window_of(options.clock) or trace.span
@@ -49,7 +49,7 @@ def run(options: RangeOptions) -> Answer:
             yield from _part(trace, table, part)
         yield found.causes.assumption
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
             **range_facts(trace, found),
@@ -62,14 +62,14 @@ def run(options: RangeOptions) -> Answer:
     )
 
 
-def _part(trace: Trace, table: Table, part: str) -> Iterator[Part]:
+def _part(trace: Trace, table: ResultTable, part: str) -> Iterator[Part]:
     rows = [at for at, name in enumerate(table.plain("part")) if name == part]
     if rows:
         yield f"\n{TITLES[part]}"
-        yield Shown(table[slice(rows[0], rows[-1] + 1)], trace)
+        yield TextTable(table[slice(rows[0], rows[-1] + 1)], trace)
 
 
-def _between(trace: Trace, ends: tuple[int, int], found: Between) -> str:
+def _between(trace: Trace, ends: tuple[int, int], found: PairDistance) -> str:
     a, b = (f"{row} {trace.code.text[row].split()[0]}" if trace.code.text[row] else str(row) for row in ends)
     if not found.count:
         return f"{b} never follows {a} in a wave"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QPushButton
 
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
-from rcv_py.analysis.iterations.between import Between as Distances
+from rcv_py.analysis.iterations.between import PairDistance as Distances
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
 from rcv_py.base.text import translated
@@ -155,7 +155,7 @@ class ClockRangePanel(Panel):
         facts = between_facts(found.ends, found.steps)
         return Sheet("Between", tuple(facts), [tuple(facts.values())])
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the range's contents, or for the time between the instructions."""
         window, ends = self._question()
         if window is None and ends is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rcv_py.analysis.cost.place_text import place_text
-from rcv_py.analysis.iterations.between import Between as Distances
+from rcv_py.analysis.iterations.between import PairDistance as Distances
 from rcv_py.analysis.overview.range_costs import RangeCosts
 from rcv_py.base.text import count, elide_left, elide_right, percent
-from rcv_py.features.range.result import TITLES, UNIT, Row, flop_facts, range_rows
+from rcv_py.features.range.result import TITLES, UNIT, RangeRow, flop_facts, range_rows
 from rcv_py.model.trace import Trace
-from rcv_py.state.selection import Between
+from rcv_py.state.selection import MeasuredPair
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.widgets.links import line_link, source_link
@@ -32,7 +32,7 @@ def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
     return _facts(facts)
 
 
-def pair_html(trace: Trace, times: Times, asked: Between, steps: Distances | None) -> Rich:
+def pair_html(trace: Trace, times: Times, asked: MeasuredPair, steps: Distances | None) -> Rich:
     """Return the two instructions, and the time between them over all iterations."""
 
     def name(line: int) -> Rich:
@@ -67,7 +67,7 @@ def _facts(rows: Sequence[tuple[str, str]]) -> Rich:
     return rich("<table cellspacing='0'>{}</table>", joined("", cells))
 
 
-def _cells(trace: Trace, one: Row) -> Rich:
+def _cells(trace: Trace, one: RangeRow) -> Rich:
     name: str = one.name
     if one.instruction >= 0:
         name = line_link(one.instruction, f"{one.instruction}  {elide_right(name, NAME_LETTERS)}")

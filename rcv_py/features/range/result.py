@@ -11,15 +11,15 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import unit_title
-from rcv_py.analysis.iterations.between import Between
+from rcv_py.analysis.iterations.between import PairDistance
 from rcv_py.analysis.overview.range_costs import RangeCosts
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, record_field
+from rcv_py.results.field import ShownIn, record_field
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 CAUSE, INSTRUCTION, LINE, UNIT = "cause", "instruction", "source line", "unit"
 TITLES = {
@@ -34,7 +34,7 @@ RANGE_PARTS = Spec.of(
     "range",
     "Causes, instructions, source lines and units, each with most cycles first.",
     "row",
-    kinds.choice(*TITLES)("part", "What the row is about", at=At.DATA),
+    kinds.choice(*TITLES)("part", "What the row is about", at=ShownIn.DATA),
     kinds.NOTE("name", "The cause, the text of the instruction, the source line or the unit"),
     kinds.PLACE(
         "instruction", "Index of the instruction in the program, counted from 0; -1 if there is none", "#"
@@ -97,7 +97,7 @@ SCHEMA = Schema(
 )
 
 
-class Row(NamedTuple):
+class RangeRow(NamedTuple):
     """A row of the table; `place` is file and line of a source line."""
 
     part: str
@@ -110,7 +110,7 @@ class Row(NamedTuple):
     place: tuple[int, int] | None = None
 
 
-def range_rows(trace: Trace, found: RangeCosts, top: int | None = TOP) -> tuple[Row, ...]:
+def range_rows(trace: Trace, found: RangeCosts, top: int | None = TOP) -> tuple[RangeRow, ...]:
     """Return the rows, at most `top` (None: all) of each part."""
     makers = (_causes, _instructions, _lines, _units)
     return tuple(row for make in makers for row, _ in zip(make(trace, found), _counted(top), strict=False))
@@ -120,39 +120,41 @@ def _counted(top: int | None) -> Iterator[int]:
     return iter(range(top if top is not None else 1 << 30))
 
 
-def _causes(_trace: Trace, found: RangeCosts) -> Iterator[Row]:
+def _causes(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     table, whole = found.causes.by_cause(), max(1, found.wave_cycles)
     columns = (table.cause, table.count, table.cycles)
     for cause, times, cycles in zip(*(column.tolist() for column in columns), strict=True):
-        yield Row(CAUSE, CAUSE_TEXT[Cause(cause)].name, -1, times, cycles, cycles / whole, "")
+        yield RangeRow(CAUSE, CAUSE_TEXT[Cause(cause)].name, -1, times, cycles, cycles / whole, "")
 
 
-def _instructions(trace: Trace, found: RangeCosts) -> Iterator[Row]:
+def _instructions(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     cost, whole = found.cost, max(1, found.wave_cycles)
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
         cycles, hits = int(cost[row]), int(found.hits[row])
-        yield Row(INSTRUCTION, trace.code.text[row], row, hits, cycles, cycles / whole, source_of(trace, row))
+        yield RangeRow(
+            INSTRUCTION, trace.code.text[row], row, hits, cycles, cycles / whole, source_of(trace, row)
+        )
 
 
-def _lines(trace: Trace, found: RangeCosts) -> Iterator[Row]:
+def _lines(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     table, whole = source_costs(trace.code, found.cost, SourceCost.SELF), max(1, found.wave_cycles)
     hits = source_costs(trace.code, found.hits, SourceCost.SELF)
     for at in np.argsort(-table.cost, kind="stable")[: int(np.count_nonzero(table.cost))].tolist():
         file, line, cycles = int(table.file[at]), int(table.line[at]), int(table.cost[at])
         place = f"{trace.sources[file].path}:{line}"
-        yield Row(LINE, place, -1, int(hits.cost[at]), cycles, cycles / whole, place, (file, line))
+        yield RangeRow(LINE, place, -1, int(hits.cost[at]), cycles, cycles / whole, place, (file, line))
 
 
-def _units(_trace: Trace, found: RangeCosts) -> Iterator[Row]:
+def _units(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     for one in sorted(found.units, key=lambda one: -one.busy / one.count):
         share = one.busy / (one.count * found.window.width)
         if one.busy:
-            yield Row(UNIT, unit_title(one.unit), -1, one.count, one.busy, share, "")
+            yield RangeRow(UNIT, unit_title(one.unit), -1, one.count, one.busy, share, "")
 
 
-def range_table(trace: Trace, found: RangeCosts, top: int | None = TOP) -> Table:
+def range_table(trace: Trace, found: RangeCosts, top: int | None = TOP) -> ResultTable:
     """Return the rows as a table."""
-    return Table.of_rows(RANGE_PARTS, [row[:-1] for row in range_rows(trace, found, top)])
+    return ResultTable.of_rows(RANGE_PARTS, [row[:-1] for row in range_rows(trace, found, top)])
 
 
 def tflops(trace: Trace, found: RangeCosts, flops: float | None = None) -> float | None:
@@ -195,7 +197,7 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
     }
 
 
-def between_facts(ends: tuple[int, int], found: Between) -> Mapping[str, Any]:
+def between_facts(ends: tuple[int, int], found: PairDistance) -> Mapping[str, Any]:
     """Return the fields of a document about the time from one instruction to another."""
     middle = int(found.median) if found.median.is_integer() else found.median
     mean = round(found.total / max(1, found.count), 2)

@@ -18,7 +18,7 @@ from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import plural, translated
-from rcv_py.cli.answer import Answer, Facts, put
+from rcv_py.cli.answer import CommandAnswer, Facts, put
 from rcv_py.cli.commands import view
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import answers
@@ -31,7 +31,7 @@ from rcv_py.features.record import result as recording
 from rcv_py.features.record.options import RecordOptions
 from rcv_py.formats.open import open_trace
 from rcv_py.work.recording import settings as recorded
-from rcv_py.work.recording.machine import Here, There
+from rcv_py.work.recording.machine import There, ThisMachine
 from rcv_py.work.recording.recorder import PROGRAM, Attempt, Recorder
 from rcv_py.work.recording.watching import EVERY_S, appearing, newest
 
@@ -41,7 +41,7 @@ FULL = "The buffer was full"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CheckedRun:
     """A run of rocprofv3, and the check of its capture."""
 
     attempt: Attempt
@@ -55,7 +55,7 @@ class Run:
         return verdict(self.notes) if self.attempt.capture is not None else f"{NO_CAPTURE.capitalize()}."
 
 
-def run(options: RecordOptions) -> Answer | None:
+def run(options: RecordOptions) -> CommandAnswer | None:
     """Record, check, record again with corrected settings, and analyse the capture; or watch a folder."""
     if options.watch is not None:
         if options.program:
@@ -73,7 +73,7 @@ def run(options: RecordOptions) -> Answer | None:
         raise UsageError(
             "There is no command to record.", hint=("Write it after two dashes: rcv record -- ./my_program.")
         )
-    machine = Here() if options.host is None else There.parse(options.host)
+    machine = ThisMachine() if options.host is None else There.parse(options.host)
     recorder = Recorder(machine, options.rocprofv3, options.program, _teller(options))
     runs = list(_runs(options, recorder, settings, chosen))
     last = runs[-1]
@@ -88,7 +88,7 @@ def _runs(
     recorder: Recorder,
     settings: dict[str, Setting],
     chosen: Mapping[str, Setting],
-) -> Iterator[Run]:
+) -> Iterator[CheckedRun]:
     """Record until the capture is complete, no setting can improve it, or the limit of runs is reached."""
     why, reasons = "", dict[str, str]()
     for number in range(1 + (0 if options.once else AGAIN)):
@@ -108,7 +108,9 @@ def _runs(
         tell(options, f"{trouble}; recorded again with {', '.join(map(str, changes))}.")
 
 
-def _why_not_again(options: RecordOptions, run: Run, kept: list[str], changes: list[recorded.Change]) -> str:
+def _why_not_again(
+    options: RecordOptions, run: CheckedRun, kept: list[str], changes: list[recorded.SettingChange]
+) -> str:
     """Why a truncated or empty run is not repeated, and what may help."""
     if options.once:
         return "It is not recorded again: --once."
@@ -127,7 +129,7 @@ def _recorded(
     settings: Mapping[str, Setting],
     why: str,
     reasons: Mapping[str, str],
-) -> Run:
+) -> CheckedRun:
     folder = _new_folder(options.out)
     attempt = recorder.record(folder, settings, reasons)
     if attempt.capture is None and attempt.trouble is not None:
@@ -135,7 +137,7 @@ def _recorded(
     if attempt.capture is not None and attempt.code:
         tell(options, f"rocprofv3 ended with {attempt.code}; the capture holds what ran until then.")
     notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
-    return Run(attempt, why, notes, has_waves)
+    return CheckedRun(attempt, why, notes, has_waves)
 
 
 def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
@@ -149,7 +151,7 @@ def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
     return health_notes(trace, found.of if has_waves else None, found.missing), has_waves
 
 
-def _trouble(run: Run) -> tuple[str, dict[str, Setting]]:
+def _trouble(run: CheckedRun) -> tuple[str, dict[str, Setting]]:
     """Why to repeat a run ("" for no), and with which settings."""
     if run.attempt.capture is None:
         # A program that failed fails again; one that ran may have met no traced shader engine.
@@ -160,7 +162,7 @@ def _trouble(run: Run) -> tuple[str, dict[str, Setting]]:
     return trouble, wanted
 
 
-def _twin(options: RecordOptions, recorder: Recorder, run: Run) -> Path | None:
+def _twin(options: RecordOptions, recorder: Recorder, run: CheckedRun) -> Path | None:
     if not run.has_waves:
         tell(options, "There is no twin: a capture without traced waves measures no noise.")
         return None
@@ -205,11 +207,11 @@ def tell(options: RecordOptions, sentence: str) -> None:
     _teller(options)(f"rcv: {sentence}")
 
 
-def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> Answer:
+def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> CommandAnswer:
     """The input file, without recording."""
     words = [options.rocprofv3 or PROGRAM, "-i", FILE, "--", *(options.program or ["./your_program"])]
     text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
-    return Answer(
+    return CommandAnswer(
         schema=recording.SCHEMA,
         document=dict,
         csv=lambda: ((), ()),
@@ -219,14 +221,14 @@ def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> Answer:
     )
 
 
-def _answer(options: RecordOptions, runs: list[Run], twin: Path | None) -> Answer:
+def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -> CommandAnswer:
     last = runs[-1]
     capture = last.attempt.capture
     assert capture is not None
     is_serious = any(note.is_serious for note in last.notes)
 
     rows = [
-        recording.Run(
+        recording.RecordedRun(
             run=number,
             why=run.why,
             folder=str(run.attempt.folder),
@@ -259,7 +261,7 @@ def _answer(options: RecordOptions, runs: list[Run], twin: Path | None) -> Answe
         view.run(ViewOptions(folder=capture))
     elif not options.form:
         _look(capture, facts)
-    return Answer(
+    return CommandAnswer(
         schema=recording.SCHEMA,
         document=document,
         csv=lambda: recording.run_table(rows).csv(),

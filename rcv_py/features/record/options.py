@@ -25,7 +25,7 @@ from rcv_py.cli.options.option import (
 class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -- python bench.py"):
     """Record a kernel with rocprofv3; repeat if truncated or empty."""
 
-    behind = "program"
+    rest_name = "program"
     needs = (
         Need(
             "kernel launch gpu cu engines simds buffer activity out once twin host rocprofv3 strict yaml json"

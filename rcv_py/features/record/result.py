@@ -10,7 +10,7 @@ from rcv_py.features.health.result import SETTINGS
 from rcv_py.results import kinds
 from rcv_py.results.field import Field, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 _RUN = (
     kinds.INDEX("run", "Number of the run, counted from 1", "run"),
@@ -37,7 +37,7 @@ SCHEMA = Schema(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class RecordedRun:
     """A run of rocprofv3."""
 
     run: int
@@ -50,6 +50,6 @@ class Run:
     settings: Mapping[str, Any]
 
 
-def run_table(runs: Sequence[Run], spec: Spec = RUNS) -> Table:
+def run_table(runs: Sequence[RecordedRun], spec: Spec = RUNS) -> ResultTable:
     """Return one row per run, with the fields of `spec`: `RUNS`, or with settings for documents."""
-    return Table.of(spec, runs)
+    return ResultTable.of(spec, runs)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
-from rcv_py.cli.answer import Answer, Part, Shown, listing
+from rcv_py.cli.answer import CommandAnswer, Part, TextTable, listing
 from rcv_py.cli.opening import facts_of, opened
 from rcv_py.features.registers.options import RegistersOptions
 from rcv_py.features.registers.result import (
@@ -21,11 +21,11 @@ from rcv_py.features.registers.result import (
 )
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import placed_facts
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import limits_of
 
 
-def run(options: RegistersOptions) -> Answer:
+def run(options: RegistersOptions) -> CommandAnswer:
     """List register files, all instructions, or what is held and free at one of them."""
     trace = opened(options)
     if options.line is not None:
@@ -36,7 +36,7 @@ def run(options: RegistersOptions) -> Answer:
     table = file_table(trace, live_registers(trace.code), limits)
     facts = register_facts(limits)
 
-    def footer(_: Table) -> Iterator[str]:
+    def footer(_: ResultTable) -> Iterator[str]:
         yield ""
         if limits.next_step:
             yield limits.next_step
@@ -45,16 +45,16 @@ def run(options: RegistersOptions) -> Answer:
     return listing(options, trace, table, SCHEMA, lambda: facts, footer=footer)
 
 
-def _instructions(trace: Trace, options: RegistersOptions) -> Answer:
+def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
     table = instruction_table(trace, live_registers(trace.code))
 
-    def footer(shown: Table) -> str:
+    def footer(shown: ResultTable) -> str:
         return f"\n{count(len(shown))} of {plural(len(table), 'instruction')}.  {METHOD}"
 
     return listing(options, trace, table, SCHEMA, footer=footer)
 
 
-def _at(trace: Trace, line: int) -> Answer:
+def _at(trace: Trace, line: int) -> CommandAnswer:
     if line >= len(trace.code):
         raise UsageError(
             f"The program has {plural(len(trace.code), 'instruction')}, counted from 0.",
@@ -65,9 +65,9 @@ def _at(trace: Trace, line: int) -> Answer:
 
     def text() -> Iterator[Part]:
         yield f"{line}  {place['text']}  {place['source']}"
-        yield Shown(table, trace)
+        yield TextTable(table, trace)
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {**place, "rows": table.rows()},
         csv=table.csv,

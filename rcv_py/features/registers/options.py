@@ -13,7 +13,7 @@ from rcv_py.cli.options.option import (
 
 
 class RegistersOptions(
-    shared.Rows, shared.WithRunFiles, example="rcv registers FOLDER --by instruction --sort vgprs"
+    shared.RowOptions, shared.WithRunFiles, example="rcv registers FOLDER --by instruction --sort vgprs"
 ):
     """Show how many registers are held, the peak, and which are free."""
 

@@ -19,7 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Form, Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 _LETTERS = ("v", "a", "s")
 _FILE = kinds.TEXT("file", "VGPR, AGPR or SGPR; VGPR+AGPR: both, which share a file")
@@ -110,7 +110,7 @@ def register_facts(limits: OccupancyLimits) -> dict[str, Any]:
     return {"next_step": limits.next_step, "method": METHOD}
 
 
-def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> Table:
+def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> ResultTable:
     """Return one row per register file that the kernel with most traced cycles uses."""
     rows, use = main_rows(trace), main_use(trace)
     named = (use.vector, use.accumulation, use.scalar)
@@ -143,10 +143,12 @@ def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> T
     numbers = (field.name for field in FILES.fields if field.name not in ("text", "source"))
     columns: Columns = {name: [row[name] for row in made] for name in numbers}
     peaks = np.array([row["instruction"] for row in made], dtype=np.int64)
-    return Table(FILES, {**columns, "text": instructions(trace, peaks), "source": sources(trace, peaks)})
+    return ResultTable(
+        FILES, {**columns, "text": instructions(trace, peaks), "source": sources(trace, peaks)}
+    )
 
 
-def instruction_table(trace: Trace, found: LiveRegisters) -> Table:
+def instruction_table(trace: Trace, found: LiveRegisters) -> ResultTable:
     """Return one row per instruction of the program, without labels."""
     rows = np.flatnonzero(~trace.code.is_label)
     held = {
@@ -157,10 +159,10 @@ def instruction_table(trace: Trace, found: LiveRegisters) -> Table:
             ("sgprs", RegisterFile.SGPR),
         )
     }
-    return Table(ROWS, {**placed(trace, rows), **held, "hits": trace.code.hits[rows]})
+    return ResultTable(ROWS, {**placed(trace, rows), **held, "hits": trace.code.hits[rows]})
 
 
-def place_table(found: LiveRegisters, use: RegisterUse, row: int) -> Table:
+def place_table(found: LiveRegisters, use: RegisterUse, row: int) -> ResultTable:
     """Return which registers are held and which are free at an instruction."""
     named = (use.vector, use.accumulation, use.scalar)
     files = [at for at in RegisterFile if named[at]]
@@ -173,7 +175,7 @@ def place_table(found: LiveRegisters, use: RegisterUse, row: int) -> Table:
         "held_registers": _texts(files, held),
         "free_registers": _texts(files, free),
     }
-    return Table(PLACE, columns)
+    return ResultTable(PLACE, columns)
 
 
 def _texts(files: Sequence[RegisterFile], found: Sequence[tuple[int, ...]]) -> list[str]:

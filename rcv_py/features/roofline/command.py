@@ -9,7 +9,7 @@ from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.base.text import count
-from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves, facts_of
 from rcv_py.features.roofline.options import RooflineOptions
 from rcv_py.features.roofline.result import (
@@ -20,10 +20,10 @@ from rcv_py.features.roofline.result import (
     roofline_rows,
     roofline_table,
 )
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 
-def run(options: RooflineOptions) -> Answer:
+def run(options: RooflineOptions) -> CommandAnswer:
     """List the kernel and its loops."""
     waves = choose_waves(options, (WIDTHS, LOOPS))
     trace, widths = waves.trace, waves.of(WIDTHS)
@@ -31,7 +31,7 @@ def run(options: RooflineOptions) -> Answer:
     table = roofline_table(trace, found)
     facts = roofline_facts(trace, found, facts_of(trace, options), widths.lanes)
 
-    def footer(_: Table) -> Iterator[str]:
+    def footer(_: ResultTable) -> Iterator[str]:
         yield ""
         yield from (text for one in found.scopes[:1] for text in computed_texts(one.computed))
         if facts["launch_flop"]:

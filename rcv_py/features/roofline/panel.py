@@ -10,8 +10,8 @@ from rcv_py.analysis.overview.roofline import Roofline, Scope, roofline
 from rcv_py.base.text import translated
 from rcv_py.features.roofline.chart import RooflineChart
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
-from rcv_py.results.field import At
-from rcv_py.results.table import Table
+from rcv_py.results.field import ShownIn
+from rcv_py.results.table import ResultTable
 from rcv_py.state.running import AnswerFlag
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.computing import Computing
@@ -37,7 +37,7 @@ class RooflinePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.found: Roofline | None = None
-        self.shown: Table | None = None
+        self.shown: ResultTable | None = None
         self.chart = RooflineChart(ui.theme)
         self.table = RowsView(ui.theme, ui.settings)
         self.table.setAccessibleName(translated("The kernel and its loops, with their rates and peaks"))
@@ -135,7 +135,7 @@ class RooflinePanel(Panel):
         """Return how the numbers are meant."""
         return self.note.text()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the same numbers."""
         return None if self.found is None else command_text.rcv(self.session, "roofline")
 
@@ -143,6 +143,6 @@ class RooflinePanel(Panel):
         """Return the kernel and its loops."""
         if self.shown is None:
             return None
-        fields = self.shown.fields(At.WINDOW)
+        fields = self.shown.fields(ShownIn.WINDOW)
         rows = self.shown.flat([field.name for field in fields])
         return Sheet("Roofline", tuple(field.title for field in fields), rows)

@@ -14,10 +14,10 @@ from rcv_py.base.text import count
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, rows_field, unknown
+from rcv_py.results.field import ShownIn, rows_field, unknown
 from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 
 def _compact(value: float) -> str:
@@ -63,7 +63,7 @@ ROOFLINE = Spec.of(
         "vector_flop",
         "Operations of vector instructions, an upper bound",
         "VALU FLOP",
-        at=At.DATA | At.WINDOW,
+        at=ShownIn.DATA | ShownIn.WINDOW,
     ),
     *unknown(
         _RATE("rate", "Operations per cycle of the type with most operations", "FLOP/cycle"),
@@ -81,7 +81,9 @@ ROOFLINE = Spec.of(
         ),
     ),
     _BYTES("bytes", "Bytes that vector memory instructions request, an upper bound", "bytes requested"),
-    _BYTES("local_bytes", "Bytes that LDS instructions request, an upper bound", at=At.DATA | At.WINDOW),
+    _BYTES(
+        "local_bytes", "Bytes that LDS instructions request, an upper bound", at=ShownIn.DATA | ShownIn.WINDOW
+    ),
     *unknown(
         _BYTE_RATE("byte_rate", "Requested bytes per cycle", "B/cycle"),
         _BYTE_RATE("memory_peak", "Most that memory delivers to a compute unit", "memory", key="roof"),
@@ -125,7 +127,7 @@ NOTE = (
 )
 
 
-def roofline_table(trace: Trace, found: Roofline) -> Table:
+def roofline_table(trace: Trace, found: Roofline) -> ResultTable:
     """Return one row per scope."""
     scopes = found.scopes
     main = [_main(one) for one in scopes]
@@ -142,7 +144,7 @@ def roofline_table(trace: Trace, found: Roofline) -> Table:
         ],
         "source": sources(trace, np.array([one.first for one in scopes], dtype=np.int64)),
     }
-    return Table.of(ROOFLINE, scopes, columns)
+    return ResultTable.of(ROOFLINE, scopes, columns)
 
 
 def _main(scope: Scope) -> Computed | None:
@@ -154,7 +156,7 @@ def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:
     spec = Spec.of("computed", "One row per unit and type.", "type", *_COMPUTED)
     rows = roofline_table(trace, found).rows()
     return [
-        row | {"computed": Table.of(spec, scope.computed).rows()}
+        row | {"computed": ResultTable.of(spec, scope.computed).rows()}
         for row, scope in zip(rows, found.scopes, strict=True)
     ]
 

@@ -10,15 +10,15 @@ from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
-from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
+from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, TextTable, heading
 from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
 from rcv_py.features.source.options import SourceOptions
 from rcv_py.features.source.result import SCHEMA, file_table, instruction_table, line_table, text_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results.field import At
-from rcv_py.results.table import Table
+from rcv_py.results.field import ShownIn
+from rcv_py.results.table import ResultTable
 
 TOP = {"files": 20, "lines": 10, "instructions": 20}
 CONTEXT = 3
@@ -36,7 +36,7 @@ class _Costs:
     lines: SourceLines
     file: int  # -1 for all of them
     line: int  # 0 for all of them
-    table: Table  # every row
+    table: ResultTable  # every row
 
     @property
     def kind(self) -> str:
@@ -44,7 +44,7 @@ class _Costs:
         return "files" if self.file < 0 else "instructions" if self.line else "lines"
 
 
-def run(options: SourceOptions) -> Answer:
+def run(options: SourceOptions) -> CommandAnswer:
     """Return one of the three forms, or open the place in an editor."""
     if options.edit:
         return _edited(options)
@@ -54,7 +54,7 @@ def run(options: SourceOptions) -> Answer:
     made = _costs(waves, options, file, line)
     table = made.table.sorted(options.sort, descending=not options.ascending)
     shown = table.head(options.top if "top" in options.given else TOP[made.kind])
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
             "kind": made.kind,
@@ -73,7 +73,7 @@ def run(options: SourceOptions) -> Answer:
     )
 
 
-def _edited(options: SourceOptions) -> Answer:
+def _edited(options: SourceOptions) -> CommandAnswer:
     """Open the place in an editor and report the file; without a line, open its start."""
     import os  # noqa: PLC0415 - who reads numbers does not wait for it
 
@@ -95,7 +95,7 @@ def _edited(options: SourceOptions) -> Answer:
         raise UsageError("No editor was found.", hint="Name one: --editor code, or $RCV_EDITOR.")
     start(words_for(template, here, line), waits=is_in_terminal(template))
     said = f"{here}:{line}\n" if line else f"{here}\n"
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=dict,
         csv=lambda: ((), ()),
@@ -123,7 +123,7 @@ def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> 
     return _Costs(options=options, trace=trace, costs=costs, lines=lines, file=file, line=line, table=table)
 
 
-def _text(made: _Costs, table: Table, whose: str) -> Iterator[Part]:
+def _text(made: _Costs, table: ResultTable, whose: str) -> Iterator[Part]:
     if made.kind != "files":
         source = made.trace.sources[made.file]
         yield source.path
@@ -138,18 +138,18 @@ def _text(made: _Costs, table: Table, whose: str) -> Iterator[Part]:
     if made.kind == "lines":
         yield _lines(made, table.plain("source_line"))
     else:
-        yield Shown(_without_empty(table), made.trace)
+        yield TextTable(_without_empty(table), made.trace)
     yield f"\n{_footer(made, len(table), whose)}"
 
 
-def _without_empty(table: Table) -> Table:
+def _without_empty(table: ResultTable) -> ResultTable:
     """Return the table without causes and frames if no row has any."""
     names = ("cause", "inlined_into")
     empty = [name for name in names if name in table.columns and not any(table.plain(name))]
-    return Table(table.spec.hide(At.TEXT, *empty), table.columns)
+    return ResultTable(table.spec.hide(ShownIn.TEXT, *empty), table.columns)
 
 
-def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
+def _lines(made: _Costs, wanted: Sequence[int]) -> TextGrid:
     """The requested lines in the order of the file, with context lines, gaps marked."""
     trace, lines, file = made.trace, made.lines, made.file
     known = {int(lines.line[row]): row for row in lines.lines_of(file)}
@@ -161,8 +161,8 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
     table = _without_empty(
         line_table(trace, made.costs, lines, [known[line] for line in near if line in known])
     )
-    fields = table.fields(At.TEXT)
-    cells = dict(zip(table.plain("source_line"), table.cells(At.TEXT), strict=True))
+    fields = table.fields(ShownIn.TEXT)
+    cells = dict(zip(table.plain("source_line"), table.cells(ShownIn.TEXT), strict=True))
     rows: list[list[str]] = []
     for before, line in zip([None, *near], near, strict=False):
         if before is not None and line != before + 1:
@@ -170,7 +170,7 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
         empty = [text_of(trace, file, line) if field.name == "text" else "" for field in fields]
         mark = "> " if line in wanted and len(wanted) == 1 else ""
         rows.append([f"{mark}{line}", *cells.get(line, empty)[1:]])
-    return Grid([Column(field.title, field.is_number, field.kind.elastic) for field in fields], rows)
+    return TextGrid([TextColumn(field.title, field.is_number, field.kind.elastic) for field in fields], rows)
 
 
 def _footer(made: _Costs, shown: int, whose: str) -> str:

@@ -13,7 +13,9 @@ from rcv_py.cli.options.option import (
 )
 
 
-class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER kernel.py:62 --context 5"):
+class SourceOptions(
+    shared.OfAllWaves, shared.RowOptions, example="rcv source FOLDER kernel.py:62 --context 5"
+):
     """Show what source files, lines and their instructions cost."""
 
     needs = (

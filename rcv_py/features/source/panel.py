@@ -22,7 +22,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, row
-from rcv_py.ui.core.panel import Late, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Sheet
 from rcv_py.ui.core.plain_text import RichLabel, add_action, joined, rich, tooltip, with_tip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
@@ -353,7 +353,7 @@ class SourcePanel(CodePanel):
     # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands that step through the hottest lines, and choose how costs are charged."""
         cell = ui.session.source_cost
         other = {SourceCost.SELF: SourceCost.INCLUSIVE, SourceCost.INCLUSIVE: SourceCost.SELF}
@@ -369,7 +369,7 @@ class SourcePanel(CodePanel):
         )  # fmt: skip
         return commands("Go/Code", ((*row, f"{row[1]}.", always) for row in rows))
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the lines of the file that have code."""
         trace = self.session.trace.value
         if trace is None or self.view.lines is None:

@@ -15,10 +15,10 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, unknown
+from rcv_py.results.field import ShownIn, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Column, Columns, Spec, Table
+from rcv_py.results.table import Column, Columns, ResultTable, Spec
 
 _CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
 _LINE = kinds.INDEX(
@@ -36,7 +36,7 @@ FILES = Spec.of(
     common.COST_SHARE,
     _CAUSE,
     replace(_LINE, name="hottest_source_line", title="hottest", is_unknown=True),
-    kinds.TEXT("note", "Why its text is missing; empty if it is not", at=At.DATA),
+    kinds.TEXT("note", "Why its text is missing; empty if it is not", at=ShownIn.DATA),
 )
 LINES = Spec.of(
     "source lines",
@@ -59,8 +59,10 @@ INSTRUCTIONS = Spec.of(
     _CAUSE,
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
-    kinds.TEXT("frames", "Source places as file:line, the innermost first, joined by arrows", at=At.DATA),
-    kinds.CODE("inlined_into", "Places that the innermost one was inlined into", at=At.PEOPLE),
+    kinds.TEXT(
+        "frames", "Source places as file:line, the innermost first, joined by arrows", at=ShownIn.DATA
+    ),
+    kinds.CODE("inlined_into", "Places that the innermost one was inlined into", at=ShownIn.PEOPLE),
 )
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (
@@ -81,7 +83,7 @@ SCHEMA = Schema(
 
 def file_table(
     trace: Trace, costs: CostColumns, lines: SourceLines, how: SourceCost, why: Reasons | None
-) -> Table:
+) -> ResultTable:
     """Return one row per file with a cost, the costliest first; `lines` are all source lines."""
     found = source_files(trace.code, costs, how, why)
     rows = found.ranked()
@@ -94,22 +96,22 @@ def file_table(
         "hottest_source_line": [np.nan if row is None else int(lines.line[row]) for row in best],
         "note": [trace.sources[file].note for file in files],
     }
-    return Table(common.measured_in(FILES, costs.label), columns)
+    return ResultTable(common.measured_in(FILES, costs.label), columns)
 
 
-def line_table(trace: Trace, costs: CostColumns, lines: SourceLines, rows: Sequence[int]) -> Table:
+def line_table(trace: Trace, costs: CostColumns, lines: SourceLines, rows: Sequence[int]) -> ResultTable:
     """Return these rows of the source lines."""
     columns = {
         "source_line": [int(lines.line[row]) for row in rows],
         **_numbers(lines, rows),
         "text": [text_of(trace, int(lines.file[row]), int(lines.line[row])) for row in rows],
     }
-    return Table(common.measured_in(LINES, costs.label), columns)
+    return ResultTable(common.measured_in(LINES, costs.label), columns)
 
 
 def instruction_table(
     trace: Trace, costs: CostColumns, place: tuple[int, int], how: SourceCost, why: Reasons | None
-) -> Table:
+) -> ResultTable:
     """Return the instructions of a source line, a file and a line of it, the most expensive first."""
     code = trace.code
     rows = code_rows(code, *place, how)
@@ -126,7 +128,7 @@ def instruction_table(
             " ← ".join(f"{short.get(path, path)}:{line}" for path, line in chain[1:]) for chain in chains
         ],
     }
-    return Table.of(common.measured_in(INSTRUCTIONS, costs.label), of_rows(costs, rows), columns)
+    return ResultTable.of(common.measured_in(INSTRUCTIONS, costs.label), of_rows(costs, rows), columns)
 
 
 def text_of(trace: Trace, file: int, line: int) -> str:

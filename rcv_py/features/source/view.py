@@ -22,7 +22,7 @@ from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.table.code_panel import blank_zero, share_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.cost_bars import draw_bar
-from rcv_py.ui.table.rows_view import Look, RowsView
+from rcv_py.ui.table.rows_view import RowStyle, RowsView
 from rcv_py.ui.table.table_model import Column, grouped
 
 BAR_INSET = 4
@@ -187,7 +187,7 @@ class SourceView(RowsView):
         self._found = frozenset(rows.tolist())
         self.viewport().update()
 
-    def look(self, row: int) -> Look:
+    def look(self, row: int) -> RowStyle:
         """Mute lines without code; tint lines of a chain."""
         assert self.lines is not None
         role = self.theme.role
@@ -198,7 +198,7 @@ class SourceView(RowsView):
             band = mix(role("base"), role("search"), 0.22)
         elif row in self.chain:
             band = mix(role("base"), role("accent"), 0.09)
-        return Look(role("text"), band)
+        return RowStyle(role("text"), band)
 
     def tip(self, row: int, column: str) -> str:
         """Return the cost of a line, by kind."""

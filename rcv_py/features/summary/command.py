@@ -14,7 +14,7 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, each
 from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
 from rcv_py.features.summary.options import SummaryOptions
 from rcv_py.features.summary.result import (
@@ -31,15 +31,15 @@ from rcv_py.features.waves.units_result import UNITS_SCHEMA, units
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
 
 
-def run(options: SummaryOptions) -> Answer:
+def run(options: SummaryOptions) -> CommandAnswer:
     """Return the summary of a capture, or the units of a compute unit."""
     return each(options, _unit_times if options.units else _summary)
 
 
-def _summary(options: SummaryOptions) -> Answer:
+def _summary(options: SummaryOptions) -> CommandAnswer:
     waves = choose_waves(options, wanted=(ASTRAY,))
     found = waves.of(summary_by(waves.rows))
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: summary_document(waves.trace.name, found),
         csv=lambda: summary_table(found).csv(),
@@ -61,7 +61,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         unit = "samples" if title == "stall reasons" else f"cycles of {whose}"
         yield f"\n{title[:1].upper()}{title[1:]}, of {count(total)} {unit}"
         cells = [(row, count(value), percent(value, total)) for row, value in rows]
-        yield Grid((Column(""), Column("count", True), Column("share", True)), cells)
+        yield TextGrid((TextColumn(""), TextColumn("count", True), TextColumn("share", True)), cells)
     if found.states is None and found.read:
         yield f"\nStates: {NO_PLACE} the waves have no timelines."
     if found.pipes is not None:
@@ -73,7 +73,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         columns = found.units.columns
         values = zip(*(map(_cell, column.values) for column in columns), strict=True)
         yield "\nCompute units"
-        yield Grid([Column(column.title, True) for column in columns], list(values))
+        yield TextGrid([TextColumn(column.title, True) for column in columns], list(values))
 
 
 def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
@@ -90,7 +90,7 @@ def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
         for place, (resident, *parts) in rows
     ]
     titles = [simd_title(name) for name in ("place", "simd_cycles", *names)]
-    yield Grid([Column(title, at > 0) for at, title in enumerate(titles)], cells)
+    yield TextGrid([TextColumn(title, at > 0) for at, title in enumerate(titles)], cells)
 
 
 def _cell(value: np.generic) -> str:
@@ -100,7 +100,7 @@ def _cell(value: np.generic) -> str:
     return f"{number:,.1f}".removesuffix(".0") if isinstance(number, float) else count(number)
 
 
-def _unit_times(options: SummaryOptions) -> Answer:
+def _unit_times(options: SummaryOptions) -> CommandAnswer:
     trace = opened(options)
     if not len(trace.waves):
         raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
@@ -118,12 +118,12 @@ def _unit_times(options: SummaryOptions) -> Answer:
         if lost:
             yield lost
         if found.read:
-            yield Shown(table, trace)
+            yield TextTable(table, trace)
             what = "cycles of issue" if trace.architecture.busy_is_issue else "cycles of execution"
             of = f"\nOf {count(window.width)} cycles"
             yield f"{of}; {what}, without counting a cycle twice."
 
-    return Answer(
+    return CommandAnswer(
         schema=UNITS_SCHEMA,
         document=lambda: {
             "place": place,

@@ -13,7 +13,7 @@ from rcv_py.analysis.events.marker_spans import has_values
 from rcv_py.analysis.health.check import OF_WAVES, wave_problems
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
-from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
 from rcv_py.cli.terminal import bold
 from rcv_py.features.summary.info_result import CAPTURES_SCHEMA, SCHEMA, capture_table, info
@@ -24,7 +24,7 @@ from rcv_py.model.trace import INFERRED
 from rcv_py.state.wave_store import problems_of
 
 
-def run(options: InfoOptions) -> Answer:
+def run(options: InfoOptions) -> CommandAnswer:
     """Return facts about one capture or one profile of a run, or a table of several captures."""
     if is_profile(options.folder) and options.folder.is_file() and not options.more:
         from rcv_py.cli.profiles import describe  # noqa: PLC0415 - it loads SQLite
@@ -39,11 +39,11 @@ def run(options: InfoOptions) -> Answer:
         raise UsageError(text, hint="Name one of them.")
     entries = [capture_entry(path) for path in paths]
     table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
-    return Answer(
+    return CommandAnswer(
         schema=CAPTURES_SCHEMA,
         document=lambda: {"captures": table.rows()},
         csv=table.csv,
-        text=lambda: [Shown(table)],
+        text=lambda: [TextTable(table)],
         about={
             "names": [entry.name for entry in entries],
             "problems": [f"{entry.name}: {entry.note}" for entry in entries if entry.note],
@@ -51,7 +51,7 @@ def run(options: InfoOptions) -> Answer:
     )
 
 
-def _one(path: Path, options: InfoOptions) -> Answer:
+def _one(path: Path, options: InfoOptions) -> CommandAnswer:
     trace = opened(options, path)
     if options.check:
         found = answers(trace, OF_WAVES)
@@ -74,7 +74,7 @@ def _one(path: Path, options: InfoOptions) -> Answer:
         elif options.check:
             yield "\nEvery wave was read; nothing contradicts itself."
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),

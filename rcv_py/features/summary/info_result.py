@@ -17,9 +17,9 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, of_analysis, only, record_field, rows_field, unknown
+from rcv_py.results.field import Field, ShownIn, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 _PATH = kinds.NAME("path", "Path of the folder")
 _INSTRUCTIONS = (
@@ -136,15 +136,15 @@ CAPTURES = Spec.of(
     "captures",
     "One row per capture.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=ShownIn.PEOPLE),
     *only(
-        At.DATA,
+        ShownIn.DATA,
         replace(CAPTURE, meaning="Name of the capture", key="name"),
         kinds.NAME("path", "Path of its folder"),
     ),
     kinds.CODE("kernel", "Name of the kernel"),
     *unknown(
-        kinds.INDEX("agent", "Number of the GPU; null if no name gives it", at=At.DATA),
+        kinds.INDEX("agent", "Number of the GPU; null if no name gives it", at=ShownIn.DATA),
         kinds.INDEX("dispatch", "Number of the launch; null if no name gives it"),
     ),
     kinds.WAVES("waves", "Traced"),
@@ -157,7 +157,7 @@ CAPTURES = Spec.of(
     ),
     kinds.TEXT("recorded", "When its files were written, local time; empty if unknown"),
     kinds.FLAG(
-        "is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=At.DATA
+        "is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=ShownIn.DATA
     ),
     kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
     order="place dispatch waves instructions executed mapped hits latency cycles size recorded",
@@ -167,9 +167,11 @@ SCHEMA = Schema("info", "What a capture holds.", FACTS)
 CAPTURES_SCHEMA = Schema("captures", "The captures below a folder.", BELOW, command="info")
 
 
-def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:
+def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> ResultTable:
     """Return one row per capture; `places` are their displayed names."""
-    return Table.of(CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places})
+    return ResultTable.of(
+        CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places}
+    )
 
 
 def info(trace: Trace) -> dict[str, Any]:

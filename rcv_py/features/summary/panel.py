@@ -222,7 +222,7 @@ class SummaryPanel(Panel):
         """Return how much of the capture is read."""
         return self.note.text()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the page."""
         return command_text.rcv(self.session, "summary")
 

@@ -16,7 +16,7 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.export.report.cells import line_anchor, place_text, text_table
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Listing, Note, Part, Prose, Section, Subheading
+from rcv_py.export.report.model import Part, Prose, ReportListing, ReportNote, ReportSection, Subheading
 from rcv_py.model.resources import AgentFacts, KernelResources
 from rcv_py.model.trace import INFERRED
 
@@ -50,27 +50,27 @@ _RECORD = (
 Fact = tuple[str, str, str]  # name, value, where it is from
 
 
-def health(inputs: ReportInputs) -> Section:
+def health(inputs: ReportInputs) -> ReportSection:
     """Every doubt with its numbers, meaning and fix; then problems of files."""
     notes, trace = inputs.health, inputs.trace
     parts = [part for note in notes for part in _note(note)]
-    parts += [Note(str(problem), problem.severity.value) for problem in trace.problems]
+    parts += [ReportNote(str(problem), problem.severity.value) for problem in trace.problems]
     missing = inputs.answers.missing
     if missing:
         first = next(iter(missing.values()))
-        parts.append(Note(f"{plural(len(missing), 'wave')} could not be read. {first}", "warning"))
+        parts.append(ReportNote(f"{plural(len(missing), 'wave')} could not be read. {first}", "warning"))
     if not parts:
         parts.append(Prose("There is no reason to distrust the numbers."))
     parts.append(Prose(f"{', '.join(CHECKED)}.", "Looked at", is_quiet=True))
     if trace.has_thread_trace or notes:
         lines = (f"# {command_line()}", *input_yaml(trace, notes).splitlines())
-        parts.append(Listing(lines, "yaml", YAML_CAPTION))
-    return Section("health", "How far to trust it", parts, f"Capture health: {verdict(notes)}.")
+        parts.append(ReportListing(lines, "yaml", YAML_CAPTION))
+    return ReportSection("health", "How far to trust it", parts, f"Capture health: {verdict(notes)}.")
 
 
 def _note(note: HealthNote) -> Iterator[Part]:
     yield Subheading(note.title, f"health-{note.name}")
-    yield Note(note.consequence, note.severity.value)
+    yield ReportNote(note.consequence, note.severity.value)
     yield text_table(("evidence", "value"), ((number.name, number.text) for number in note.evidence))
     yield Prose(note.remedy, "Fix")
     if note.settings:
@@ -78,13 +78,13 @@ def _note(note: HealthNote) -> Iterator[Part]:
         yield Prose(settings, "Settings of rocprofv3")
 
 
-def configuration(inputs: ReportInputs) -> Section:
+def configuration(inputs: ReportInputs) -> ReportSection:
     """Facts: name, value, and the file it comes from."""
     facts = [fact for fact in _facts(inputs) if fact[1].strip()]
     parts: list[Part] = [text_table(("what", "value", "source"), facts)]
     if inputs.facts is not None:
-        parts += [Note(text) for text in inputs.facts.notes]
-    return Section("configuration", "Configuration", parts)
+        parts += [ReportNote(text) for text in inputs.facts.notes]
+    return ReportSection("configuration", "Configuration", parts)
 
 
 def _facts(inputs: ReportInputs) -> Iterator[Fact]:
@@ -159,7 +159,7 @@ def _three(sizes: tuple[int, int, int]) -> str:
     return " × ".join(map(count, sizes))
 
 
-def how_to(inputs: ReportInputs) -> Section:
+def how_to(inputs: ReportInputs) -> ReportSection:
     """Commands that print the numbers of this report, open its places, and record the kernel again."""
     path = shlex.quote(str(inputs.trace.path.absolute()))
     program = inputs.facts.command if inputs.facts is not None else ()
@@ -174,7 +174,7 @@ def how_to(inputs: ReportInputs) -> Section:
         Prose(_RECORD),
         _listing([(yaml, "the file below How far to trust it"), (record, "")]),
     )
-    return Section("how", "How to get these numbers again", parts)
+    return ReportSection("how", "How to get these numbers again", parts)
 
 
 def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
@@ -192,10 +192,12 @@ def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
     return commands
 
 
-def _listing(commands: list[tuple[str, str]]) -> Listing:
+def _listing(commands: list[tuple[str, str]]) -> ReportListing:
     """Commands with their purpose: after them, or above long ones."""
     width = max(len(command) for command, _ in commands)
     if width <= MAX_COMMAND:
-        return Listing(tuple(f"{line.ljust(width)}  # {text}" if text else line for line, text in commands))
+        return ReportListing(
+            tuple(f"{line.ljust(width)}  # {text}" if text else line for line, text in commands)
+        )
     lines = [[f"# {text}", line] if text else [line] for line, text in commands]
-    return Listing(tuple(chain.from_iterable(lines)))
+    return ReportListing(tuple(chain.from_iterable(lines)))

@@ -17,7 +17,7 @@ from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, record, record_field, rows_field
 from rcv_py.results.json_types import Shape
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import ResultTable, Spec
 
 SUMMARY = Spec.of(
     "summary",
@@ -124,11 +124,11 @@ def simd_title(name: str) -> str:
     return titles.get(name, "Matrix issue" if name == "Matrix" else name)
 
 
-def summary_table(found: DeviceSummary) -> Table:
+def summary_table(found: DeviceSummary) -> ResultTable:
     """Return every number in one long table."""
     columns = zip(*_numbers(found), strict=True)
     names = (field.name for field in SUMMARY.fields)
-    return Table(SUMMARY, dict(zip(names, columns, strict=False)) or dict.fromkeys(names, ()))
+    return ResultTable(SUMMARY, dict(zip(names, columns, strict=False)) or dict.fromkeys(names, ()))
 
 
 def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:

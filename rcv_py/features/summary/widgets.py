@@ -32,7 +32,7 @@ RING = 76  # px, diameter of the ring
 RING_WIDTH = 13
 FULL_CIRCLE = 360 * 16  # Qt counts sixteenths of a degree
 GAP = 8
-WIDEST = "100.0 %"
+PERCENT_TEXT = "100.0 %"
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 
 Color = Callable[[Theme], QColor]  # called at every painting, so that it follows the theme
@@ -93,7 +93,7 @@ def _shape(facts: tuple[Fact, ...]) -> list[tuple[str, bool]]:
     return [(fact.id, bool(fact.of)) for fact in facts]
 
 
-class Rows(QWidget):
+class PartRows(QWidget):
     """Painted rows of parts, each with a tooltip."""
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -148,7 +148,7 @@ class Meter:
     is_heading: bool = False  # a row of text without a bar
 
 
-class Meters(Rows):
+class Meters(PartRows):
     """Rows of bars with a common scale."""
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -182,7 +182,7 @@ class Meters(Rows):
             metrics.horizontalAdvance(translated(meter.name)) for meter in self.meters if not meter.is_heading
         ]
         left = min(max(names, default=0) + 8, self.width() // 3)
-        right = metrics.horizontalAdvance(WIDEST) + 8
+        right = metrics.horizontalAdvance(PERCENT_TEXT) + 8
         with QPainter(self) as painter:
             for row, meter in enumerate(self.meters):
                 box = QRect(0, row * self._row, self.width(), self._row)
@@ -226,7 +226,7 @@ class Share:
     meaning: str = ""
 
 
-class ShareBar(Rows):
+class ShareBar(PartRows):
     """Shares of a total in the given order; `is_ring` draws a ring with the list next to it."""
 
     def __init__(self, theme: Theme, name: str, unit: str, *, is_ring: bool = False) -> None:
@@ -329,7 +329,7 @@ class ShareBar(Rows):
 
     def _paint_rows(self, painter: QPainter) -> None:
         area, metrics = self._rows_area(), self.fontMetrics()
-        numbers = metrics.horizontalAdvance(WIDEST) + 8
+        numbers = metrics.horizontalAdvance(PERCENT_TEXT) + 8
         left, right = (side | Qt.AlignmentFlag.AlignVCenter for side in (LEFT, RIGHT))
         for row, share in enumerate(self.shares):
             top = area.top() + row * self._row
@@ -381,7 +381,7 @@ class Card(QFrame):
 
     def text(self) -> str:
         """Return its text, one line per number, for the clipboard."""
-        parts = [part for _, part in self._parts if isinstance(part, FactList | Rows | QLabel)]
+        parts = [part for _, part in self._parts if isinstance(part, FactList | PartRows | QLabel)]
         return "\n".join([self.title.text(), *(part.text() for part in parts if not part.isHidden())])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -11,12 +11,12 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox
 
 from rcv_py.analysis.events.event_table import NOT_ON_UNITS
-from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import plural, translated
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
@@ -25,13 +25,13 @@ from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.filter_menu import Choice
+from rcv_py.ui.table.filter_menu import FilterItem
 from rcv_py.ui.timeline.rows_item import RowShape, RowsItem
 from rcv_py.ui.timeline.time_overlay import (
     PREFIX,
     Line,
     Marks,
-    Place,
+    RowPart,
     bookmark_time,
     event_choices,
     event_lines,
@@ -123,7 +123,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._lanes = 1
         self._read = ""  # how many waves are shown
         self._lines: tuple[Line, ...] = ()
-        self._segments: dict[int, Segment] = {}
+        self._segments: dict[int, RowSegment] = {}
         self._row_of_wave: dict[int, int] = {}
         self._ticks = LineTicks(self.session)
         self.markers = UnitMarkers(self.session, self.source.band)
@@ -239,12 +239,14 @@ class ComputeUnitPanel(TimelinePanel):
         self.filter.forget(KERNEL)
         surfaces = []
         if trace is not None and trace.shader_data:
-            surfaces += [Choice(MARKERS, "Markers", tip="Scopes of instrumented kernels, below each wave.")]
-            surfaces += [Choice(VALUES, "Shader data", tip="A tick for every value the kernel wrote.")]
+            surfaces += [
+                FilterItem(MARKERS, "Markers", tip="Scopes of instrumented kernels, below each wave.")
+            ]
+            surfaces += [FilterItem(VALUES, "Shader data", tip="A tick for every value the kernel wrote.")]
         if trace is not None and trace.other_simd:
-            surfaces.append(Choice(SIBLING, "Sibling SIMD", tip="Memory instructions of the other SIMD."))
+            surfaces.append(FilterItem(SIBLING, "Sibling SIMD", tip="Memory instructions of the other SIMD."))
         if trace is not None and trace.has_thread_trace and len(trace.waves):
-            surfaces.append(Choice(PATH, "Critical path", is_on=False, tip=PATH_TIP))
+            surfaces.append(FilterItem(PATH, "Critical path", is_on=False, tip=PATH_TIP))
         self.filter.set_section("Rows and marks", surfaces)
         self.filter.set_section("Events", event_choices(trace, NOT_ON_UNITS))
         self.filter.set_section("Kernels", kernel_choices(trace, KERNEL))
@@ -278,7 +280,7 @@ class ComputeUnitPanel(TimelinePanel):
         self.source.selected_row = -1 if index_row is None else self._row_of_wave.get(index_row, -1)
         self.selected = None
         if token is not None and self.source.selected_row >= 0:
-            self.selected = Place(self.source.selected_row, token[0].tokens.span(token[1]))
+            self.selected = RowPart(self.source.selected_row, token[0].tokens.span(token[1]))
 
     # -- critical path ----------------------------------------------------------------------------------
 
@@ -345,7 +347,7 @@ class ComputeUnitPanel(TimelinePanel):
             self.source.shape = shape
             self.timeline.plot.rows_changed()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the shown waves in the view."""
         unit = command_text.wave(self.session, "unit-of") if self._which.currentIndex() == 0 else ()
         hidden = command_text.each("without-kernel", self.hidden(KERNEL))
@@ -469,7 +471,9 @@ class ComputeUnitPanel(TimelinePanel):
         line = -1 if token < 0 or plot.band_y >= 0 else int(wave.tokens.line[token])
         return replace(super().anchor_at(row, time), wave=wave.id, instructions=(line,) if line >= 0 else ())
 
-    def _token_at(self, row: int, time: int, pixel: TimeWindow) -> tuple[Segment | None, Wave | None, int]:
+    def _token_at(
+        self, row: int, time: int, pixel: TimeWindow
+    ) -> tuple[RowSegment | None, TracedWave | None, int]:
         """Return the segment of a row at a time, its wave if it belongs to a wave, and its token or -1."""
         found = self.source.rows[row].visible(pixel) if 0 <= row < len(self.source.rows) else ()
         if not found:

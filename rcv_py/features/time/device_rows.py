@@ -18,8 +18,8 @@ from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.table.filter_menu import Choice, FilterButton
-from rcv_py.ui.timeline.items import Names, fill, name_font
+from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
+from rcv_py.ui.timeline.items import NamePainter, fill, name_font
 from rcv_py.ui.timeline.rows_item import (
     FAINT_KERNELS,
     KERNEL_COLORS,
@@ -73,7 +73,7 @@ class BoxRows(RowSource):
 
     def __init__(self, theme: Theme, shape: RowShape) -> None:
         super().__init__(theme, shape)
-        self.boxes, self._names = no_boxes(), Names()
+        self.boxes, self._names = no_boxes(), NamePainter()
         self.name_of: Callable[[int], tuple[str, QColor]] = lambda box: ("", QColor())  # of a marker
 
     def set_boxes(self, boxes: Boxes, names: Sequence[RowName]) -> None:
@@ -255,10 +255,10 @@ def offer_device(filter: FilterButton, trace: Trace | None) -> None:
     filter.forget(ENGINE)
     has_data = trace is not None and bool(trace.shader_data)
     tip = "Scopes of instrumented kernels, above each traced slot."
-    filter.set_section("Rows", [Choice(MARKERS, "Markers", tip=tip)] if has_data else [])
+    filter.set_section("Rows", [FilterItem(MARKERS, "Markers", tip=tip)] if has_data else [])
     filter.set_section("Events", event_choices(trace))
     engines = [] if trace is None else ascending(trace.occupancy.se).tolist()
     several = engines if len(engines) > 1 else []
-    filter.set_section("Shader engines", [Choice(f"{ENGINE}{se}", f"SE {se}") for se in several])
+    filter.set_section("Shader engines", [FilterItem(f"{ENGINE}{se}", f"SE {se}") for se in several])
     used = None if trace is None else trace.occupancy.kernel
     filter.set_section("Kernels", kernel_choices(trace, KERNEL, used))

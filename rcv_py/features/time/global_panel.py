@@ -31,7 +31,7 @@ from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import FAINT, FAINT_KERNELS, KERNEL_COLORS, KERNELS, MARKER_COLORS, RowShape
 from rcv_py.ui.timeline.rows_item import MARKERS as MARKERS_CODE
-from rcv_py.ui.timeline.time_overlay import PREFIX, Marks, Place
+from rcv_py.ui.timeline.time_overlay import PREFIX, Marks, RowPart
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines
 from rcv_py.ui.timeline.token_tip import marker_tip
 from rcv_py.ui.timeline.unit_markers import go_to_wave, marker_name, span_actions
@@ -101,11 +101,11 @@ class GlobalTimelinePanel(TimelinePanel):
         if row is not None and device is not None and (device.wave == row).any():
             box = int(np.argmax(device.wave == row))
             self.source.selected_row = int(device.boxes.row[box])
-            self.selected = Place(self.source.selected_row, self._span(box))
+            self.selected = RowPart(self.source.selected_row, self._span(box))
             self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for every wave of the device in view."""
         engines = command_text.each("without-se", self.hidden(ENGINE))
         kernels = command_text.each("without-kernel", self.hidden(KERNEL))

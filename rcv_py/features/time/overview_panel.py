@@ -29,7 +29,7 @@ from rcv_py.ui.timeline.time_overlay import soft
 
 HEIGHT = 44
 SOFT = 0.12  # share of the canvas in the colour of a state
-MOST_LEGEND = 0.8  # maximum share of the width for names
+MAX_LEGEND = 0.8  # maximum share of the width for names
 REBUILD_MS = 300  # while waves arrive
 NAME = "Overview of the whole capture"
 NO_TIMES = "Nothing in this capture happened at a known time."
@@ -37,7 +37,7 @@ ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # fro
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class OverviewColumns:
     """The whole capture, one column per pixel."""
 
     state: np.ndarray  # float64 [width, STATES]: traced waves in each state
@@ -61,7 +61,7 @@ class OverviewStrip(BrushStrip):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, HEIGHT)
-        self.sums: Sums | None = None
+        self.sums: OverviewColumns | None = None
         self.sentence = ""  # why the strip is empty
         self._image: QImage | None = None
         self.setToolTip(
@@ -72,7 +72,7 @@ class OverviewStrip(BrushStrip):
         )
         self._trace_changed()
 
-    def show_sums(self, sums: Sums | None) -> None:
+    def show_sums(self, sums: OverviewColumns | None) -> None:
         """Show other sums, None for nothing."""
         self.sums = sums
         self.reshape()
@@ -86,13 +86,13 @@ class OverviewStrip(BrushStrip):
         """Request sums of the new width; meanwhile the old picture is stretched."""
         self.resized.emit()
 
-    def _picture(self, sums: Sums) -> QImage:
+    def _picture(self, sums: OverviewColumns) -> QImage:
         codes, palette = self._levels(sums)
         colors = np.array([color.rgba() for color in palette], np.uint32)[codes]
         height, width = colors.shape
         return QImage(colors.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
 
-    def _levels(self, sums: Sums) -> tuple[np.ndarray, list[QColor]]:
+    def _levels(self, sums: OverviewColumns) -> tuple[np.ndarray, list[QColor]]:
         """Return a picture of codes, uint8 [height, width], and the colour of each code."""
         theme, height = self.ui.theme, HEIGHT - RANGE_PX
         level = np.arange(height, 0, -1)[:, None] - 0.5  # of each line of pixels, from the bottom
@@ -115,8 +115,8 @@ class OverviewStrip(BrushStrip):
         named = [
             Swatch(theme.soft(theme.state(state), SOFT), f"wave: {state.name.lower()}") for state in states
         ]
-        behind = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []
-        return (*named, *behind)
+        device = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []
+        return (*named, *device)
 
     def _paint_legend(self, painter: QPainter) -> None:
         """Name the colours at the right on a plain background, if all of them have room."""
@@ -124,7 +124,7 @@ class OverviewStrip(BrushStrip):
         small_text(painter)
         metrics = painter.fontMetrics()
         width = sum(width_of(metrics, one) + AFTER_NAME for one in swatches)
-        if not swatches or width > self.width() * MOST_LEGEND:
+        if not swatches or width > self.width() * MAX_LEGEND:
             return
         box = QRectF(self.width() - width - 4, 1, width, line_height(metrics))
         painter.fillRect(box, soft(theme.role("canvas"), 205))
@@ -184,7 +184,7 @@ class OverviewPanel(Panel):
         self.session.loaded.watch(self._rebuild.ask)
         self._trace_changed()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for traced waves by state; the panel Occupancy shows all waves of the device."""
         return command_text.rcv(self.session, "occupancy", "--by=state")
 
@@ -203,12 +203,12 @@ class OverviewPanel(Panel):
         trace, store, width = self.session.trace.value, self.session.store, self.strip.width()
         if trace is None or store is None or width < 2:
             return
-        outer, ask = self.strip.outer, self.so_far("overview", STRIP)
+        outer, ask = self.strip.outer, self.incremental("overview", STRIP)
         known = self.strip.sums  # None if another capture was open before
         resident = None if known is None or len(known.resident) != width else known.resident
 
-        def job() -> Sums:
+        def job() -> OverviewColumns:
             state = ask(None).waves(outer, width)
-            return Sums(state, residents(trace, outer, width) if resident is None else resident)
+            return OverviewColumns(state, residents(trace, outer, width) if resident is None else resident)
 
         self.run_job(job, self.strip.show_sums, stream=self._rebuild)

@@ -14,7 +14,7 @@ from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_
 from rcv_py.analysis.waves.wave_facts import wave_states
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, demangled, nanoseconds, percent, plural, short_kernel
-from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
+from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, listing
 from rcv_py.cli.opening import (
     answers,
     check_engine,
@@ -28,12 +28,12 @@ from rcv_py.features.waves import result as results
 from rcv_py.features.waves.options import WavesOptions
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 
-def run(options: WavesOptions) -> Answer:
+def run(options: WavesOptions) -> CommandAnswer:
     """List the waves of a capture, the paths they took through the code, or what one wave did."""
     trace = opened(options)
     if options.wave is not None:
@@ -50,7 +50,7 @@ def run(options: WavesOptions) -> Answer:
     else:
         table, there = _traced(trace, options, choice), len(trace.waves)
 
-    def footer(shown: Table) -> Iterator[str]:
+    def footer(shown: ResultTable) -> Iterator[str]:
         yield f"\n{len(shown):,} of {plural(len(table), 'wave')}; times in cycles."
         if choice is not None:
             yield f"Shown are {choice.text}."
@@ -68,7 +68,7 @@ def run(options: WavesOptions) -> Answer:
     )
 
 
-def _populations(trace: Trace, options: WavesOptions) -> Answer:
+def _populations(trace: Trace, options: WavesOptions) -> CommandAnswer:
     found = answers(trace, (POPULATIONS,)).of(POPULATIONS)
     table = results.population_table(found)
     missing = missing_text(found.read, len(trace.waves))
@@ -84,7 +84,7 @@ def _populations(trace: Trace, options: WavesOptions) -> Answer:
     )
 
 
-def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> Table:
+def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> ResultTable:
     """The waves whose instructions were traced, with the cycles they spent in each state."""
     index = trace.waves
     rows = waves_of_unit(trace, None if options.unit_of is None else trace.wave_row(options.unit_of))
@@ -136,7 +136,7 @@ def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
 # -- one wave -------------------------------------------------------------------------------------------
 
 
-def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
+def _one(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAnswer:
     """What one wave did, and its instructions in execution order."""
     within = window_of(options.within)
     facts = results.wave_facts(trace, wave, within, window_of(options.touching))
@@ -158,9 +158,9 @@ def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
         yield str(wave.id)
         yield Facts([(name, value) for name, value in rows if value])
         if options.tokens:
-            yield from ("", Shown(tokens, trace))
+            yield from ("", TextTable(tokens, trace))
 
-    return Answer(
+    return CommandAnswer(
         schema=results.WAVE_SCHEMA,
         document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
         csv=tokens.csv,

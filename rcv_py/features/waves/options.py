@@ -19,7 +19,7 @@ from rcv_py.cli.options.option import (
 from rcv_py.cli.options.shared import WAVE_ID
 
 
-class WavesOptions(shared.Rows, example="rcv waves FOLDER --sort stall --top 5"):
+class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --top 5"):
     """List waves, or show what one of them did."""
 
     needs = (

@@ -11,11 +11,21 @@ from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
 from rcv_py.analysis.program.live_registers import live_registers
-from rcv_py.analysis.waves.wave_facts import WaveFacts
+from rcv_py.analysis.waves.wave_facts import WaveFactColumns
 from rcv_py.base.text import count, percent, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Bins, Cell, Curve, Note, Part, Section, Share, Stacked, Table
+from rcv_py.export.report.model import (
+    Part,
+    ReportCell,
+    ReportCurve,
+    ReportHistogram,
+    ReportNote,
+    ReportSection,
+    ReportShare,
+    ReportTable,
+    Stacked,
+)
 from rcv_py.features.occupancy.result import limit_table
 from rcv_py.features.registers.result import file_table
 from rcv_py.features.waves.result import LIVED
@@ -28,16 +38,16 @@ BINS = 40
 _STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
 
 
-def activity(inputs: ReportInputs) -> Section | None:
+def activity(inputs: ReportInputs) -> ReportSection | None:
     """Idle, stall and issue of all waves, and their states."""
     cycles, states = inputs.summary.activity, inputs.summary.states
     parts: list[Part] = []
     if cycles is not None:
-        split = [Share(name, getattr(cycles, name), name) for name in ("issue", "stall", "idle")]
+        split = [ReportShare(name, getattr(cycles, name), name) for name in ("issue", "stall", "idle")]
         parts += _stacked("Activity of all traced waves, by the program's counts", split)
     if states is not None:
         split = [
-            Share(
+            ReportShare(
                 f"{state.name}, {_STATE_TEXT[state.name]}", int(states.cycles[state]), f"state-{state.name}"
             )
             for state in SHOWN
@@ -46,10 +56,10 @@ def activity(inputs: ReportInputs) -> Section | None:
     intro = (
         "Cycles are summed over waves that ran at the same time: their shares are not shares of elapsed time."
     )
-    return Section("activity", "Where the waves' time went", parts, intro) if parts else None
+    return ReportSection("activity", "Where the waves' time went", parts, intro) if parts else None
 
 
-def _stacked(title: str, parts: Sequence[Share]) -> list[Part]:
+def _stacked(title: str, parts: Sequence[ReportShare]) -> list[Part]:
     values = [part.value for part in parts]
     shown = cells.table(
         cells.texts("part", (part.name for part in parts)),
@@ -70,7 +80,7 @@ def room_text(inputs: ReportInputs) -> str:
     return f"{text}." if binding is None else f"{text}; {binding.name} bind. {found.next_step}".strip()
 
 
-def registers(inputs: ReportInputs) -> Section | None:
+def registers(inputs: ReportInputs) -> ReportSection | None:
     """Resources a wave takes, how many waves fit, and what the next step requires."""
     if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
         return None
@@ -79,24 +89,24 @@ def registers(inputs: ReportInputs) -> Section | None:
     parts: tuple[Part, ...] = (
         cells.report_table(limit_table(found), inputs.trace),
         *((cells.report_table(held, inputs.trace, HELD),) if len(held) else ()),
-        Note(room_text(inputs)),
-        *(Note(note, "warning") for note in found.notes),
+        ReportNote(room_text(inputs)),
+        *(ReportNote(note, "warning") for note in found.notes),
     )
     intro = (
         "How many waves could be resident; the actual number is shown below. More waves "
         "only help to hide latency."
     )
-    return Section("registers", "Register pressure and room for waves", parts, intro)
+    return ReportSection("registers", "Register pressure and room for waves", parts, intro)
 
 
-def occupancy(inputs: ReportInputs) -> Section | None:
+def occupancy(inputs: ReportInputs) -> ReportSection | None:
     """Resident waves over time, in all and by shader engine."""
     curves = [curve for by in ("all", "se") for curve in occupancy_curves(inputs.trace, by)]
     if not curves or not len(curves[0].steps):
         return None
     found = [occupancy_numbers(curve.steps) for curve in curves]
     of_slots = [
-        Cell(percent(one.mean, curve.slots), value=one.mean / max(1, curve.slots))
+        ReportCell(percent(one.mean, curve.slots), value=one.mean / max(1, curve.slots))
         for one, curve in zip(found, curves, strict=True)
     ]
     total = curves[0].steps
@@ -105,18 +115,20 @@ def occupancy(inputs: ReportInputs) -> Section | None:
         cells.texts("waves", (curve.name for curve in curves)),
         cells.numbers("units", (curve.units for curve in curves)),
         cells.numbers("peak", (one.peak for one in found)),
-        cells.column("mean", (Cell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True),
+        cells.column(
+            "mean", (ReportCell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True
+        ),
         cells.column("mean of slots", of_slots, is_number=True),
-        cells.column("tail", (Cell(percent(one.tail, 1)) for one in found), is_number=True),
+        cells.column("tail", (ReportCell(percent(one.tail, 1)) for one in found), is_number=True),
         cells.numbers("begin", (one.begin for one in found)),
         cells.numbers("cycles", (one.end - one.begin for one in found)),
     )
     intro = "Tail: the share of time after the last moment with more than half of the peak."
-    plot = Curve(title, total.time.tolist(), total.value.tolist())
-    return Section("occupancy", "Resident waves over time", (plot, shown), intro)
+    plot = ReportCurve(title, total.time.tolist(), total.value.tolist())
+    return ReportSection("occupancy", "Resident waves over time", (plot, shown), intro)
 
 
-def waves(inputs: ReportInputs) -> Section | None:
+def waves(inputs: ReportInputs) -> ReportSection | None:
     """Lifetimes of waves, and each of the longest with its place."""
     every = inputs.lives
     if not len(every):
@@ -131,17 +143,22 @@ def waves(inputs: ReportInputs) -> Section | None:
         caption = f"The {count(len(shown))} longest of {count(len(every))} waves"
     three = of_rows(every, np.array([*named.values()]))
     parts = (
-        Bins("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
+        ReportHistogram("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
         _waves(inputs, three, list(named), "Three representative waves"),
         _waves(inputs, of_rows(every, shown), [""] * len(shown), caption, is_folded=True),
     )
     intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window accept it."
-    return Section("waves", "Traced waves", parts, intro)
+    return ReportSection("waves", "Traced waves", parts, intro)
 
 
 def _waves(
-    inputs: ReportInputs, waves: WaveFacts, names: Sequence[str], caption: str, *, is_folded: bool = False
-) -> Table:
+    inputs: ReportInputs,
+    waves: WaveFactColumns,
+    names: Sequence[str],
+    caption: str,
+    *,
+    is_folded: bool = False,
+) -> ReportTable:
     ids = [inputs.trace.waves.id(row) for row in waves.row.tolist()]
     stall, lives, begin = waves.stall.tolist(), waves.life.tolist(), waves.begin.tolist()
     begins = (

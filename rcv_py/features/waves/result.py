@@ -18,13 +18,13 @@ from rcv_py.analysis.waves.wave_facts import WaveStates, states_within
 from rcv_py.base.text import count
 from rcv_py.model.kinds import TokenKind, WaveState, kind_name
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, Field, of_analysis, record_field
+from rcv_py.results.field import Field, ShownIn, of_analysis, record_field
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 STATE_MEANING = {
     WaveState.EXEC: "Part of the lifetime in which it executed",
@@ -90,9 +90,9 @@ POPULATIONS = Spec.of(
     "population",
     kinds.TEXT("id", "What `--waves` takes"),
     kinds.NOTE("name", "Displayed name"),
-    kinds.TEXT("kernel", "Symbol of the kernel; empty if it is not known", at=At.DATA),
+    kinds.TEXT("kernel", "Symbol of the kernel; empty if it is not known", at=ShownIn.DATA),
     kinds.YES_NO(
-        "is_working", "Whether these waves do the work of the kernel", "works", at=At.DATA | At.TEXT
+        "is_working", "Whether these waves do the work of the kernel", "works", at=ShownIn.DATA | ShownIn.TEXT
     ),
     kinds.WHOLE("waves", "Waves that took this path; loop counts may differ"),
     kinds.WHOLE("cut", "Of them: waves whose record does not reach the end of the program"),
@@ -172,7 +172,7 @@ WAVE_SCHEMA = Schema("wave", "What one wave did; with --tokens also its instruct
 
 
 def wave_facts(
-    trace: Trace, wave: Wave, within: TimeWindow | None, clock: TimeWindow | None
+    trace: Trace, wave: TracedWave, within: TimeWindow | None, clock: TimeWindow | None
 ) -> dict[str, Any]:
     """Return the document of a wave without its instructions; states are those `within` a range."""
     cycles = states_within(wave, within)
@@ -196,7 +196,7 @@ def wave_facts(
     }
 
 
-def token_table(trace: Trace, wave: Wave, part: TimeWindow) -> Table:
+def token_table(trace: Trace, wave: TracedWave, part: TimeWindow) -> ResultTable:
     """Return the instructions of a wave that touch the range, in order of their starts."""
     piece = of_waves([wave])
     inside = (piece.start < part.end) & (piece.start + np.maximum(piece.duration, 1) > part.begin)
@@ -208,7 +208,7 @@ def token_table(trace: Trace, wave: Wave, part: TimeWindow) -> Table:
         "kind": [names.get(kind, str(kind)) for kind in piece.kind[rows].tolist()],
         **placed(trace, line),
     }
-    return Table(TOKENS, columns)
+    return ResultTable(TOKENS, columns)
 
 
 # -- tables of waves ------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def waves(
     rows: Sequence[int],
     read: WaveStates,
     kernels: Sequence[str],
-) -> Table:
+) -> ResultTable:
     """Return one row per wave of these rows of the index; `read` has the waves that could be read.
 
     `kernels` names the kernel of each row.
@@ -238,10 +238,10 @@ def waves(
         "hits": hits,
         **{state.name.lower(): cycles[state] for state in STATE_MEANING},
     }
-    return Table(WAVES, columns)
+    return ResultTable(WAVES, columns)
 
 
-def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
+def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> ResultTable:
     """Return one row per wave of the occupancy record; `kernels` names the kernel of each."""
     columns: Columns = {
         "start": lives.begin,
@@ -249,12 +249,12 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
         "kernel": kernels,
         "wave": [str(trace.waves.id(row)) if row >= 0 else "" for row in traced_waves(trace, lives).tolist()],
     }
-    return Table.of(RESIDENT, lives, columns)
+    return ResultTable.of(RESIDENT, lives, columns)
 
 
-def population_table(found: Populations) -> Table:
+def population_table(found: Populations) -> ResultTable:
     """Return one row per path through the code."""
-    return Table.of(POPULATIONS, found)
+    return ResultTable.of(POPULATIONS, found)
 
 
 def population_facts(trace: Trace, found: Populations) -> dict[str, int]:

@@ -10,9 +10,9 @@ from rcv_py.analysis.device.utilization import UnitBusy, unit_title
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At
+from rcv_py.results.field import ShownIn
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 UNITS = Spec.of(
     "units",
@@ -22,7 +22,7 @@ UNITS = Spec.of(
         "unit", "Name of the unit with the number of its SIMD; shared units have none"
     ),
     kinds.CYCLES("busy", "Time in which any instruction issued (gfx9) or executed on it"),
-    kinds.CYCLES("cycles", "Length of the range", at=At.DATA),
+    kinds.CYCLES("cycles", "Length of the range", at=ShownIn.DATA),
     kinds.SHARE("share_of_range", "Busy part of the range", "share"),
 )
 FACTS = (
@@ -40,7 +40,7 @@ UNITS_SCHEMA = Schema(
 )
 
 
-def units(found: UnitBusy, window: TimeWindow) -> Table:
+def units(found: UnitBusy, window: TimeWindow) -> ResultTable:
     """Return one row per used unit, from the result of `unit_busy` in the window."""
     busy = np.array([cycles for _, cycles in found], dtype=np.int64)
     columns: Columns = {
@@ -49,4 +49,4 @@ def units(found: UnitBusy, window: TimeWindow) -> Table:
         "cycles": np.full(len(busy), window.width),
         "share_of_range": busy / max(1, window.width),
     }
-    return Table(UNITS, columns)
+    return ResultTable(UNITS, columns)

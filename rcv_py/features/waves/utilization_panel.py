@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, unit_title, utilization
-from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
@@ -38,11 +38,11 @@ class Unit(NamedTuple):
     """A track with its drawing data."""
 
     track: Track
-    segment: Segment
+    segment: RowSegment
     covered: IntervalSet
 
 
-class Units(NamedTuple):
+class UnitTracks(NamedTuple):
     """The tracks of a compute unit."""
 
     units: tuple[Unit, ...]
@@ -51,7 +51,7 @@ class Units(NamedTuple):
     waves: int
 
 
-def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> Units:
+def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> UnitTracks:
     """Return the units' tracks from the loaded waves among the chosen waves."""
     waves = [wave for row in chosen.tolist() if (wave := store.wave(row)) is not None]
     units = []
@@ -61,7 +61,7 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         covered = IntervalSet.of(track.start, track.end)
         _ = covered.offset  # made here, in a thread: it answers for any share of the view
         units.append(Unit(track, segment, covered))
-    return Units(tuple(units), place, len(waves), len(chosen))
+    return UnitTracks(tuple(units), place, len(waves), len(chosen))
 
 
 ROW_PX = 16
@@ -75,7 +75,7 @@ class UtilizationPanel(TimelinePanel):
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ROW_PX), strip=0, gap=4))
         super().__init__(ui, self.source, "Timeline of the units of a compute unit")
-        self.units = Units((), "", 0, 0)
+        self.units = UnitTracks((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
         ui.settings.cell("look.text_size").watch(self._text_changed)
         self._note, self._progress = ElidedLabel(role="muted"), PlainLabel(role="muted")
@@ -97,7 +97,7 @@ class UtilizationPanel(TimelinePanel):
         trace = self.session.trace.value
         self._rebuild.reset()
         self._unit = self.hovered_place = None
-        self._show(Units((), "", 0, 0))
+        self._show(UnitTracks((), "", 0, 0))
         empty = self.why_missing("waves")
         self._page.say(empty or READING)
         if trace is not None:
@@ -119,7 +119,7 @@ class UtilizationPanel(TimelinePanel):
         if row is not None and self._unit is not None and unit_of(trace, row) != self._unit:
             self._rebuild.now()
 
-    def _show(self, units: Units) -> None:
+    def _show(self, units: UnitTracks) -> None:
         self.units = units
         names = [RowName(unit_title(unit.track.name)) for unit in units.units]
         self.source.set_rows([TokenRow((unit.segment,)) for unit in units.units], names)
@@ -143,7 +143,7 @@ class UtilizationPanel(TimelinePanel):
         """Return what the bars mean."""
         return self._note.text()
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the busy time of each unit in the view."""
         if not self.units.units:
             return None
@@ -176,7 +176,7 @@ class UtilizationPanel(TimelinePanel):
         if wave is None or store is None:
             return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
         span = TimeWindow(wave.begin, wave.end)
-        segment = Segment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
+        segment = RowSegment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
         return head + token_tip(
             trace, self.times(trace), wave, segment, token, pixel=TimeWindow(time, time + 1)
         )

@@ -23,7 +23,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import Late, Panel, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, tooltip
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
@@ -178,7 +178,7 @@ class WavePickerPanel(Panel):
         self._update()
 
     @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands for the clock range, and for waves by speed."""
 
         def needs_waves() -> str:
@@ -342,7 +342,7 @@ class WavePickerPanel(Panel):
 
     # -- export -------------------------------------------------------------------------------------
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the selected wave and the number of waves that count."""
         wave = self.session.selection.value.wave
         if wave is None:

@@ -14,7 +14,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import READING
 from rcv_py.ui.plot.curve_panel import CurvePanel, Stack
 from rcv_py.ui.plot.curves import Curve, CurveSet
-from rcv_py.ui.table.command_text import Words, only, rcv
+from rcv_py.ui.table.command_text import CommandWords, only, rcv
 
 NO_STATES = "No wave with a timeline could be read, so states are unknown."
 REBUILD_MS = 500  # ms while waves arrive
@@ -36,7 +36,7 @@ WAVES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class SourcedCurves:
     """Curves of states with their source."""
 
     states: tuple[tuple[WaveState, np.ndarray, np.ndarray], ...]  # state, time, waves
@@ -45,24 +45,24 @@ class Counted:
     is_writers: bool = False  # from the capture's own files, whose clocks are not aligned
 
 
-def counted(trace: Trace, sums: StateCurves, *, may_take_writers: bool) -> Counted:
+def counted(trace: Trace, sums: StateCurves, *, may_take_writers: bool) -> SourcedCurves:
     """Return the curves of the waves that were read; without waves, the curves in the capture's files."""
     if not sums.waves and may_take_writers and trace.state_curves:
         return _writers(trace)
     curves = tuple((state, sums.time, sums.count[state]) for state in LIVING)
-    return Counted(curves, sums.shares, sums.waves)
+    return SourcedCurves(curves, sums.shares, sums.waves)
 
 
-def _writers(trace: Trace) -> Counted:
+def _writers(trace: Trace) -> SourcedCurves:
     of = {curve.state: curve for curve in trace.state_curves if len(curve.time)}
     curves = tuple((state, of[state].time, of[state].waves) for state in LIVING if state in of)
     cycles = np.zeros(len(WaveState))
     for state, time, waves in curves:
         cycles[state] = (np.diff(time) * waves[:-1]).sum()
-    return Counted(curves, cycles / max(1.0, float(cycles.sum())), 0, is_writers=True)
+    return SourcedCurves(curves, cycles / max(1.0, float(cycles.sum())), 0, is_writers=True)
 
 
-def curves_of(sums: Counted) -> tuple[Curve, ...]:
+def curves_of(sums: SourcedCurves) -> tuple[Curve, ...]:
     """Return the curves to draw, EXEC at the bottom."""
     tips = {
         state: f"{state.name}: {MEANING[state]}, {percent(float(sums.shares[state]), 1)} of the waves' time"
@@ -88,7 +88,7 @@ class WaveStatesPanel(CurvePanel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Wave states: traced waves in each state over time")
-        self.made: Counted | None = None
+        self.made: SourcedCurves | None = None
         self._se: int | None = None
         self.add_choice("waves", "Which waves count", WAVES, self._now)
         self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
@@ -121,7 +121,7 @@ class WaveStatesPanel(CurvePanel):
         if self.session.trace.value is not None:
             self._rebuild.now()
 
-    def command_line(self) -> Words | None:
+    def command_line(self) -> CommandWords | None:
         """Return the command for mean, peak and share of the shown states."""
         se = self._engine()
         engine = () if se is None else (f"--se={se}",)
@@ -136,9 +136,9 @@ class WaveStatesPanel(CurvePanel):
         if trace is None or store is None:
             return
         se, is_all = self._engine(), store.is_complete
-        self._se, ask = se, self.so_far("wave_states", state_curves(se), se)
+        self._se, ask = se, self.incremental("wave_states", state_curves(se), se)
 
-        def job() -> tuple[Counted, CurveSet]:
+        def job() -> tuple[SourcedCurves, CurveSet]:
             sums = counted(trace, ask(None), may_take_writers=is_all and se is None)
             curves = CurveSet(curves_of(sums))
             curves.prepare()
@@ -146,7 +146,7 @@ class WaveStatesPanel(CurvePanel):
 
         self.run_job(job, lambda made: self._show(*made), stream=self._rebuild)
 
-    def _show(self, sums: Counted, curves: CurveSet) -> None:
+    def _show(self, sums: SourcedCurves, curves: CurveSet) -> None:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return
@@ -158,7 +158,7 @@ class WaveStatesPanel(CurvePanel):
         self.plot.set_curves(curves, "traced waves")
         self.say(self._text(trace, sums))
 
-    def _text(self, trace: Trace, sums: Counted) -> str:
+    def _text(self, trace: Trace, sums: SourcedCurves) -> str:
         shares = ", ".join(f"{state.name} {percent(float(sums.shares[state]), 1)}" for state in LIVING)
         if sums.is_writers:
             return f"{shares} · as the writer of the capture counted; clocks are not aligned"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import (
     EVERYTHING,
-    MOST_TOKENS,
+    MAX_TOKENS,
     Experiment,
     ranked,
     sample,
@@ -16,7 +16,7 @@ from rcv_py.analysis.whatif.experiments import (
 )
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
-from rcv_py.cli.answer import Answer, Part, Shown
+from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.cli.opening import opened
 from rcv_py.features.whatif.options import WhatifOptions
 from rcv_py.features.whatif.result import (
@@ -34,13 +34,13 @@ from rcv_py.work.whatif import player_of
 NOTHING_HELPS = "Nothing that was tried would change the span by more than 2 %."
 
 
-def run(options: WhatifOptions) -> Answer:
+def run(options: WhatifOptions) -> CommandAnswer:
     """Run the options as one experiment; without any, the standard experiments."""
     trace = opened(options)
     if not len(trace.waves):
         raise UsageError(f"{trace.name} has no traced waves, so nothing can be replayed.")
     changes = asked(options).changes(trace.code)
-    played = sample(trace, EVERYTHING if options.all else MOST_TOKENS)
+    played = sample(trace, EVERYTHING if options.all else MAX_TOKENS)
     player = player_of(trace, played)
     if options.path:
         return _path(options, trace, player.path(changes))
@@ -50,7 +50,7 @@ def run(options: WhatifOptions) -> Answer:
     about = facts(found, played)
 
     def text() -> Iterator[Part]:
-        yield Shown(table, trace)
+        yield TextTable(table, trace)
         if not changes and all(abs(one.share) < 0.02 for one in found):
             yield f"\n{NOTHING_HELPS}"
         yield f"\nPredicted by replaying {count(about['played_tokens'])} instructions."
@@ -61,7 +61,7 @@ def run(options: WhatifOptions) -> Answer:
         for sentence in about["assumes"]:
             yield f"  {sentence}"
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {**about, "experiments": table.rows()},
         csv=table.csv,
@@ -70,20 +70,20 @@ def run(options: WhatifOptions) -> Answer:
     )
 
 
-def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
+def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnswer:
     """The makeup of the span: causes, then instructions."""
     table = path_rows(trace, found).head(options.top)
 
     def text() -> Iterator[Part]:
-        yield Shown(path_causes(found), trace)
+        yield TextTable(path_causes(found), trace)
         yield ""
-        yield Shown(table, trace)
+        yield TextTable(table, trace)
         yield f"\nThe critical path: {count(found.length)} cycles, the spans of the compute units, summed."
         yield (
             "Instructions off the path have slack: they can be that much later without lengthening the span."
         )
 
-    return Answer(
+    return CommandAnswer(
         schema=PATH_SCHEMA,
         document=lambda: {**path_facts(found, trace), "total_rows": len(found), "rows": table.rows()},
         csv=table.csv,
@@ -92,9 +92,9 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
     )
 
 
-def asked(options: WhatifOptions) -> Asked:
+def asked(options: WhatifOptions) -> ChangeRequest:
     """Return the changes that the options name."""
-    return Asked(
+    return ChangeRequest(
         latency=options.latency or (),
         move=options.move or (),
         relax=options.relax or (),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
 
-from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import UNITS
 from rcv_py.base.text import translated
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 
 STEPS = 10  # position of a slider for an unchanged latency
-MOST = 3  # maximum factor
+MAX_FACTOR = 3  # maximum factor
 SLIDER_PX = 96
 MAX_WAVES = 16
 TITLES = {"vmem": "VMEM", "lds": "LDS", "smem": "SMEM"}
@@ -39,23 +39,23 @@ class Controls(QWidget):
         items = [item for name in UNITS for item in self._items(name)]
         row(*items, self.waves, self.barriers, spacing=6, of=self)
         for slider in self.sliders.values():
-            slider.valueChanged.connect(self._told)
-        self.waves.valueChanged.connect(self._told)
-        self.barriers.toggled.connect(self._told)
-        self._told()
+            slider.valueChanged.connect(self._on_change)
+        self.waves.valueChanged.connect(self._on_change)
+        self.barriers.toggled.connect(self._on_change)
+        self._on_change()
 
     def _items(self, name: str) -> tuple[QWidget, QWidget, QWidget]:
         return PlainLabel(TITLES[name]), self.sliders[name], self.values[name]
 
-    def _told(self) -> None:
+    def _on_change(self) -> None:
         for name, slider in self.sliders.items():
             self.values[name].setText(f"× {slider.value() / STEPS:.1f}")
         self.changed.emit()
 
     @property
-    def asked(self) -> Asked | None:
+    def asked(self) -> ChangeRequest | None:
         """Return the experiment, None while nothing is changed."""
-        asked = Asked(
+        asked = ChangeRequest(
             latency=tuple(
                 (name, slider.value() / STEPS)
                 for name, slider in self.sliders.items()
@@ -74,14 +74,14 @@ class Controls(QWidget):
         self.waves.setValue(0)
         self.barriers.setChecked(False)
         self.blockSignals(False)
-        self._told()
+        self._on_change()
 
 
 def _slider(title: str) -> QSlider:
-    tip = f"Latency of {title} operations, times a factor: from none to {MOST} times as long."
+    tip = f"Latency of {title} operations, times a factor: from none to {MAX_FACTOR} times as long."
     slider = with_tip(QSlider(Qt.Orientation.Horizontal), tip)
     slider.setAccessibleName(translated(f"Latency of {title}, in tenths"))
-    slider.setRange(0, MOST * STEPS)
+    slider.setRange(0, MAX_FACTOR * STEPS)
     slider.setValue(STEPS)
     slider.setPageStep(STEPS // 2)
     slider.setFixedWidth(SLIDER_PX)

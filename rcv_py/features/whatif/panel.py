@@ -13,16 +13,16 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from rcv_py.analysis.findings.finding import RANKED, Findings
-from rcv_py.analysis.timeline.raster import Segment
+from rcv_py.analysis.timeline.raster import RowSegment
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
-from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import count, translated
 from rcv_py.features.whatif.controls import Controls
 from rcv_py.features.whatif.result import assumptions, tried_table
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row, split
@@ -37,10 +37,10 @@ from rcv_py.ui.timeline.rows_item import RowName, RowShape
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel
 from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.work.playing import NOTHING as DRAWN_NOTHING
-from rcv_py.work.playing import Recordings, Shown
+from rcv_py.work.playing import PlayedWaves, Recordings
 
 if TYPE_CHECKING:  # it imports a compiler
     from rcv_py.analysis.whatif.predict import Prediction
@@ -58,11 +58,11 @@ FOLLOW_MS = 250  # delay after a slider moved
 RAN, WOULD = "ran", "would"  # next to rows
 WAVE, UNIT = "wave", "unit"
 SCOPES = {WAVE: "The selected wave", UNIT: "Its compute unit"}
-MOST_WAVES = 64  # maximum waves of a compute unit that are drawn, nearest to the selected wave
+MAX_WAVES = 64  # maximum waves of a compute unit that are drawn, nearest to the selected wave
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class ExperimentRow:
     """A row of the panel."""
 
     text: str
@@ -80,12 +80,12 @@ class WhatIfPanel(TimelinePanel):
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))
         super().__init__(ui, self.source, "The selected wave as it ran, and as it would run")
-        self.experiments: tuple[Experiment, ...] = ()
+        self.experiments: tuple[ExperimentRow, ...] = ()
         self.known: dict[tuple[object, ...], Prediction] = {}  # by changes
         self.refused: dict[tuple[object, ...], str] = {}
         self._flag = CancelFlag()
         self._is_stopped = not find_spec("numba")
-        self._chosen: Experiment | None = None
+        self._chosen: ExperimentRow | None = None
         self.controls = Controls()
         self.view = RowsView(ui.theme, ui.settings)
         self.view.setAccessibleName(translated("Experiments, with what each would gain"))
@@ -95,17 +95,17 @@ class WhatIfPanel(TimelinePanel):
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.remembered["table"] = self.view
         self.drawn = DRAWN_NOTHING
-        self.scope = Choice("Which waves are drawn as they ran and as they would run", SCOPES)
+        self.scope = ChoiceBox("Which waves are drawn as they ran and as they would run", SCOPES)
         self.remembered["scope"] = self.scope
         self.keep = with_tip(
             QPushButton(translated("Keep")), "Keep this experiment as a row, and set the sliders back."
         )
         self.stop = with_tip(QPushButton(translated("Stop")), "Stop playing, or go on with what is left.")
-        self.note, self.told = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
+        self.note, self.outcome = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
         for button in (self.keep, self.stop):
             button.setProperty("small", True)
         head = row(self.controls, self.keep, (self.note, 1), self.stop, margins=BAR, spacing=8)
-        below = row(self.scope, (self.told, 1), margins=BAR, spacing=8)
+        below = row(self.scope, (self.outcome, 1), margins=BAR, spacing=8)
         self.split = split(self.view, boxed(column((self.timeline, 1), below)), sizes=(500, 400))
         self.remembered["sizes"] = self.split
         self.empty = WithEmptyState(self.split)
@@ -144,17 +144,17 @@ class WhatIfPanel(TimelinePanel):
         if trace is None or self.why_missing("waves"):
             return
 
-        def own(asked: Asked) -> Experiment:
+        def own(asked: ChangeRequest) -> ExperimentRow:
             try:
                 changes = tuple(asked.changes(trace.code))
             except RcvError as error:
-                return Experiment(" ".join(asked.words), words=asked.words, why_not=str(error))
-            return Experiment("; ".join(one.text for one in changes), changes, words=asked.words)
+                return ExperimentRow(" ".join(asked.words), words=asked.words, why_not=str(error))
+            return ExperimentRow("; ".join(one.text for one in changes), changes, words=asked.words)
 
         wanted = (() if live is None else (live,)) + self.session.experiments.value
         findings: Findings | None = self.ui.results.cell("findings").value
         remedies = [
-            Experiment(
+            ExperimentRow(
                 one.remedy if one.trial is None else one.trial.text,
                 () if one.trial is None else one.trial.changes,
                 one.title,
@@ -180,7 +180,7 @@ class WhatIfPanel(TimelinePanel):
         self._draw_soon.ask()
         self._play_next()
 
-    def _place(self, experiment: Experiment) -> tuple[bool, float]:
+    def _place(self, experiment: ExperimentRow) -> tuple[bool, float]:
         """Order rows by predicted gain, largest first; rows that cannot be played come last."""
         known = self.known.get(experiment.changes)
         return not experiment.changes, 0.0 if known is None else known.share
@@ -199,7 +199,7 @@ class WhatIfPanel(TimelinePanel):
 
     # -- playing ----------------------------------------------------------------------------------------
 
-    def _next(self) -> Experiment | None:
+    def _next(self) -> ExperimentRow | None:
         """Return the first experiment that was not played."""
         return next(
             (
@@ -270,7 +270,7 @@ class WhatIfPanel(TimelinePanel):
         self.note.setText(self._note(left))
         self.note.setToolTip(tooltip("" if found is None else " ".join(assumptions(found))))
 
-    def _why_not(self, experiment: Experiment) -> str:
+    def _why_not(self, experiment: ExperimentRow) -> str:
         return experiment.why_not or self.refused.get(experiment.changes, "")
 
     def _note(self, left: int) -> str:
@@ -299,7 +299,7 @@ class WhatIfPanel(TimelinePanel):
         recordings, held = self._played(), store.batches
         self.run_job(lambda: recordings.rows(held, chosen.changes, waves), self._show_drawn, "rows")
 
-    def _waves(self) -> list[Wave]:
+    def _waves(self) -> list[TracedWave]:
         """Return the drawn waves among the waves in memory."""
         trace, store, wave = self.session.trace.value, self.session.store, self.session.wave()
         if trace is None or store is None or wave is None:
@@ -307,11 +307,11 @@ class WhatIfPanel(TimelinePanel):
         if self.scope.value == WAVE:
             return [wave]
         rows = waves_of_unit(trace, wave.row)
-        near = np.argsort(np.abs(trace.waves.begin[rows] - wave.begin), kind="stable")[:MOST_WAVES]
+        near = np.argsort(np.abs(trace.waves.begin[rows] - wave.begin), kind="stable")[:MAX_WAVES]
         found = (store.wave(row) for row in rows[near].tolist())
         return [one for one in found if one is not None]
 
-    def _show_drawn(self, drawn: Shown) -> None:
+    def _show_drawn(self, drawn: PlayedWaves) -> None:
         trace, wave = self.session.trace.value, self.session.wave()
         self.drawn = drawn
         self.source.texts = () if trace is None else trace.code.text
@@ -321,10 +321,10 @@ class WhatIfPanel(TimelinePanel):
         self.timeline.plot.rows_changed()
         self.timeline.setVisible(bool(drawn.rows))
         if not drawn.rows or trace is None or wave is None:
-            self.told.setText(CHOOSE)
+            self.outcome.setText(CHOOSE)
             return
         if not drawn.after:
-            self.told.setText(NOT_PLAYED)
+            self.outcome.setText(NOT_PLAYED)
             return
         name = str(wave.id)
         if self.scope.value == UNIT:
@@ -333,7 +333,7 @@ class WhatIfPanel(TimelinePanel):
         change = drawn.after - drawn.before
         by = f"{'−' if change < 0 else '+'}{count(abs(change))}" if change else "no change"
         lived = f"{name}: {count(drawn.before)} cycles from the first instruction to the last"
-        self.told.setText(f"{lived}, predicted {count(drawn.after)} ({by}).")
+        self.outcome.setText(f"{lived}, predicted {count(drawn.after)} ({by}).")
 
     # -- the timeline -----------------------------------------------------------------------------------
 
@@ -382,10 +382,10 @@ class WhatIfPanel(TimelinePanel):
         """Count nothing."""
         return ""
 
-    def _segment_at(self, row: int, time: int) -> Segment | None:
+    def _segment_at(self, row: int, time: int) -> RowSegment | None:
         return self.source.rows[row].at(time) if 0 <= row < len(self.source.rows) else None
 
-    def _token_at(self, row: int, time: int) -> tuple[Segment, int] | None:
+    def _token_at(self, row: int, time: int) -> tuple[RowSegment, int] | None:
         if (segment := self._segment_at(row, time)) is None:
             return None
         token = token_at(segment, time, self.timeline.plot.pixel_at(time), self.timeline.plot.depth)
@@ -410,7 +410,7 @@ class WhatIfPanel(TimelinePanel):
         """Return the panel's command."""
         return [self.copy_action]
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the chosen experiment; for a remedy, predicted findings; or None."""
         chosen = self._chosen
         if not self.experiments:

@@ -6,13 +6,13 @@ from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.base.text import count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Bars, Note, Section, Series
+from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
 
 TOP = 15
 
 
-def experiments(inputs: ReportInputs) -> Section | None:
+def experiments(inputs: ReportInputs) -> ReportSection | None:
     """The standard experiments, each alone; only in a report with predictions."""
     player = inputs.player
     if player is None or not player.recordings():
@@ -24,15 +24,15 @@ def experiments(inputs: ReportInputs) -> Section | None:
     if not found:
         return None
     shown = cells.report_table(prediction_table(found), inputs.trace)
-    notes = [Note(sentence) for sentence in assumptions(found[0])]
+    notes = [ReportNote(sentence) for sentence in assumptions(found[0])]
     intro = (
         f"Predicted by replaying {count(found[0].tokens)} instructions with each change alone: no "
         "promise. Changes refer to the span of the traced compute units; a range covers guesses and units."
     )
-    return Section("whatif", "What if", (shown, *notes), intro)
+    return ReportSection("whatif", "What if", (shown, *notes), intro)
 
 
-def critical_path(inputs: ReportInputs) -> Section | None:
+def critical_path(inputs: ReportInputs) -> ReportSection | None:
     """The makeup of the span; only in a report with predictions."""
     player = inputs.player
     if player is None or not player.recordings():
@@ -41,7 +41,7 @@ def critical_path(inputs: ReportInputs) -> Section | None:
 
     found = player.path()
     causes = path_causes(found)
-    bars = Bars(
+    bars = ReportBars(
         "The critical path by cause",
         causes.plain("cause"),
         (Series("cycles", causes.plain("cycles"), "accent"),),
@@ -52,10 +52,10 @@ def critical_path(inputs: ReportInputs) -> Section | None:
         "making them faster saves nothing."
     )
     rows = cells.report_table(path_rows(inputs.trace, found).head(TOP), inputs.trace)
-    return Section("critical-path", "The critical path", (bars, rows), intro)
+    return ReportSection("critical-path", "The critical path", (bars, rows), intro)
 
 
-def peaks(inputs: ReportInputs) -> Section | None:
+def peaks(inputs: ReportInputs) -> ReportSection | None:
     """How near the kernel and its loops are to the peaks of a compute unit and of memory."""
     if not inputs.waves or inputs.is_sampled:
         return None
@@ -63,5 +63,5 @@ def peaks(inputs: ReportInputs) -> Section | None:
     if not any(one.flop() or one.bytes for one in found.scopes):
         return None
     table = cells.report_table(roofline_table(inputs.trace, found), inputs.trace)
-    said = [Note(text) for one in found.scopes[:1] for text in computed_texts(one.computed)]
-    return Section("roofline", "Roofline", (table, *said), NOTE)
+    said = [ReportNote(text) for one in found.scopes[:1] for text in computed_texts(one.computed)]
+    return ReportSection("roofline", "Roofline", (table, *said), NOTE)

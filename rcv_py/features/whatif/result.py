@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from rcv_py.base.text import percent
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
-from rcv_py.results.field import At, Field, unknown
+from rcv_py.results.field import Field, ShownIn, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 if TYPE_CHECKING:  # they import a compiler, and the window names fields before any replay
     from rcv_py.analysis.whatif.critical_path import PathTable
-    from rcv_py.analysis.whatif.experiments import Sample
+    from rcv_py.analysis.whatif.experiments import SampledWaves
     from rcv_py.analysis.whatif.predict import Prediction
     from rcv_py.model.trace import Trace
 
@@ -39,10 +39,10 @@ PREDICTIONS = Spec.of(
     ),
     CHANGE("low", "Minimum of the change under all guesses and on each compute unit", "from"),
     CHANGE("high", "Maximum of the change under all guesses", "to"),
-    kinds.CYCLES("before", "Spans of all replayed compute units, summed", at=At.DATA),
-    kinds.CYCLES("after", "The same with the change, predicted", at=At.DATA),
-    kinds.MEAN_CYCLES("life_before", "Mean lifetime of a wave", at=At.DATA),
-    kinds.MEAN_CYCLES("life_after", "Mean lifetime of a wave with the change, predicted", at=At.DATA),
+    kinds.CYCLES("before", "Spans of all replayed compute units, summed", at=ShownIn.DATA),
+    kinds.CYCLES("after", "The same with the change, predicted", at=ShownIn.DATA),
+    kinds.MEAN_CYCLES("life_before", "Mean lifetime of a wave", at=ShownIn.DATA),
+    kinds.MEAN_CYCLES("life_after", "Mean lifetime of a wave with the change, predicted", at=ShownIn.DATA),
     nothing="No experiment was run.",
 )
 TRIED = Spec.of(
@@ -111,7 +111,7 @@ LIMITS = (
 )
 
 
-def prediction_table(found: Sequence[Prediction]) -> Table:
+def prediction_table(found: Sequence[Prediction]) -> ResultTable:
     """Return one row per experiment."""
     columns: dict[str, Sequence[Any]] = {
         "text": [one.text for one in found],
@@ -123,10 +123,10 @@ def prediction_table(found: Sequence[Prediction]) -> Table:
         "life_before": [one.life_before for one in found],
         "life_after": [one.life_after for one in found],
     }
-    return Table(PREDICTIONS, columns)
+    return ResultTable(PREDICTIONS, columns)
 
 
-def facts(found: Sequence[Prediction], played: Sample) -> dict[str, Any]:
+def facts(found: Sequence[Prediction], played: SampledWaves) -> dict[str, Any]:
     """Return the facts about all predictions."""
     return {
         "played_tokens": found[0].tokens if found else 0,
@@ -136,7 +136,7 @@ def facts(found: Sequence[Prediction], played: Sample) -> dict[str, Any]:
     }
 
 
-def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Table:
+def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> ResultTable:
     """Return one row per experiment: text, remedied finding, and the prediction or why there is none."""
     nothing = float("nan")
     columns: dict[str, Sequence[Any]] = {
@@ -147,7 +147,7 @@ def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Tab
         "high": [nothing if one is None else one.high for _, _, one, _ in found],
         "why_not": [why_not for _, _, _, why_not in found],
     }
-    return Table(TRIED, columns)
+    return ResultTable(TRIED, columns)
 
 
 def assumptions(found: Prediction) -> list[str]:
@@ -155,7 +155,7 @@ def assumptions(found: Prediction) -> list[str]:
     return [*LIMITS, *(f"{text[:1].upper()}{text[1:]}." for text in found.guesses)]
 
 
-def path_rows(trace: Trace, found: PathTable) -> Table:
+def path_rows(trace: Trace, found: PathTable) -> ResultTable:
     """Return one row per instruction and cause of the critical path, then instructions off it."""
     from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - it imports a compiler
 
@@ -168,16 +168,16 @@ def path_rows(trace: Trace, found: PathTable) -> Table:
         "pieces": found.times,
         "slack": found.slack,
     }
-    return Table(PATH, columns)
+    return ResultTable(PATH, columns)
 
 
-def path_causes(found: PathTable) -> Table:
+def path_causes(found: PathTable) -> ResultTable:
     """Return the causes of the paths' cycles, one row per cause that occurs."""
     from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - as above
 
     length = max(1, found.length)
     rows = [(*CAUSES[cause], cycles, cycles / length) for cause, cycles in found.by_cause().items() if cycles]
-    return Table.of_rows(PATH_CAUSES, rows)
+    return ResultTable.of_rows(PATH_CAUSES, rows)
 
 
 def path_facts(found: PathTable, trace: Trace) -> dict[str, Any]:

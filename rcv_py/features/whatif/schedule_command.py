@@ -12,18 +12,18 @@ from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
-from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.whatif.options import ScheduleOptions
 from rcv_py.features.whatif.schedule_result import SCHEDULES, SCHEMA, move_records, schedule_table
 from rcv_py.formats.isa.mca import Estimate, estimate, find_mca
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 SHOWN = 3  # moves of a block that the text names
 
 
-def run(options: ScheduleOptions) -> Answer:
+def run(options: ScheduleOptions) -> CommandAnswer:
     """List the costliest blocks."""
     waves = choose_waves(options, (LINES, WAITS, BRANCHES))
     trace, code = waves.trace, waves.code
@@ -39,7 +39,7 @@ def run(options: ScheduleOptions) -> Answer:
             for row, one in zip(table.rows(), found, strict=True)
         ]
 
-    def footer(_: Table) -> Iterator[str]:
+    def footer(_: ResultTable) -> Iterator[str]:
         yield ""
         for one in found:
             texts = [f"{row} before {before} ({saved} cycles)" for row, before, saved in one.moves[:SHOWN]]

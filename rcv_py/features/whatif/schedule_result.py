@@ -10,10 +10,10 @@ import numpy as np
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, Field, rows_field
+from rcv_py.results.field import Field, ShownIn, rows_field
 from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 _MOVE = (
     kinds.ROW("instruction", "Index of the load that is moved"),
@@ -27,7 +27,7 @@ SCHEDULES = Spec.of(
     kinds.INDEX("block", "Number of the block, counted from 0"),
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last", key="last"),
-    kinds.COUNT("instructions", "Instructions in it, waits and nops aside", at=At.DATA | At.WINDOW),
+    kinds.COUNT("instructions", "Instructions in it, waits and nops aside", at=ShownIn.DATA | ShownIn.WINDOW),
     kinds.COUNT("hits", "Executions"),
     kinds.SHARE("share_of_total", "Part of latency and idle time of all instructions", "of all"),
     replace(kinds.MEAN_CYCLES, text=lambda cycles: f"{cycles:,.0f}")(
@@ -74,7 +74,7 @@ def schedule_table(
     found: Sequence[BlockSchedule],
     total: int,
     estimates: Sequence[float] | None = None,
-) -> Table:
+) -> ResultTable:
     """Return one row per block; `total` is latency and idle of all instructions, in cycles.
 
     `estimates` are llvm-mca's cycles of each block, nan if it has none; None: it was not run.
@@ -83,7 +83,9 @@ def schedule_table(
         "share_of_total": np.array([one.cost for one in found], dtype=np.float64) / max(1, total),
         "source": sources(trace, np.array([one.first for one in found], dtype=np.int64)),
     }
-    return Table.of(SCHEDULES, found, columns if estimates is None else {**columns, "llvm_mca": estimates})
+    return ResultTable.of(
+        SCHEDULES, found, columns if estimates is None else {**columns, "llvm_mca": estimates}
+    )
 
 
 def move_records(one: BlockSchedule) -> list[dict[str, int]]:

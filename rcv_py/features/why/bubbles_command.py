@@ -9,15 +9,15 @@ import numpy as np
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.why.bubbles_result import SCHEMA, bubble_table, facts
 from rcv_py.features.why.options import BubblesOptions
 from rcv_py.model.modes import ReferenceRule
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 
-def run(options: BubblesOptions) -> Answer:
+def run(options: BubblesOptions) -> CommandAnswer:
     """Rank the instructions of a capture."""
     rule = ReferenceRule(options.rule)
     waves = choose_waves(options, (BUBBLES[rule],), (MATRIX,))
@@ -36,7 +36,7 @@ def run(options: BubblesOptions) -> Answer:
     )
 
 
-def _footer(found: Bubbles, table: Table, rule: ReferenceRule) -> Iterator[str]:
+def _footer(found: Bubbles, table: ResultTable, rule: ReferenceRule) -> Iterator[str]:
     part, resident = sum(table.plain("bubbles")), found.resident
     is_ours = rule is ReferenceRule.OURS
     empty = "nothing happened" if is_ours else "no wave issued"

@@ -15,7 +15,7 @@ from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOUR
 from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 NO_INSTRUCTION = "no instruction of the program"
 _CHARGED = replace(kinds.MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
@@ -90,7 +90,7 @@ SCHEMA = Schema(
 )
 
 
-def bubble_table(trace: Trace, found: Bubbles) -> Table:
+def bubble_table(trace: Trace, found: Bubbles) -> ResultTable:
     """Return one row per instruction with a charge, the largest first."""
     texts = [trace.code.text[line] if line >= 0 else NO_INSTRUCTION for line in found.line.tolist()]
     columns: Columns = {
@@ -98,7 +98,7 @@ def bubble_table(trace: Trace, found: Bubbles) -> Table:
         "share_of_bubbles": found.total / max(1, found.bubble),
         "source": sources(trace, found.line),
     }
-    return Table.of(BUBBLES, found, columns)
+    return ResultTable.of(BUBBLES, found, columns)
 
 
 def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> dict[str, Any]:
@@ -123,4 +123,4 @@ def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> 
 
 def _simds(found: Bubbles) -> list[dict[str, Any]]:
     sums = {field.name: found.of_simd[field.key or field.name] for field in _SUMS}
-    return Table(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **sums}).rows()
+    return ResultTable(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **sums}).rows()

@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.text import count, known_percent, percent, plural, short_place
-from rcv_py.cli.answer import Answer, Column, Grid, Part, heading, max_nested, nothing
+from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, heading, max_nested, nothing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.why.options import CausesOptions
 from rcv_py.features.why.result import (
@@ -33,17 +33,17 @@ from rcv_py.results.places import short_sources
 
 MAX_LISTED = 3  # parts of a row that the text shows
 
-_NUMBERS = tuple(Column(field.title, True) for field in (STALL, SHARE_OF_STALL, IDLE, TIMES))
-_CAUSES = (*_NUMBERS, Column("cause"), Column("because", elastic="right"))
+_NUMBERS = tuple(TextColumn(field.title, True) for field in (STALL, SHARE_OF_STALL, IDLE, TIMES))
+_CAUSES = (*_NUMBERS, TextColumn("cause"), TextColumn("because", elastic="right"))
 _LINES = (
-    Column("#", True),
+    TextColumn("#", True),
     *_NUMBERS,
-    Column("instruction", elastic="right"),
-    Column("source", elastic="left"),
+    TextColumn("instruction", elastic="right"),
+    TextColumn("source", elastic="left"),
 )
 
 
-def run(options: CausesOptions) -> Answer:
+def run(options: CausesOptions) -> CommandAnswer:
     """List the causes, instructions or producers of a capture."""
     waves = choose_waves(options, (ATTRIBUTION,))
     trace, by = waves.trace, options.by
@@ -63,7 +63,7 @@ def run(options: CausesOptions) -> Answer:
         else:
             yield waves.why_none("stalls") or nothing("stall and no idle time", options, BY[by].nothing)
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
             "by": by,
@@ -90,7 +90,7 @@ class _Printed:
         table, short = self.table, short_sources(self.trace)
         named = keys(self.groups, self.by).tolist()
         rows = [cells for at, key in enumerate(named) for cells in self._cells(at, key, short)]
-        yield Grid(_CAUSES if self.by == "cause" else _LINES, rows)
+        yield TextGrid(_CAUSES if self.by == "cause" else _LINES, rows)
         read = f"{table.waves:,} of " if table.waves < table.of else ""
         yield (
             f"\n{known_percent(table.explained)} of {count(table.total_stall)} stalled and "

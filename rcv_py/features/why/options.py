@@ -12,7 +12,7 @@ from rcv_py.cli.options.option import (
 CAUSES_BY = ("cause", "instruction", "producer")
 
 
-class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 5"):
+class WaitsOptions(shared.OfWaves, shared.RowOptions, example="rcv waits FOLDER --top 5"):
     """Show what waits waited for, and how long memory took."""
 
     latency: bool = flag("the memory latency of each instruction instead", one_of="instead")
@@ -25,7 +25,7 @@ class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 
     sort: str | None = shared.sort("stall")
 
 
-class CausesOptions(shared.OfWaves, shared.Rows, example="rcv causes FOLDER --by producer --top 5"):
+class CausesOptions(shared.OfWaves, shared.RowOptions, example="rcv causes FOLDER --by producer --top 5"):
     """Show why waves stalled and idled, and what is to blame."""
 
     by: str = option(

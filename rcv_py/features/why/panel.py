@@ -169,7 +169,7 @@ class WhyPanel(TablePanel[Any]):
             return
         name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
         inside = rows_in(trace, window)
-        ask = self.so_far(f"{grouping.id} of a range", reduction, window, inside)
+        ask = self.incremental(f"{grouping.id} of a range", reduction, window, inside)
 
         def job() -> Any:
             own = ways(name).rows
@@ -300,7 +300,7 @@ class WhyPanel(TablePanel[Any]):
         note = "" if self.result is None else self.note.text()
         return ", ".join(filter(None, (self.grouping.text.lower(), note)))
 
-    def command_line(self) -> command_text.Words | None:
+    def command_line(self) -> command_text.CommandWords | None:
         """Return the command that prints the grouping."""
         command, *words = self.grouping.words()
         line = () if self.only_line is None else (f"--line={self.only_line}",)

@@ -10,7 +10,7 @@ from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.base.text import known_percent
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Bars, Note, Section, Series, Share, Stacked
+from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, ReportShare, Series, Stacked
 from rcv_py.features.why.bubbles_result import bubble_table
 from rcv_py.features.why.waits_result import MEDIAN, SHARE_OF_STALL, TIMES
 from rcv_py.results.common import IDLE, STALL
@@ -29,7 +29,7 @@ _NO_ISSUE = (
 )
 
 
-def causes(inputs: ReportInputs) -> Section | None:
+def causes(inputs: ReportInputs) -> ReportSection | None:
     """Stalled and idle cycles by cause, and the largest of them with the instruction to blame."""
     found = inputs.causes
     if found is None or not len(found):
@@ -43,7 +43,7 @@ def causes(inputs: ReportInputs) -> Section | None:
     explained, explained_idle = known_percent(found.explained), known_percent(found.explained_idle)
     intro = f"{explained} of the stalled and {explained_idle} of the idle cycles have a cause. {note}"
     parts = (
-        Bars(
+        ReportBars(
             "Stalled and idle cycles by cause",
             [cause.name for cause in about],
             (Series("stall", groups.stall.tolist()), Series("idle", groups.idle.tolist())),
@@ -75,7 +75,7 @@ def causes(inputs: ReportInputs) -> Section | None:
             caption=f"The {len(top)} largest: where cycles were paid, and which instruction caused them",
         ),
     )
-    return Section("causes", "Why cycles were spent", parts, intro)
+    return ReportSection("causes", "Why cycles were spent", parts, intro)
 
 
 def main_producer(found: Attribution, cause: int) -> int:
@@ -84,7 +84,7 @@ def main_producer(found: Attribution, cause: int) -> int:
     return int(own.producer[0]) if len(own) else -1
 
 
-def waits(inputs: ReportInputs) -> Section | None:
+def waits(inputs: ReportInputs) -> ReportSection | None:
     """Each wait with the instructions it waited for."""
     waits, latency = inputs.waits.blocking, inputs.waits.latency
     if not len(waits):
@@ -104,10 +104,10 @@ def waits(inputs: ReportInputs) -> Section | None:
         cells.declared(MEDIAN, (None if np.isnan(cycles) else cycles for cycles in medians)),
         cells.texts("others", (", ".join(f"{line:,}" for line in own[1:]) for own in producers)),
     )
-    return Section("waits", "Waits, and what they waited for", (shown,), _NO_STOPWATCH)
+    return ReportSection("waits", "Waits, and what they waited for", (shown,), _NO_STOPWATCH)
 
 
-def idle_simds(inputs: ReportInputs) -> Section | None:
+def idle_simds(inputs: ReportInputs) -> ReportSection | None:
     """Cycles in which a SIMD held waves and nothing happened, by the instructions they waited in."""
     if not inputs.waves:
         return None
@@ -116,16 +116,16 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
         return None
     computed = found.no_issue - found.bubble
     parts = (
-        Share("a wave issued", found.resident - found.no_issue, "issue"),
-        *((Share("only the matrix unit worked", computed, "hidden"),) if computed else ()),
-        Share("nothing happened", found.bubble, "stall"),
+        ReportShare("a wave issued", found.resident - found.no_issue, "issue"),
+        *((ReportShare("only the matrix unit worked", computed, "hidden"),) if computed else ()),
+        ReportShare("nothing happened", found.bubble, "stall"),
     )
     shown = cells.report_table(bubble_table(inputs.trace, found).head(TOP), inputs.trace)
     plot = Stacked("Cycles of SIMDs that held a recorded wave", parts)
-    return Section("bubbles", "When nothing happened on a SIMD", (plot, shown), _NO_ISSUE)
+    return ReportSection("bubbles", "When nothing happened on a SIMD", (plot, shown), _NO_ISSUE)
 
 
-def hidden(inputs: ReportInputs) -> Section | None:
+def hidden(inputs: ReportInputs) -> ReportSection | None:
     """Instructions by the cycles that other waves did not hide."""
     trace = inputs.trace
     if not inputs.waves or why_not_hidden(trace):
@@ -147,5 +147,5 @@ def hidden(inputs: ReportInputs) -> Section | None:
         Series("not hidden", (remaining,), "accent"),
         Series("hidden by other waves", (total - remaining,), "hidden"),
     )
-    plot = Bars("Latency and idle of all instructions", ("all instructions",), series)
-    return Section("hidden", "What no other wave hid", (plot, shown, Note(found.assumption)))
+    plot = ReportBars("Latency and idle of all instructions", ("all instructions",), series)
+    return ReportSection("hidden", "What no other wave hid", (plot, shown, ReportNote(found.assumption)))

@@ -14,7 +14,7 @@ from rcv_py.results import common, kinds
 from rcv_py.results.field import record_field, rows_field
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Column, Spec, Table, Words
+from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Spec
 
 _CAUSE = kinds.TEXT("cause", "Stable name of the cause")
 SHARE_OF_STALL = kinds.SHARE(
@@ -130,26 +130,26 @@ def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 6)
 
 
-def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> Table:
+def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> ResultTable:
     """Return one row per cause, instruction or producer of `groups`; shares are of `total_stall`."""
     about = _causes(groups.cause) if by == "cause" else placed(trace, keys(groups, by))
-    return Table.of(BY[by], groups, about | _share(groups, total_stall))
+    return ResultTable.of(BY[by], groups, about | _share(groups, total_stall))
 
 
-def each_table(trace: Trace, found: Attribution, total_stall: int) -> Table:
+def each_table(trace: Trace, found: Attribution, total_stall: int) -> ResultTable:
     """Return one row per late instruction, cause and instruction to blame; shares are of `total_stall`."""
     columns = placed(trace, found.line) | placed(trace, found.producer, "producer_")
-    cause = Words([cause.name.lower() for cause in Cause], found.cause.astype(np.int64))
-    return Table.of(EACH, found, columns | {"cause": cause} | _share(found, total_stall))
+    cause = DictionaryColumn([cause.name.lower() for cause in Cause], found.cause.astype(np.int64))
+    return ResultTable.of(EACH, found, columns | {"cause": cause} | _share(found, total_stall))
 
 
-def blamed_table(trace: Trace, groups: Attribution, total_stall: int) -> Table:
+def blamed_table(trace: Trace, groups: Attribution, total_stall: int) -> ResultTable:
     """Return one row per instruction to blame; shares are of `total_stall`."""
     columns = placed(trace, groups.producer, "producer_") | _share(groups, total_stall)
-    return Table.of(BLAMED, groups, columns)
+    return ResultTable.of(BLAMED, groups, columns)
 
 
-def flat_table(trace: Trace, found: Attribution, groups: Attribution, by: str) -> Table:
+def flat_table(trace: Trace, found: Attribution, groups: Attribution, by: str) -> ResultTable:
     """Return the rows of `each_table` as spreadsheets have them, in the order of `groups`."""
     own = [np.flatnonzero(keys(found, by) == one) for one in keys(groups, by).tolist()]
     part = found.where(np.concatenate(own) if own else np.zeros(0, dtype=np.int64))
@@ -166,9 +166,9 @@ def keys(table: Attribution, by: str) -> np.ndarray:
     return {"cause": table.cause, "instruction": table.line, "producer": table.producer}[by]
 
 
-def in_order(groups: Attribution, table: Table, by: str, *, descending: bool) -> Attribution:
+def in_order(groups: Attribution, table: ResultTable, by: str, *, descending: bool) -> Attribution:
     """Return the rows of a table by one of its fields, or by `cycles`: stall and gaps."""
-    ranked = Table(table.spec.with_field(_CYCLES), {**table.columns, "cycles": groups.cycles})
+    ranked = ResultTable(table.spec.with_field(_CYCLES), {**table.columns, "cycles": groups.cycles})
     return groups.where(ranked.order(by, descending=descending))
 
 
@@ -188,10 +188,10 @@ def documents(
 def _causes(cause: np.ndarray) -> dict[str, Column]:
     texts, number = [CAUSE_TEXT[one] for one in Cause], cause.astype(np.int64)
     return {
-        "cause": Words([one.name.lower() for one in Cause], number),
-        "name": Words([text.name for text in texts], number),
-        "because": Words([text.sentence for text in texts], number),
-        "evidence": Words([text.evidence for text in texts], number),
+        "cause": DictionaryColumn([one.name.lower() for one in Cause], number),
+        "name": DictionaryColumn([text.name for text in texts], number),
+        "because": DictionaryColumn([text.sentence for text in texts], number),
+        "evidence": DictionaryColumn([text.evidence for text in texts], number),
         "is_certain": np.array([text.is_certain for text in texts], dtype=bool)[number],
     }
 

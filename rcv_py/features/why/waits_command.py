@@ -10,7 +10,17 @@ import numpy as np
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import count, percent, plural, short_place
-from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, listing, max_nested, nothing
+from rcv_py.cli.answer import (
+    CommandAnswer,
+    Part,
+    TextColumn,
+    TextGrid,
+    TextTable,
+    heading,
+    listing,
+    max_nested,
+    nothing,
+)
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.features.whatif.result import signed
 from rcv_py.features.why.options import WaitsOptions
@@ -32,7 +42,7 @@ from rcv_py.features.why.waits_result import (
 )
 from rcv_py.features.why.waits_result import WAITS as WAIT_ROWS
 from rcv_py.results.places import short_sources
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 
 if TYPE_CHECKING:
     from rcv_py.analysis.whatif.hoist import Tried
@@ -40,15 +50,15 @@ if TYPE_CHECKING:
 MAX_LISTED = 4  # producers of a wait that the text shows
 
 _COLUMNS = (
-    Column("#", True),
-    *(Column(field.title, True) for field in (TIMES, STALL, SHARE_OF_STALL)),
-    Column("latency", True),
-    Column("instruction", elastic="right"),
-    Column("source", elastic="left"),
+    TextColumn("#", True),
+    *(TextColumn(field.title, True) for field in (TIMES, STALL, SHARE_OF_STALL)),
+    TextColumn("latency", True),
+    TextColumn("instruction", elastic="right"),
+    TextColumn("source", elastic="left"),
 )
 
 
-def run(options: WaitsOptions) -> Answer:
+def run(options: WaitsOptions) -> CommandAnswer:
     """List the waits of a capture, the latencies, or the inverted waits."""
     if options.inverted:
         return _inverted(options)
@@ -74,7 +84,7 @@ def run(options: WaitsOptions) -> Answer:
         if not len(rows):
             yield _why_none(waves, summary, options)
         elif options.latency:
-            yield Shown(shown, trace)
+            yield TextTable(shown, trace)
             instructions = plural(len(table), "instruction")
             of = f"\n{len(shown):,} of {instructions} in {_waves(waves, summary)}"
             yield f"{of}, cycles from issue to result."
@@ -82,7 +92,7 @@ def run(options: WaitsOptions) -> Answer:
         else:
             yield from _waits(waves, summary, rows)
 
-    return Answer(
+    return CommandAnswer(
         schema=SCHEMA,
         document=document,
         csv=shown.csv if options.latency else lambda: flat_table(trace, summary, rows).csv(),
@@ -91,18 +101,18 @@ def run(options: WaitsOptions) -> Answer:
     )
 
 
-def _inverted(options: WaitsOptions) -> Answer:
+def _inverted(options: WaitsOptions) -> CommandAnswer:
     from rcv_py.analysis.whatif.experiments import sample  # noqa: PLC0415 - it imports a compiler
-    from rcv_py.analysis.whatif.hoist import tried  # noqa: PLC0415 - as above
+    from rcv_py.analysis.whatif.hoist import predicted_moves  # noqa: PLC0415 - as above
     from rcv_py.work.whatif import player_of  # noqa: PLC0415 - as above
 
     waves = choose_waves(options, (LOAD_ORDER,))
     trace, found = waves.trace, waves.of(LOAD_ORDER)
-    attempt = tried(player_of(trace, sample(trace)), found) if len(found) else None
+    attempt = predicted_moves(player_of(trace, sample(trace)), found) if len(found) else None
     table = load_table(trace, found, attempt)[load_rows(found, options.line)]
     facts = {"wave": options.wave, **load_facts(found, attempt)}
 
-    def footer(shown: Table) -> Iterator[str]:
+    def footer(shown: ResultTable) -> Iterator[str]:
         yield f"\n{len(shown):,} of {plural(len(table), 'move')}.  At most: of all cycles of waves."
         yield from _predicted(attempt)
 
@@ -121,7 +131,7 @@ def _predicted(attempt: Tried | None) -> Iterator[str]:
     yield "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
 
 
-def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[Table, np.ndarray]:
+def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[ResultTable, np.ndarray]:
     """Return the table, and the shown rows in order."""
     line = options.line
     if options.latency:
@@ -144,7 +154,7 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
     """A table, with producers below their wait."""
     short, table = short_sources(waves.trace), summary.blocking
     waits = wait_documents(waves.trace, summary, rows)
-    yield Grid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
+    yield TextGrid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
     total, part = int(table.stall.sum()), int(table.stall[rows].sum())
     share = f"{percent(part, total)} of " if total else ""
     yield (

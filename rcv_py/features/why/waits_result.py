@@ -14,10 +14,10 @@ from rcv_py.base.text import count
 from rcv_py.features.whatif.result import CHANGE
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, Field, of_analysis, record_field, rows_field, unknown
+from rcv_py.results.field import Field, ShownIn, of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Form, Schema
-from rcv_py.results.table import Column, Columns, Spec, Table
+from rcv_py.results.table import Column, Columns, ResultTable, Spec
 
 if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without trying moves
     from rcv_py.analysis.whatif.hoist import Tried
@@ -139,11 +139,11 @@ def totals(found: WaitSummary) -> dict[str, int]:
     return {"waits": len(table), **sums}
 
 
-def wait_table(trace: Trace, found: WaitSummary) -> Table:
+def wait_table(trace: Trace, found: WaitSummary) -> ResultTable:
     """Return one row per wait instruction that ran, most stall first."""
     waits = found.blocking
     share: dict[str, Column] = {"share_of_stall": waits.stall / max(1, int(waits.stall.sum()))}
-    return Table.of(WAITS, waits, placed(trace, waits.line) | share)
+    return ResultTable.of(WAITS, waits, placed(trace, waits.line) | share)
 
 
 def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
@@ -156,7 +156,7 @@ def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
     return np.flatnonzero(waited | (table.line == line))
 
 
-def producer_table(trace: Trace, found: WaitSummary) -> Table:
+def producer_table(trace: Trace, found: WaitSummary) -> ResultTable:
     """Return one row per wait and an instruction that it waited for, in the order of waits."""
     table, wait = found.blocking, _wait_of(found)
     blamed = placed(trace, table.producer, "producer_")
@@ -164,16 +164,16 @@ def producer_table(trace: Trace, found: WaitSummary) -> Table:
         "share_of_wait_stall": table.charged / np.maximum(1, table.stall[wait]),
         "median_latency": _latency(found, table.producer)["median"],
     }
-    return Table.of(PRODUCERS, table, placed(trace, table.line[wait]) | blamed | numbers)
+    return ResultTable.of(PRODUCERS, table, placed(trace, table.line[wait]) | blamed | numbers)
 
 
-def latency_table(trace: Trace, found: WaitSummary) -> Table:
+def latency_table(trace: Trace, found: WaitSummary) -> ResultTable:
     """Return one row per instruction that a wait required, most exact samples first."""
     line = found.latency.line
-    return Table(LATENCIES, {**placed(trace, line), **_latency(found, line)})
+    return ResultTable(LATENCIES, {**placed(trace, line), **_latency(found, line)})
 
 
-def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
+def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> ResultTable:
     """Return waits, by rows of `wait_table`, each followed by what it waited for, for spreadsheets."""
     table = found.blocking
     counts = np.maximum(1, np.diff(table.first)[waits])
@@ -195,7 +195,7 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
         "producer_source": sources(trace, line),
         "source": one["source"],
     }
-    return Table(FLAT, columns)
+    return ResultTable(FLAT, columns)
 
 
 def wait_documents(
@@ -204,7 +204,7 @@ def wait_documents(
     """Return the rows of a document, by rows of `wait_table`, each with at most `most` producers."""
     line = found.blocking.producer
     producers = producer_table(trace, found)
-    samples = Table(LATENCIES, {**placed(trace, line), **_latency(found, line)})
+    samples = ResultTable(LATENCIES, {**placed(trace, line), **_latency(found, line)})
 
     def waited_for(row: int) -> list[dict[str, Any]]:
         own = found.blocking.producers(row)
@@ -221,7 +221,7 @@ def wait_documents(
     return [head | {"producers": waited_for(row)} for head, row in zip(heads, waits.tolist(), strict=True)]
 
 
-def latency_documents(table: Table) -> list[dict[str, Any]]:
+def latency_documents(table: ResultTable) -> list[dict[str, Any]]:
     """Return the rows of a document of latencies."""
     return table.records((*(field.name for field in common.PLACE), *(field.name for field in _SAMPLED)))
 
@@ -255,7 +255,7 @@ LOAD_ORDER = Spec.of(
     "inverted wait",
     common.INSTRUCTION_INDEX,
     common.INSTRUCTION_TEXT,
-    replace(common.SOURCE_PLACE, at=At.DATA),
+    replace(common.SOURCE_PLACE, at=ShownIn.DATA),
     replace(_N, meaning="Executions of the wait that were inverted", key="hits"),
     kinds.CYCLES("stall", "Stall of these executions"),
     kinds.CYCLES("bound", "Cycles that the move can save at most, summed over waves", "at most"),
@@ -269,28 +269,31 @@ LOAD_ORDER = Spec.of(
     CHANGE("low", "Minimum of the change under all guesses", "from", is_unknown=True),
     CHANGE("high", "Maximum of the change under all guesses", "to", is_unknown=True),
     kinds.ROW("load", "The load that is needed first"),
-    kinds.INSTRUCTION("load_text", "Its text", at=At.DATA | At.WINDOW | At.REPORT),
+    kinds.INSTRUCTION("load_text", "Its text", at=ShownIn.DATA | ShownIn.WINDOW | ShownIn.REPORT),
     kinds.SOURCE("load_source", "Its source place as file:line; empty if it has none", "source of the load"),
     replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row >= 0 else "nowhere")(
         "before", "Instruction before which it should stand; -1: no earlier place is legal"
     ),
     kinds.COUNT(
-        "registers", "Additional registers that it takes there", "extra registers", at=At.DATA | At.WINDOW
+        "registers",
+        "Additional registers that it takes there",
+        "extra registers",
+        at=ShownIn.DATA | ShownIn.WINDOW,
     ),
     Field(
         "leaves",
         kinds.listed(kinds.ROW, "A load"),
         "Loads that the wait can leave outstanding then",
-        at=At.DATA,
+        at=ShownIn.DATA,
     ),
     Field(
         "goes_with",
         kinds.listed(kinds.ROW, "A wait"),
         "Other inverted waits that leave the same loads outstanding: moves that help together",
-        at=At.DATA,
+        at=ShownIn.DATA,
     ),
-    kinds.ROW("limit", "Instruction that the load cannot be moved above", at=At.DATA),
-    kinds.NOTE("why", "Why not", "no further, because", at=At.DATA | At.WINDOW),
+    kinds.ROW("limit", "Instruction that the load cannot be moved above", at=ShownIn.DATA),
+    kinds.NOTE("why", "Why not", "no further, because", at=ShownIn.DATA | ShownIn.WINDOW),
     nothing=("No wait is inverted: none waits for a load that was issued after loads that are needed later."),
 )
 LOAD_FACTS = (
@@ -316,7 +319,7 @@ SCHEMA = Schema(
 )
 
 
-def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Table:
+def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> ResultTable:
     """Return one row per inverted wait and load, with the predictions that were run."""
     from rcv_py.analysis.whatif.hoist import goes_with  # noqa: PLC0415 - as above
 
@@ -333,7 +336,7 @@ def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Ta
         "leaves": [list(rows) for rows in found.deferred],
         "goes_with": [mates.get(wait, []) for wait in found.wait.tolist()],
     }
-    return Table.of(LOAD_ORDER, found, {**placed(trace, found.wait), **columns})
+    return ResultTable.of(LOAD_ORDER, found, {**placed(trace, found.wait), **columns})
 
 
 def load_facts(found: LoadOrder, tried: Tried | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.base.runs import borders
 from rcv_py.model.device import StateCurve
 
-MOST = 1 << 62  # maximum cycles of a sum: clocks of real captures never reach it
+MAX_CYCLES = 1 << 62  # maximum cycles of a sum: clocks of real captures never reach it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,10 +93,10 @@ def _walk(  # noqa: PLR0917 - compiled
             if 0 <= row < sums.shape[1]:
                 latency = max(int(duration[token]), int(stall[token]))
                 sums[_HITS, row] += 1
-                sums[_LATENCY, row] = min(int(sums[_LATENCY, row]) + latency, MOST)
-                sums[_STALL, row] = min(int(sums[_STALL, row]) + int(stall[token]), MOST)
+                sums[_LATENCY, row] = min(int(sums[_LATENCY, row]) + latency, MAX_CYCLES)
+                sums[_STALL, row] = min(int(sums[_STALL, row]) + int(stall[token]), MAX_CYCLES)
                 idle = max(int(time[token]) - reached, 0)
-                sums[_IDLE, row] = min(int(sums[_IDLE, row]) + idle, MOST)
+                sums[_IDLE, row] = min(int(sums[_IDLE, row]) + idle, MAX_CYCLES)
                 reached = max(reached, int(time[token]) + latency)
 
 

@@ -24,7 +24,7 @@ _DIGITS = 16  # of a number that are read: texts are untrusted
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class QueueEffect:
     """The effect of an instruction on the queues."""
 
     pushes: tuple[str, ...] = ()  # queues that get it; those in _SHARED belong to several counters
@@ -136,7 +136,7 @@ _PUSHED, _TAKEN, _IS_UNORDERED = range(3)
 
 
 def _steps_of(
-    effect: Effect, queue: Mapping[str, int], shared: Mapping[str, tuple[str, ...]]
+    effect: QueueEffect, queue: Mapping[str, int], shared: Mapping[str, tuple[str, ...]]
 ) -> list[tuple[int, int, int]]:
     steps = [(_PUSH, queue[name], 0) for name in effect.pushes]
     steps += [(_UNORDER, queue[name], 0) for name in effect.unorders]
@@ -200,40 +200,40 @@ def _walk(  # noqa: C901, PLR0917 - one branch per kind of step; compiled
         wave_first[wave + 1] = rows
 
 
-NOTHING = Effect()
+NOTHING = QueueEffect()
 _MEMORY = r"(?:global_|scratch_|.?buffer_)"
 _SCALAR = (
-    (r"ds_|s_sendmsg", Effect(("lgkmcnt",))),
-    (r"s_load|s_store", Effect(("lgkmcnt",), unorders=("lgkmcnt",))),
+    (r"ds_|s_sendmsg", QueueEffect(("lgkmcnt",))),
+    (r"s_load|s_store", QueueEffect(("lgkmcnt",), unorders=("lgkmcnt",))),
 )
 _BEFORE_GFX12 = (
-    (r"s_sendmsg_rtn", Effect(("lgkmcnt", "lgkmcnt"))),
-    (r"flat_.*store", Effect(("flat store",), unorders=("lgkmcnt", "vscnt"))),
-    (r"flat_", Effect(("flat load",), unorders=("lgkmcnt", "vmcnt"))),
-    (_MEMORY + r".*store", Effect(("vscnt",))),
-    (_MEMORY, Effect(("vmcnt",))),
+    (r"s_sendmsg_rtn", QueueEffect(("lgkmcnt", "lgkmcnt"))),
+    (r"flat_.*store", QueueEffect(("flat store",), unorders=("lgkmcnt", "vscnt"))),
+    (r"flat_", QueueEffect(("flat load",), unorders=("lgkmcnt", "vmcnt"))),
+    (_MEMORY + r".*store", QueueEffect(("vscnt",))),
+    (_MEMORY, QueueEffect(("vmcnt",))),
     *_SCALAR,
 )
 # Effects of instructions other than waits, by prefix of their text; the first match counts.
 _EFFECTS = {
     9: (
         *_SCALAR,
-        (r"flat_", Effect(("flat",), unorders=("lgkmcnt", "vmcnt"))),
-        (_MEMORY, Effect(("vmcnt",))),
+        (r"flat_", QueueEffect(("flat",), unorders=("lgkmcnt", "vmcnt"))),
+        (_MEMORY, QueueEffect(("vmcnt",))),
     ),
     10: _BEFORE_GFX12,
     11: _BEFORE_GFX12,
     12: (
-        (r".*_bvh", Effect(("bvhcnt",))),
-        (r"(?=.?ds_).*(?:param_load|ds_direct)", Effect(("expcnt",))),
-        (r".?ds_", Effect(("dscnt",))),
-        (r"s_load|s_store", Effect(("kmcnt",), unorders=("kmcnt",))),
-        (r"s_sendmsg_rtn", Effect(("kmcnt", "kmcnt"))),
-        (r"s_sendmsg", Effect(("kmcnt",))),
-        (r"flat_store", Effect(("flat store",), unorders=("storecnt", "dscnt"))),
-        (r"flat_", Effect(("flat load",), unorders=("loadcnt", "dscnt"))),
-        (_MEMORY + r".*store|global_wb", Effect(("storecnt",))),
-        (_MEMORY, Effect(("loadcnt",))),
+        (r".*_bvh", QueueEffect(("bvhcnt",))),
+        (r"(?=.?ds_).*(?:param_load|ds_direct)", QueueEffect(("expcnt",))),
+        (r".?ds_", QueueEffect(("dscnt",))),
+        (r"s_load|s_store", QueueEffect(("kmcnt",), unorders=("kmcnt",))),
+        (r"s_sendmsg_rtn", QueueEffect(("kmcnt", "kmcnt"))),
+        (r"s_sendmsg", QueueEffect(("kmcnt",))),
+        (r"flat_store", QueueEffect(("flat store",), unorders=("storecnt", "dscnt"))),
+        (r"flat_", QueueEffect(("flat load",), unorders=("loadcnt", "dscnt"))),
+        (_MEMORY + r".*store|global_wb", QueueEffect(("storecnt",))),
+        (_MEMORY, QueueEffect(("loadcnt",))),
     ),
 }
 # Names in a wait and their counters, in the order in which they are checked.
@@ -254,16 +254,16 @@ _SHARED: dict[int, dict[str, tuple[str, ...]]] = {
 
 
 @lru_cache(_TEXTS)
-def effect_of(text: str, generation: int) -> Effect:
+def effect_of(text: str, generation: int) -> QueueEffect:
     """Return the effect of the instruction on the queues."""
     if not text.startswith("s_wait"):
         rules = _EFFECTS[generation]
         return next((effect for pattern, effect in rules if re.match(pattern, text)), NOTHING)
     if generation == 12 and "s_wait_idle" in text:
-        return Effect(waits=tuple((name, 0) for name in _COUNTERS[12]), empties=True)
+        return QueueEffect(waits=tuple((name, 0) for name in _COUNTERS[12]), empties=True)
     named = {} if "s_wait_alu" in text else _COUNTERS[generation]
     waits = tuple((counter, _number(text, counter)) for sign, counter in named.items() if sign in text)
-    return Effect(waits=waits) if waits else NOTHING
+    return QueueEffect(waits=waits) if waits else NOTHING
 
 
 def _number(text: str, name: str) -> int:

@@ -15,7 +15,7 @@ from runpy import run_module, run_path
 from threading import Thread
 from time import monotonic, sleep
 
-MOST_MEMORY = 4 << 30  # bytes of address space
+MAX_MEMORY = 4 << 30  # bytes of address space
 BEAT = 0.25  # seconds between two checks
 GAVE_UP = 3  # exit status
 
@@ -23,8 +23,8 @@ GAVE_UP = 3  # exit status
 def watch(seconds: float, parent: int) -> None:
     """End this process when its time is over or its parent has ended."""
     end = monotonic() + seconds
-    is_told = sys.platform != "win32"  # the parent id does not change there when the parent ends
-    while monotonic() < end and (not is_told or os.getppid() == parent):
+    parent_changes = sys.platform != "win32"  # the parent id does not change there when the parent ends
+    while monotonic() < end and (not parent_changes or os.getppid() == parent):
         sleep(BEAT)
     os._exit(GAVE_UP)  # native code may hold the main thread
 
@@ -34,7 +34,7 @@ def main(module: str, seconds: float, parent: int, words: list[str]) -> None:
     if sys.platform == "linux":
         import resource  # noqa: PLC0415 - of this system
 
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a library that ends the process leaves no file
     Thread(target=watch, args=(seconds, parent), daemon=True).start()
     sys.argv = [module, *words]

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-MOST_OF_A_KIND = 4  # libraries of one engine that are tried, the newest first
+MAX_OF_A_KIND = 4  # libraries of one engine that are tried, the newest first
 ROCM_ROOTS = ("/opt/rocm",)  # and its versions next to it
 SYSTEM_FOLDERS = {
     "linux": ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/llvm-*/lib", "/usr/local/lib"),
@@ -43,7 +43,7 @@ class Candidate:
 @cache
 def candidates() -> tuple[Candidate, ...]:
     """Return the disassemblers of this machine in the order in which they are tried."""
-    found = [Candidate(engine, path) for engine in FILES for path in _libraries(engine)[:MOST_OF_A_KIND]]
+    found = [Candidate(engine, path) for engine in FILES for path in _libraries(engine)[:MAX_OF_A_KIND]]
     if find_spec("tinygrad") is not None:
         found.append(Candidate("tinygrad", ""))
     return tuple(found)

@@ -28,7 +28,7 @@ PREFIXES = {
     Category.LDS: ("ds_", "lds_"),
     Category.BVH: ("image_bvh", "ds_bvh_stack_push"),
 }  # fmt: skip
-LONGEST_FIRST = sorted(
+SORTED_PREFIXES = sorted(
     ((prefix, category) for category, prefixes in PREFIXES.items() for prefix in prefixes),
     key=lambda row: -len(row[0]),
 )
@@ -44,7 +44,9 @@ def category_of(word: str) -> Category:
     """Return the category of instructions with this mnemonic."""
     if "branch" in word:
         return Category.BRANCH
-    return next((category for prefix, category in LONGEST_FIRST if word.startswith(prefix)), Category.UNKNOWN)
+    return next(
+        (category for prefix, category in SORTED_PREFIXES if word.startswith(prefix)), Category.UNKNOWN
+    )
 
 
 def categories(texts: tuple[str, ...]) -> np.ndarray:

@@ -19,7 +19,7 @@ from rcv_py.base.text import byte_size, demangled
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.isa.candidates import Candidate
 from rcv_py.formats.isa.categories import categories, written_targets
-from rcv_py.formats.isa.disassembly import Piece, disassemble
+from rcv_py.formats.isa.disassembly import CodeBytes, disassemble
 from rcv_py.formats.isa.elf import Image, Symbol, read_image, region_at, target_of_name
 from rcv_py.formats.isa.lengths import WORD, family_of, starts, word_lengths
 from rcv_py.formats.isa.processes import answer_of
@@ -29,16 +29,16 @@ Place = tuple[str, int]  # file, line; 0: unknown line
 Chain = tuple[Place, ...]  # innermost first
 PACKAGES = str(Path(elftools.__file__).parent.parent)
 SECONDS = 60.0  # for the lines of a file
-MOST_BYTES = 1 << 30  # of a file
-MOST_CODE = 1 << 23  # bytes of a function; the largest kernels have a quarter of it
+MAX_BYTES = 1 << 30  # of a file
+MAX_CODE = 1 << 23  # bytes of a function; the largest kernels have a quarter of it
 TOGETHER = 1 << 18  # bytes of code that are disassembled at once, because a process costs more
 PADDING = (0, 0xBF800000, 0xBF9F0000)  # words that follow the code of a kernel whose size is not known
-SHORTEST, LONGEST = 4, 32  # bytes of an instruction
+MIN_INSTRUCTION, MAX_INSTRUCTION = 4, 32  # bytes of an instruction
 _LAST_NUMBER = re.compile(r"_(\d{1,18})$")
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelCode:
     """A kernel that can be launched."""
 
     name: str  # its symbol, "" if it has none
@@ -94,7 +94,7 @@ class CodeObject:
         """
         try:
             size = path.stat().st_size
-            if size > MOST_BYTES:
+            if size > MAX_BYTES:
                 raise BrokenFile(path.name, f"no code object has {byte_size(size)}")
             data = path.read_bytes()
         except FileNotFoundError as error:
@@ -115,10 +115,10 @@ class CodeObject:
         return 0 if self.image is None else self.image.size
 
     @property
-    def kernels(self) -> tuple[Kernel, ...]:
+    def kernels(self) -> tuple[KernelCode, ...]:
         """The kernels, ascending by address."""
         return tuple(
-            Kernel(one.name, demangled(one.name[:NAME_LETTERS]), one.address, one.size)
+            KernelCode(one.name, demangled(one.name[:NAME_LETTERS]), one.address, one.size)
             for one in self._functions
             if one.is_kernel
         )
@@ -141,17 +141,17 @@ class CodeObject:
                 self._programs[number] = overlaid(program, self._texts)
         return self._programs[at]
 
-    def _has_texts(self, piece: Piece) -> bool:
+    def _has_texts(self, piece: CodeBytes) -> bool:
         """Whether another tool disassembled all of its instructions."""
         lengths = word_lengths(piece.data, family_of(self.target))
         return bool(self._texts) and all(piece.address + WORD * at in self._texts for at in starts(lengths))
 
-    def _piece(self, function: Symbol) -> Piece:
+    def _piece(self, function: Symbol) -> CodeBytes:
         assert self.image is not None
         region = region_at(function.address, self.image.regions)
         assert region is not None
         begin = function.address - region.address
-        return Piece(function.name, function.address, region.data[begin : begin + function.size])
+        return CodeBytes(function.name, function.address, region.data[begin : begin + function.size])
 
     def places(self, addresses: np.ndarray) -> list[Chain]:
         """Return for each address (uint64 [n]) the source lines it comes from, innermost first.
@@ -213,8 +213,8 @@ def _functions(image: Image | None) -> tuple[Symbol, ...]:
 
 def _parts(one: Symbol) -> Iterator[Symbol]:
     """The function, split into parts if it is longer than real ones: few of them are needed."""
-    for begin in range(0, one.size, MOST_CODE):
-        size = min(one.size - begin, MOST_CODE)
+    for begin in range(0, one.size, MAX_CODE):
+        size = min(one.size - begin, MAX_CODE)
         yield Symbol(one.name if not begin else "", one.address + begin, size, one.is_kernel and not begin)
 
 
@@ -229,7 +229,9 @@ def program_of_texts(name: str, texts: Mapping[int, str]) -> Program:
     """Return the instructions at the addresses; each ends at the next, the last has 4 bytes."""
     address = np.array(sorted(texts), dtype=np.uint64)
     shown = tuple(texts[int(one)] for one in address.tolist())
-    size = np.diff(address, append=address[-1:] + np.uint64(SHORTEST)).clip(SHORTEST, LONGEST)
+    size = np.diff(address, append=address[-1:] + np.uint64(MIN_INSTRUCTION)).clip(
+        MIN_INSTRUCTION, MAX_INSTRUCTION
+    )
     return Program(
         name=name,
         address=address,

@@ -11,17 +11,17 @@ import numpy as np
 from rcv_py.formats.isa.candidates import Candidate, candidates
 from rcv_py.formats.isa.categories import categories
 from rcv_py.formats.isa.engines import READY, UNKNOWN
-from rcv_py.formats.isa.lengths import UNNAMED, Reading, family_of, read, word_lengths
+from rcv_py.formats.isa.lengths import UNNAMED, DecodedRun, family_of, read, word_lengths
 from rcv_py.formats.isa.processes import answer_of
 from rcv_py.formats.isa.program import Category, Program
 
 SECONDS = 10.0  # for one call, plus time for its bytes
 SLOWEST = 50_000  # bytes a second; libLLVM reads a million
-MOST_DEATHS = 3  # failures of a disassembler until it is no longer used
+MAX_CRASHES = 3  # failures of a disassembler until it is no longer used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class CodeBytes:
     """Bytes to be disassembled."""
 
     name: str  # of the function
@@ -29,7 +29,7 @@ class Piece:
     data: memoryview
 
 
-class Choice:
+class DisassemblerChoice:
     """The disassemblers that worked so far, for each GPU."""
 
     def __init__(self) -> None:
@@ -41,16 +41,16 @@ class Choice:
         """Candidates worth a try, the best first."""
         best = self.good.get(target)
         fit = [
-            one for one in known if (one, target) not in self.unfit and self.deaths.get(one, 0) < MOST_DEATHS
+            one for one in known if (one, target) not in self.unfit and self.deaths.get(one, 0) < MAX_CRASHES
         ]
         return sorted(fit, key=lambda one: one != best)
 
 
-_choice = Choice()
+_choice = DisassemblerChoice()
 
 
 def disassemble(
-    pieces: Sequence[Piece], target: str, known: Sequence[Candidate] | None = None
+    pieces: Sequence[CodeBytes], target: str, known: Sequence[Candidate] | None = None
 ) -> tuple[list[Program], str]:
     """Return the program of each piece, and the name of the disassembler, "" if there was none.
 
@@ -78,7 +78,7 @@ def disassemble(
     return programs, "" if chosen is None else str(chosen)
 
 
-def _asked(candidate: Candidate, pieces: Sequence[Piece], target: str) -> list[Reading] | None:
+def _asked(candidate: Candidate, pieces: Sequence[CodeBytes], target: str) -> list[DecodedRun] | None:
     """The output of a disassembler, None if it does not know the GPU or failed."""
     words = (candidate.engine, candidate.library, target)
     seconds = SECONDS + sum(len(piece.data) for piece in pieces) / SLOWEST
@@ -96,7 +96,7 @@ def _asked(candidate: Candidate, pieces: Sequence[Piece], target: str) -> list[R
     return None
 
 
-def _question(pieces: Sequence[Piece], target: str) -> Iterator[bytes]:
+def _question(pieces: Sequence[CodeBytes], target: str) -> Iterator[bytes]:
     family = family_of(target)
     for piece in pieces:
         yield struct.pack("<QI", piece.address, len(piece.data))
@@ -104,7 +104,7 @@ def _question(pieces: Sequence[Piece], target: str) -> Iterator[bytes]:
         yield word_lengths(piece.data, family).tobytes()
 
 
-def _readings(output: memoryview, counts: Sequence[int]) -> list[Reading]:
+def _readings(output: memoryview, counts: Sequence[int]) -> list[DecodedRun]:
     found = []
     for count in counts:
         (rows,) = struct.unpack_from("<I", output)
@@ -115,12 +115,12 @@ def _readings(output: memoryview, counts: Sequence[int]) -> list[Reading]:
         size = sizes & ~np.uint8(UNKNOWN)
         if len(body) != letters or len(text) != rows or int(size.sum(dtype=np.int64)) != count:
             raise ValueError("an answer that does not fit the question")
-        found.append(Reading(size, text))
+        found.append(DecodedRun(size, text))
         output = output[8 + rows + letters :]
     return found
 
 
-def _program(piece: Piece, found: Reading, own: Reading, is_rough: bool) -> Program:
+def _program(piece: CodeBytes, found: DecodedRun, own: DecodedRun, is_rough: bool) -> Program:
     """Build a program; raw words replace missing texts.
 
     For an engine with approximate texts we write the waits: their numbers matter.
@@ -148,7 +148,7 @@ def _starts(size: np.ndarray) -> list[int]:
     return (size.cumsum(dtype=np.int64) - size).tolist()
 
 
-def branch_targets(address: np.ndarray, kinds: np.ndarray, piece: Piece) -> np.ndarray:
+def branch_targets(address: np.ndarray, kinds: np.ndarray, piece: CodeBytes) -> np.ndarray:
     """Return branch targets, int64 [n], -1 elsewhere: from the low half of the branch's word, in words."""
     target = np.full(len(address), -1, dtype=np.int64)
     rows = np.flatnonzero(kinds == Category.BRANCH)

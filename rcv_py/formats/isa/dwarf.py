@@ -22,16 +22,16 @@ from itertools import pairwise
 from posixpath import join, normpath
 from typing import Any, BinaryIO
 
-MOST_UNPACKED = 1 << 28  # bytes of compressed sections together
-MOST_CALLS = 64  # inlined into each other
-MOST_LETTERS = 2048  # of a path
-FARTHEST = 1 << 48  # no address of a GPU lies beyond
+MAX_UNPACKED = 1 << 28  # bytes of compressed sections together
+MAX_CALLS = 64  # inlined into each other
+MAX_PATH_LENGTH = 2048  # of a path
+MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
 
 Span = tuple[int, int]  # addresses: the first, and the end
 Row = tuple[int, int, int]  # address, number of a file, line
 
 
-class Lines:
+class DwarfLines:
     """The data of a file's units for some addresses."""
 
     def __init__(self, addresses: list[int]) -> None:
@@ -65,7 +65,7 @@ class Lines:
             for span in _spans(info, unit, die, base):
                 for address in self.within(*span):
                     calls = self.calls.setdefault(address, [])
-                    if len(calls) < MOST_CALLS:
+                    if len(calls) < MAX_CALLS:
                         calls.append((depth, *place))
 
     def _file(self, paths: dict[int, str], number: int) -> int:
@@ -97,7 +97,7 @@ def _base(top: Any) -> int:
 
 def _address(die: Any, name: str) -> int | None:
     value = die.attributes[name].value if name in die.attributes else None
-    return value if isinstance(value, int) and 0 <= value < FARTHEST else None
+    return value if isinstance(value, int) and 0 <= value < MAX_ADDRESS else None
 
 
 def _spans(info: Any, unit: Any, die: Any, base: int) -> Iterator[Span]:
@@ -127,7 +127,7 @@ def _paths(header: Any, folder: str) -> dict[int, str]:
         name, at = _word(one.name), one.dir_index or 0
         inner = folders[at] if 0 <= at < len(folders) else ""
         path = join(folder, inner, name)
-        found[number] = normpath(path)[:MOST_LETTERS] if name else ""
+        found[number] = normpath(path)[:MAX_PATH_LENGTH] if name else ""
     return found
 
 
@@ -176,14 +176,14 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
 def _is_too_large(elf: Any) -> bool:
     """Whether compressed sections expand to more than any compiler writes."""
     packed = (one for one in elf.iter_sections() if one.compressed)
-    return sum(one.data_size for one in packed) > MOST_UNPACKED
+    return sum(one.data_size for one in packed) > MAX_UNPACKED
 
 
 def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
     """Return the document."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - once its folder is known
 
-    lines, problem = Lines(addresses), ""
+    lines, problem = DwarfLines(addresses), ""
     try:
         elf = ELFFile(BytesIO(data))
         if _is_too_large(elf):

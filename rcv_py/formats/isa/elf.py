@@ -18,10 +18,10 @@ from elftools.elf.elffile import ELFFile
 
 from rcv_py.base.errors import BrokenFile
 
-MOST_SECTIONS = 65_536  # more than any writer makes
-MOST_SYMBOLS = 1 << 20
-MOST_UNPACKED = 1 << 28  # bytes of compressed sections together
-FARTHEST = 1 << 48  # no address of a GPU lies beyond
+MAX_SECTIONS = 65_536  # more than any writer makes
+MAX_SYMBOLS = 1 << 20
+MAX_UNPACKED = 1 << 28  # bytes of compressed sections together
+MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
 BROKEN = (Exception,)  # a parser of valid files may raise anything for others
 
 SYMBOL = np.dtype(
@@ -121,7 +121,7 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
         target=own or target_of_name(hint),
         regions=regions,
         functions=_functions(whole, sections, regions),
-        size=max(end for end in ends if end <= FARTHEST),
+        size=max(end for end in ends if end <= MAX_ADDRESS),
         data=whole,
     )
 
@@ -159,7 +159,7 @@ def _sections(elf: ELFFile) -> list[Header]:
     if not elf["e_shoff"] or elf["e_shentsize"] < 64:
         return []
     size = elf.stream.seek(0, 2)
-    most = min(MOST_SECTIONS, size // elf["e_shentsize"] + 1, max(elf.num_sections(), 0))
+    most = min(MAX_SECTIONS, size // elf["e_shentsize"] + 1, max(elf.num_sections(), 0))
     return list(_headers(elf._get_section_header, most))
 
 
@@ -167,9 +167,9 @@ def _segments(elf: ELFFile) -> list[Header]:
     """Headers of the segments that a loader maps, as far as they can be read."""
     if not elf["e_phoff"] or elf["e_phentsize"] < 56:
         return []
-    heads = _headers(elf._get_segment_header, min(elf.num_segments(), MOST_SECTIONS))
+    heads = _headers(elf._get_segment_header, min(elf.num_segments(), MAX_SECTIONS))
     return [
-        one for one in heads if one["p_type"] == "PT_LOAD" and one["p_vaddr"] + one["p_memsz"] <= FARTHEST
+        one for one in heads if one["p_type"] == "PT_LOAD" and one["p_vaddr"] + one["p_memsz"] <= MAX_ADDRESS
     ]
 
 
@@ -197,7 +197,7 @@ def _regions(data: bytes, sections: list[Header], segments: list[Header]) -> tup
         skipped = max(found[-1].stop - address, 0) if found else 0
         part = view[min(offset + skipped, len(data)) : min(offset + size, len(data))][:left]
         part = part[: len(part) & ~3]
-        if len(part) and address + skipped + len(part) <= FARTHEST:
+        if len(part) and address + skipped + len(part) <= MAX_ADDRESS:
             found.append(Region(address + skipped, part))
             left -= len(part)
     return tuple(found)
@@ -228,7 +228,7 @@ def _take_symbols(
 ) -> None:
     at, text_at = symbols["sh_offset"], strings["sh_offset"]
     count = min(symbols["sh_size"], max(len(data) - at, 0)) // SYMBOL.itemsize
-    table = np.frombuffer(data, SYMBOL, min(count, MOST_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
+    table = np.frombuffer(data, SYMBOL, min(count, MAX_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
     text = data[text_at : text_at + strings["sh_size"]]
     kind = table["info"] & 15
     functions, objects = table[kind == FUNCTION], table[(kind == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
@@ -236,7 +236,7 @@ def _take_symbols(
     rows = zip(*(functions[key].tolist() for key in ("name", "value", "size")), strict=True)
     for place, address, size in rows:
         name = _text(text, place)
-        best = (f"{name}.kd" in described, min(size, FARTHEST), name)
+        best = (f"{name}.kd" in described, min(size, MAX_ADDRESS), name)
         names[address] = max(names.get(address, best), best)
 
 
@@ -260,12 +260,12 @@ def _described(data: bytes, sections: list[Header], regions: tuple[Region, ...])
     for one in sections:
         address, offset, flags = one["sh_addr"], one["sh_offset"], one["sh_flags"]
         is_constant = one["sh_type"] == PROGBITS and flags & ALLOCATED and not flags & (EXECUTABLE | WRITABLE)
-        size = min(one["sh_size"], max(len(data) - offset, 0), MOST_SYMBOLS)
-        if not is_constant or size < DESCRIPTOR_SIZE or address > FARTHEST:
+        size = min(one["sh_size"], max(len(data) - offset, 0), MAX_SYMBOLS)
+        if not is_constant or size < DESCRIPTOR_SIZE or address > MAX_ADDRESS:
             continue
         offsets = np.frombuffer(data, "<i8", size // DESCRIPTOR_SIZE * 8, offset)[2::8]
         starts = address + DESCRIPTOR_SIZE * np.arange(len(offsets))
-        near = np.abs(offsets) < FARTHEST
+        near = np.abs(offsets) < MAX_ADDRESS
         is_set = near & (offsets != 0)
         entries = (starts[is_set] + offsets[is_set]) // ENTRY_ALIGNMENT * ENTRY_ALIGNMENT
         found.update(entry for entry in entries.tolist() if region_at(entry, regions) is not None)

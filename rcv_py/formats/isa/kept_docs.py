@@ -42,7 +42,7 @@ FAMILIES = {  # of the architectures that AMD publishes → targets of that fami
 
 
 @dataclass(frozen=True, eq=False)
-class KeptDocs:
+class CachedDocs:
     """The stored texts of one file."""
 
     family: str  # of FAMILIES
@@ -55,7 +55,7 @@ def family_of(target: str) -> str:
     return next((name for name, targets in FAMILIES.items() if re.fullmatch(targets, target)), "")
 
 
-def add_docs(path: Path) -> KeptDocs:
+def add_docs(path: Path) -> CachedDocs:
     """Read a file and store its texts in place of its family's.
 
     Raises the errors of `read_description`, UsageError for an unknown family, and ExportError if the texts
@@ -73,7 +73,7 @@ def add_docs(path: Path) -> KeptDocs:
     document = {"schema": FORM, "architecture": found.architecture, "file": source, "instructions": names}
     with whole_file(_place(family)) as file:
         file.write(orjson.dumps(document))
-    return KeptDocs(family, source, found)
+    return CachedDocs(family, source, found)
 
 
 def remove_docs(family: str) -> None:
@@ -86,7 +86,7 @@ def remove_docs(family: str) -> None:
         raise ExportError(f"{_place(family)} cannot be removed: {error.strerror}.") from error
 
 
-def kept_docs() -> tuple[KeptDocs, ...]:
+def cached_docs() -> tuple[CachedDocs, ...]:
     """Return the stored texts of each family; raise UsageError for an unreadable file."""
     return tuple(found for family in FAMILIES if (found := _of_family(family)) is not None)
 
@@ -115,7 +115,7 @@ def _place(family: str) -> Path:
     return data_folder("isa") / f"{family}.json"
 
 
-def _of_family(family: str) -> KeptDocs | None:
+def _of_family(family: str) -> CachedDocs | None:
     place = _place(family)
     try:
         state = place.stat() if family else None
@@ -125,7 +125,7 @@ def _of_family(family: str) -> KeptDocs | None:
 
 
 @lru_cache(maxsize=2)
-def _read(family: str, place: Path, _written: int) -> KeptDocs | None:
+def _read(family: str, place: Path, _written: int) -> CachedDocs | None:
     """Read the stored texts, and again when the file changes."""
     try:
         document = orjson.loads(read_bytes(place.parent, place.name, MAX_BYTES))
@@ -133,7 +133,7 @@ def _read(family: str, place: Path, _written: int) -> KeptDocs | None:
         return None
     except (TraceError, orjson.JSONDecodeError) as error:
         raise _damaged(family) from error
-    return KeptDocs(family, *_checked(family, document))
+    return CachedDocs(family, *_checked(family, document))
 
 
 def _checked(family: str, document: Any) -> tuple[str, IsaDescription]:

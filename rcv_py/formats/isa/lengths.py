@@ -21,7 +21,7 @@ LANES = (249, 250, 233, 234)  # a source: the next word selects lanes or bytes (
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
+class InstructionEncoding:
     """Instructions whose first word begins with the same bits."""
 
     top: str  # the common bits, the highest first; "." is any
@@ -57,10 +57,10 @@ GFX11_WAITS = (Wait("vmcnt", 10, 6), Wait("expcnt", 0, 3), Wait("lgkmcnt", 4, 6)
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class IsaFamily:
     """The instruction set of some GPUs."""
 
-    encodings: tuple[Encoding, ...]  # the first match counts
+    encodings: tuple[InstructionEncoding, ...]  # the first match counts
     waits: tuple[Wait, ...]  # counters in the constant of s_waitcnt
     lanes: tuple[int, ...]  # sources that announce a word about lanes
     has_late_lanes: bool = False  # also in three-source instructions
@@ -71,9 +71,12 @@ def _bits(value: int, count: int) -> str:
     return f"{value:0{count}b}"
 
 
-def _sequencer(names: dict[int, str]) -> tuple[Encoding, ...]:
-    rows = (Encoding("101111111" + _bits(op, 7), name, operand=_operand(name)) for op, name in names.items())
-    return (*rows, Encoding("101111111", "s_nop_unknown"))
+def _sequencer(names: dict[int, str]) -> tuple[InstructionEncoding, ...]:
+    rows = (
+        InstructionEncoding("101111111" + _bits(op, 7), name, operand=_operand(name))
+        for op, name in names.items()
+    )
+    return (*rows, InstructionEncoding("101111111", "s_nop_unknown"))
 
 
 def _operand(name: str) -> str:
@@ -82,31 +85,39 @@ def _operand(name: str) -> str:
     return "hexadecimal" if name.startswith(("s_wait_", "s_sendmsg", "s_delay", "s_clause")) else "number"
 
 
-def _scalar(three: str, one: str, literal: tuple[int, ...] = ()) -> tuple[Encoding, ...]:
+def _scalar(three: str, one: str, literal: tuple[int, ...] = ()) -> tuple[InstructionEncoding, ...]:
     """Scalar ALU: comparisons, one source, a constant in the word, two sources."""
     return (
-        Encoding("101111110", "s_unknown", scalar=2),
-        Encoding("101111101", "s_unknown", scalar=1),
-        Encoding("1011" + three, "s_unknown", 2),  # s_setreg_imm32_b32
-        *(Encoding("1011" + _bits(op, 5), "s_call_b64", operand="number") for op in (int(one, 2),)),
-        Encoding("1011", "s_unknown"),
-        *(Encoding("10" + _bits(op, 7), "s_unknown", 2) for op in literal),  # s_fmaak_f32, s_fmamk_f32
-        Encoding("10", "s_unknown", scalar=2),
+        InstructionEncoding("101111110", "s_unknown", scalar=2),
+        InstructionEncoding("101111101", "s_unknown", scalar=1),
+        InstructionEncoding("1011" + three, "s_unknown", 2),  # s_setreg_imm32_b32
+        *(
+            InstructionEncoding("1011" + _bits(op, 5), "s_call_b64", operand="number")
+            for op in (int(one, 2),)
+        ),
+        InstructionEncoding("1011", "s_unknown"),
+        *(
+            InstructionEncoding("10" + _bits(op, 7), "s_unknown", 2) for op in literal
+        ),  # s_fmaak_f32, s_fmamk_f32
+        InstructionEncoding("10", "s_unknown", scalar=2),
     )
 
 
-def _vector(literal: tuple[int, ...], wide: tuple[int, ...] = ()) -> tuple[Encoding, ...]:
+def _vector(literal: tuple[int, ...], wide: tuple[int, ...] = ()) -> tuple[InstructionEncoding, ...]:
     """Vector ALU with one word; some of two sources always have a literal."""
     return (
-        *(Encoding("0" + _bits(op, 6), "v_unknown", 2) for op in literal),
-        *(Encoding("0" + _bits(op, 6), "v_unknown", 3) for op in wide),
-        Encoding("0", "v_unknown", vector=True),
+        *(InstructionEncoding("0" + _bits(op, 6), "v_unknown", 2) for op in literal),
+        *(InstructionEncoding("0" + _bits(op, 6), "v_unknown", 3) for op in wide),
+        InstructionEncoding("0", "v_unknown", vector=True),
     )
 
 
-def _ones(names: dict[int, str]) -> tuple[Encoding, ...]:
+def _ones(names: dict[int, str]) -> tuple[InstructionEncoding, ...]:
     """Scalar instructions with one source that are issued without a unit."""
-    return tuple(Encoding("101111101" + "." * 7 + _bits(op, 8), name, scalar=1) for op, name in names.items())
+    return tuple(
+        InstructionEncoding("101111101" + "." * 7 + _bits(op, 8), name, scalar=1)
+        for op, name in names.items()
+    )
 
 
 GFX11_ONES = {0x4C: "s_sendmsg_rtn_b32", 0x4D: "s_sendmsg_rtn_b64"}
@@ -153,26 +164,31 @@ GFX1250_SEQUENCER = GFX12_SEQUENCER | {
 }
 
 
-def _flat(between: int) -> tuple[Encoding, ...]:
+def _flat(between: int) -> tuple[InstructionEncoding, ...]:
     """Memory by addresses of threads: two bits, at this offset after the first six, select the memory."""
     names = ("flat_unknown", "scratch_unknown", "global_unknown", "flat_unknown")
     return tuple(
-        Encoding("110111" + "." * between + _bits(segment, 2), name, 2) for segment, name in enumerate(names)
+        InstructionEncoding("110111" + "." * between + _bits(segment, 2), name, 2)
+        for segment, name in enumerate(names)
     )
 
 
-def _waits(first: int) -> tuple[Encoding, ...]:
+def _waits(first: int) -> tuple[InstructionEncoding, ...]:
     """Waits for one counter, also with a register, and other scalar-constant instructions without a unit."""
     names = ("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt")
     waits = (
-        Encoding("1011" + _bits(first + at, 5), name, operand="hexadecimal") for at, name in enumerate(names)
+        InstructionEncoding("1011" + _bits(first + at, 5), name, operand="hexadecimal")
+        for at, name in enumerate(names)
     )
-    return (Encoding("101100001", "s_version", operand="number"), *waits)
+    return (InstructionEncoding("101100001", "s_version", operand="number"), *waits)
 
 
-def _memory(top: str, loads: str, other: tuple[tuple[str, str], ...]) -> tuple[Encoding, ...]:
+def _memory(top: str, loads: str, other: tuple[tuple[str, str], ...]) -> tuple[InstructionEncoding, ...]:
     """Scalar memory: instructions of `other`, by their first bits, before loads."""
-    return (*(Encoding(top + bits, name, 2) for bits, name in other), Encoding(top, loads, 2))
+    return (
+        *(InstructionEncoding(top + bits, name, 2) for bits, name in other),
+        InstructionEncoding(top, loads, 2),
+    )
 
 
 GCN_MEMORY = (
@@ -183,93 +199,95 @@ GCN_MEMORY = (
 )
 
 
-GFX9 = Family(
+GFX9 = IsaFamily(
     encodings=(
         *_sequencer(GFX9_SEQUENCER),
-        Encoding("1011111100010000", "s_setvskip", scalar=2),
-        Encoding("101110000", "s_cbranch_i_fork"),
-        Encoding("100101001", "s_cbranch_g_fork", scalar=2),
-        Encoding("101111101" + "." * 7 + "00101110", "s_cbranch_join", scalar=1),
+        InstructionEncoding("1011111100010000", "s_setvskip", scalar=2),
+        InstructionEncoding("101110000", "s_cbranch_i_fork"),
+        InstructionEncoding("100101001", "s_cbranch_g_fork", scalar=2),
+        InstructionEncoding("101111101" + "." * 7 + "00101110", "s_cbranch_join", scalar=1),
         *_scalar("10100", "10101"),
         *_vector((0x17, 0x18, 0x24, 0x25)),
-        Encoding("1101001110101100", "v_mfma_scale_unknown", 4),  # the scales come first, two words
-        Encoding("110100", "v_unknown", 2),
-        Encoding("110101", "v_interp_unknown"),
+        InstructionEncoding(
+            "1101001110101100", "v_mfma_scale_unknown", 4
+        ),  # the scales come first, two words
+        InstructionEncoding("110100", "v_unknown", 2),
+        InstructionEncoding("110101", "v_interp_unknown"),
         *_memory("110000", "s_load_unknown", GCN_MEMORY),
-        Encoding("110110", "ds_unknown", 2),
+        InstructionEncoding("110110", "ds_unknown", 2),
         *_flat(10),
-        Encoding("111000", "buffer_unknown", 2),
-        Encoding("111010", "tbuffer_unknown", 2),
-        Encoding("111100", "image_unknown", 2),
-        Encoding("110001", "exp", 2),
+        InstructionEncoding("111000", "buffer_unknown", 2),
+        InstructionEncoding("111010", "tbuffer_unknown", 2),
+        InstructionEncoding("111100", "image_unknown", 2),
+        InstructionEncoding("110001", "exp", 2),
     ),
     waits=GFX9_WAITS,
     lanes=(249, 250),
 )
-GFX10 = Family(
+GFX10 = IsaFamily(
     encodings=(
         *_sequencer(GFX10_SEQUENCER),
         *_waits(23),
         *_scalar("10101", "10110"),
         *_vector((0x20, 0x21, 0x2C, 0x2D, 0x37, 0x38)),
-        Encoding("110101", "v_unknown", 2, late=True),
-        Encoding("110011", "v_unknown", 2, late=True),
-        Encoding("110010", "v_interp_unknown"),
+        InstructionEncoding("110101", "v_unknown", 2, late=True),
+        InstructionEncoding("110011", "v_unknown", 2, late=True),
+        InstructionEncoding("110010", "v_interp_unknown"),
         *_memory("111101", "s_load_unknown", (("00011111", "s_gl1_inv"), *GCN_MEMORY)),
-        Encoding("110110", "ds_unknown", 2),
+        InstructionEncoding("110110", "ds_unknown", 2),
         *_flat(10),
-        Encoding("111000", "buffer_unknown", 2),
-        Encoding("111010", "tbuffer_unknown", 2),
-        Encoding("111100", "image_unknown", 2, count=(1, 3)),
-        Encoding("111110", "exp", 2),
+        InstructionEncoding("111000", "buffer_unknown", 2),
+        InstructionEncoding("111010", "tbuffer_unknown", 2),
+        InstructionEncoding("111100", "image_unknown", 2, count=(1, 3)),
+        InstructionEncoding("111110", "exp", 2),
     ),
     waits=GFX10_WAITS,
     lanes=LANES,
 )
-GFX11 = Family(
+GFX11 = IsaFamily(
     encodings=(
         *_sequencer(GFX11_SEQUENCER),
         *_waits(24),
         *_ones(GFX11_ONES),
         *_scalar("10011", "10100", (0x45, 0x46)),
         *_vector((0x2C, 0x2D, 0x37, 0x38)),
-        Encoding("110101", "v_unknown", 2, late=True),
-        Encoding("11001100", "v_unknown", 2, late=True),
-        Encoding("110010", "v_dual_unknown", 2, pair=True),
-        Encoding("11001101", "v_interp_unknown", 2),
-        Encoding("11001110", "lds_unknown"),
+        InstructionEncoding("110101", "v_unknown", 2, late=True),
+        InstructionEncoding("11001100", "v_unknown", 2, late=True),
+        InstructionEncoding("110010", "v_dual_unknown", 2, pair=True),
+        InstructionEncoding("11001101", "v_interp_unknown", 2),
+        InstructionEncoding("11001110", "lds_unknown"),
         *_memory("111101", "s_load_unknown", (("00100000", "s_gl1_inv"), ("00100001", "s_dcache_inv"))),
-        Encoding("110110", "ds_unknown", 2),
+        InstructionEncoding("110110", "ds_unknown", 2),
         *_flat(8),
-        Encoding("111000", "buffer_unknown", 2),
-        Encoding("111010", "tbuffer_unknown", 2),
-        Encoding("111100", "image_unknown", 2, count=(0, 1)),
-        Encoding("111110", "exp", 2),
+        InstructionEncoding("111000", "buffer_unknown", 2),
+        InstructionEncoding("111010", "tbuffer_unknown", 2),
+        InstructionEncoding("111100", "image_unknown", 2, count=(0, 1)),
+        InstructionEncoding("111110", "exp", 2),
     ),
     waits=GFX11_WAITS,
     lanes=(250, 233, 234),
     has_late_lanes=True,
 )
 _GFX12_REST = (
-    Encoding("110101", "v_unknown", 2, late=True),
-    Encoding("11001100", "v_unknown", 2, late=True),
-    Encoding("110010", "v_dual_unknown", 2, pair=True),
-    Encoding("11001101", "v_interp_unknown", 2),
-    Encoding("11001110", "lds_unknown"),
+    InstructionEncoding("110101", "v_unknown", 2, late=True),
+    InstructionEncoding("11001100", "v_unknown", 2, late=True),
+    InstructionEncoding("110010", "v_dual_unknown", 2, pair=True),
+    InstructionEncoding("11001101", "v_interp_unknown", 2),
+    InstructionEncoding("11001110", "lds_unknown"),
     *_memory("111101", "s_load_unknown", ((".......100001", "s_dcache_inv"),)),
-    Encoding("110110", "ds_unknown", 2),
-    Encoding("11101100", "flat_unknown", 3),
-    Encoding("11101101", "scratch_unknown", 3),
-    Encoding("11101110", "global_unknown", 3),
-    Encoding("110001", "buffer_unknown", 3),
-    Encoding("110100", "image_unknown", 3),
-    Encoding("111001", "image_unknown", 3),
-    Encoding("111110", "exp", 2),
+    InstructionEncoding("110110", "ds_unknown", 2),
+    InstructionEncoding("11101100", "flat_unknown", 3),
+    InstructionEncoding("11101101", "scratch_unknown", 3),
+    InstructionEncoding("11101110", "global_unknown", 3),
+    InstructionEncoding("110001", "buffer_unknown", 3),
+    InstructionEncoding("110100", "image_unknown", 3),
+    InstructionEncoding("111001", "image_unknown", 3),
+    InstructionEncoding("111110", "exp", 2),
 )
-GFX12 = Family(
+GFX12 = IsaFamily(
     encodings=(
         *_sequencer(GFX12_SEQUENCER),
-        Encoding("101100001", "s_version", operand="number"),
+        InstructionEncoding("101100001", "s_version", operand="number"),
         *_ones(GFX12_ONES),
         *_scalar("10011", "10100", (0x45, 0x46)),
         *_vector((0x2C, 0x2D, 0x37, 0x38)),
@@ -279,16 +297,16 @@ GFX12 = Family(
     lanes=(250, 233, 234),
     has_late_lanes=True,
 )
-GFX1250 = Family(
+GFX1250 = IsaFamily(
     encodings=(
         *_sequencer(GFX1250_SEQUENCER),
-        Encoding("101100001", "s_version", operand="number"),
+        InstructionEncoding("101100001", "s_version", operand="number"),
         *_ones(GFX1250_ONES),
         *_scalar("10011", "10100", (0x45, 0x46)),
         *_vector((0x2C, 0x2D, 0x37, 0x38), (0x23, 0x24)),
-        Encoding("1100110000110101", "v_wmma_unknown", 4),
-        Encoding("1100110000111010", "v_wmma_unknown", 4),
-        Encoding("11001111", "v_dual_unknown", 3),
+        InstructionEncoding("1100110000110101", "v_wmma_unknown", 4),
+        InstructionEncoding("1100110000111010", "v_wmma_unknown", 4),
+        InstructionEncoding("11001111", "v_dual_unknown", 3),
         *_GFX12_REST,
     ),
     waits=(),
@@ -296,19 +314,19 @@ GFX1250 = Family(
     has_late_lanes=True,
     has_wide_literals=True,
 )
-FAMILIES: dict[str, Family] = {  # by prefixes of target names; the first match counts
+FAMILIES: dict[str, IsaFamily] = {  # by prefixes of target names; the first match counts
     **dict.fromkeys(("gfx1250", "gfx1251", "gfx12-5"), GFX1250),
     **{"gfx12": GFX12, "gfx11": GFX11, "gfx10": GFX10, "gfx9": GFX9},
 }
 
 
-def family_of(target: str) -> Family | None:
+def family_of(target: str) -> IsaFamily | None:
     """The instruction set of a GPU, None if it has no table here."""
     return next((family for start, family in FAMILIES.items() if target.startswith(start)), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class DecodedRun:
     """Consecutive instructions as decoded."""
 
     size: np.ndarray  # uint8 [n], bytes
@@ -319,7 +337,7 @@ def _words(data: bytes | memoryview) -> np.ndarray:
     return np.frombuffer(data, "<u4", len(data) // WORD)
 
 
-def encodings(words: np.ndarray, family: Family) -> np.ndarray:
+def encodings(words: np.ndarray, family: IsaFamily) -> np.ndarray:
     """Return the encoding of an instruction that begins at each word: its row, -1 none, int16."""
     found = np.full(len(words), -1, dtype=np.int16)
     for row in reversed(range(len(family.encodings))):
@@ -330,7 +348,7 @@ def encodings(words: np.ndarray, family: Family) -> np.ndarray:
     return found
 
 
-def word_lengths(data: bytes | memoryview, family: Family | None) -> np.ndarray:
+def word_lengths(data: bytes | memoryview, family: IsaFamily | None) -> np.ndarray:
     """Return the bytes of an instruction that begins at each word of 4 bytes, uint8 [words]."""
     words = _words(data)
     if family is None or not len(words):
@@ -344,7 +362,7 @@ def word_lengths(data: bytes | memoryview, family: Family | None) -> np.ndarray:
     return length * np.uint8(WORD)
 
 
-def _counted(one: Encoding, family: Family, word: np.ndarray, after: np.ndarray) -> np.ndarray:
+def _counted(one: InstructionEncoding, family: IsaFamily, word: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Words of instructions of one encoding, by their first two words."""
     extra = np.zeros(len(word), dtype=np.uint8)
     if one.scalar:
@@ -365,7 +383,7 @@ def _counted(one: Encoding, family: Family, word: np.ndarray, after: np.ndarray)
     return one.words + extra + (word >> low & mask).astype(np.uint8)
 
 
-def _literal(source: np.ndarray, family: Family) -> np.ndarray:
+def _literal(source: np.ndarray, family: IsaFamily) -> np.ndarray:
     wide = 2 * (source == LITERAL_64) if family.has_wide_literals else 0
     return ((source == LITERAL) + wide).astype(np.uint8)
 
@@ -380,7 +398,7 @@ def starts(lengths: np.ndarray) -> list[int]:
     return found
 
 
-def read(data: bytes | memoryview, target: str) -> Reading:
+def read(data: bytes | memoryview, target: str) -> DecodedRun:
     """Return the instructions of a function's bytes, whose texts begin with a name of their category."""
     family = family_of(target)
     words = _words(data)
@@ -391,10 +409,10 @@ def read(data: bytes | memoryview, target: str) -> Reading:
     for at, count, row in zip(begin.tolist(), (size // WORD).tolist(), rows.tolist(), strict=True):
         one = family.encodings[row] if family is not None and row >= 0 else None
         text.append(_text(one, words[at : at + count].tolist(), family.waits if family is not None else ()))
-    return Reading(size.astype(np.uint8), text)
+    return DecodedRun(size.astype(np.uint8), text)
 
 
-def _text(one: Encoding | None, words: list[int], waits: tuple[Wait, ...]) -> str:
+def _text(one: InstructionEncoding | None, words: list[int], waits: tuple[Wait, ...]) -> str:
     if one is not None and one.operand:
         low = words[0] & 0xFFFF
         if one.name == "s_waitcnt":

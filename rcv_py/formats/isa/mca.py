@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 PROGRAM = "llvm-mca"
 NEWEST, OLDEST = 25, 14  # versions whose names are searched
 SECONDS = 20.0
-LONGEST = 200  # letters of an instruction
+MAX_LENGTH = 200  # letters of an instruction
 _INSTRUCTION = re.compile(
     r"(?:s|v|ds|buffer|global|flat|scratch|tbuffer|image)_[a-z0-9_]+(?: [A-Za-z0-9_,:\[\]()|.+\- ]*)?"
 )
@@ -54,7 +54,7 @@ def estimate(program: str, target: str, texts: Sequence[str]) -> Estimate | None
     """Return the estimate for one pass over instructions; None if the program gives none."""
     plain = [" ".join(text.split()) for text in texts]
     asked = [text for text in plain if not _BRANCH.match(text)]
-    known = [text for text in asked if len(text) <= LONGEST and _INSTRUCTION.fullmatch(text)]
+    known = [text for text in asked if len(text) <= MAX_LENGTH and _INSTRUCTION.fullmatch(text)]
     processor = target
     while processor:
         said = _run(program, processor, known)

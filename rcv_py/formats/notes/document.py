@@ -30,7 +30,7 @@ from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import elide_right, encodable
 from rcv_py.formats.input.files import parse_json
-from rcv_py.formats.notes.lanes import NO_LANES, Lane, Lanes
+from rcv_py.formats.notes.lanes import NO_LANES, Lane, SlotClocks
 from rcv_py.model.ids import WaveId
 from rcv_py.model.notes import MAX_INSTRUCTIONS, TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
 from rcv_py.model.window import TimeWindow
@@ -70,7 +70,7 @@ _SEVERITY_WRITTEN = {Severity.ERROR: "high", Severity.WARNING: "medium", Severit
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NoteEntry:
     """An element of the list as in the file, and its note; None if it is no note."""
 
     raw: Any
@@ -81,10 +81,10 @@ class Entry:
 class NoteDocument:
     """The contents of a file; `head` is the object around the list, None for a bare list."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[NoteEntry, ...] = ()
     head: Mapping[str, Any] | None = field(default_factory=dict)
     key: str = LIST  # the key of the list
-    lanes: Lanes = NO_LANES  # of its capture
+    lanes: SlotClocks = NO_LANES  # of its capture
     left_out: int = 0  # elements that are no notes, or too many
 
     @property
@@ -119,7 +119,7 @@ class NoteDocument:
                 continue
             other = put.pop(id_, None)
             entries.append(entry if other is None else _other(entry, other, self.lanes))
-        entries += [Entry(entry_of(note, self.lanes), note) for note in put.values()]
+        entries += [NoteEntry(entry_of(note, self.lanes), note) for note in put.values()]
         own = {**self._own, **about}
         kept = {note.id for note in (*self.notes, *changes.put)}  # their own entries decide
         if gone := (self.removed | hidden) - kept:
@@ -140,7 +140,7 @@ class NoteDocument:
             return orjson.dumps(_encodable(document), option=option)
 
 
-def read_notes(data: bytes, name: str, kept_in: str = "", lanes: Lanes = NO_LANES) -> NoteDocument:
+def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO_LANES) -> NoteDocument:
     """Read the bytes of a file; raise BrokenFile if it is no list of entries.
 
     `lanes` are the capture's; without them a wave that is named by its slot alone is unknown.
@@ -160,18 +160,20 @@ def read_notes(data: bytes, name: str, kept_in: str = "", lanes: Lanes = NO_LANE
         raise BrokenFile(name, "it holds no list of annotations")
     notes: list[Note | None] = [_note(row, kept_in, lanes) for row in rows[:MAX_NOTES]]
     notes = _with_own_ids(notes)
-    entries = [Entry(row, note) for row, note in zip(rows, notes, strict=False)]
-    entries += [Entry(row, None) for row in rows[MAX_NOTES:]]
+    entries = [NoteEntry(row, note) for row, note in zip(rows, notes, strict=False)]
+    entries += [NoteEntry(row, None) for row in rows[MAX_NOTES:]]
     left_out = sum(entry.note is None for entry in entries)
     return NoteDocument(entries=tuple(entries), head=head, key=key, lanes=lanes, left_out=left_out)
 
 
-def document_of(notes: Iterable[Note], about: Mapping[str, str], lanes: Lanes = NO_LANES) -> NoteDocument:
+def document_of(
+    notes: Iterable[Note], about: Mapping[str, str], lanes: SlotClocks = NO_LANES
+) -> NoteDocument:
     """Return a new document with these notes."""
     return NoteDocument(lanes=lanes).changed(NoteChanges(put=tuple(notes)), about)
 
 
-def entry_of(note: Note, lanes: Lanes = NO_LANES) -> dict[str, Any]:
+def entry_of(note: Note, lanes: SlotClocks = NO_LANES) -> dict[str, Any]:
     """Return a note as an element of the list."""
     anchor: dict[str, Any] = {}
     if note.anchor.instructions:
@@ -196,7 +198,7 @@ def entry_of(note: Note, lanes: Lanes = NO_LANES) -> dict[str, Any]:
     }
 
 
-def _other(entry: Entry, note: Note, lanes: Lanes) -> Entry:
+def _other(entry: NoteEntry, note: Note, lanes: SlotClocks) -> NoteEntry:
     """An entry updated to another version of its note; unchanged values keep their spelling."""
     new = entry_of(note, lanes)
     was = entry.note
@@ -212,13 +214,13 @@ def _other(entry: Entry, note: Note, lanes: Lanes) -> Entry:
         for name, value in entry.raw.items()
         if name.lower() != _ADVICE or str(value).strip() in note.text
     }
-    return Entry({**raw, **new}, note)
+    return NoteEntry({**raw, **new}, note)
 
 
 # -- entries of other programs -------------------------------------------------------------------------------
 
 
-def _note(row: Any, kept_in: str, lanes: Lanes) -> Note | None:
+def _note(row: Any, kept_in: str, lanes: SlotClocks) -> Note | None:
     if not isinstance(row, dict):
         return None
     named = _named(row)
@@ -281,7 +283,7 @@ def _severity(value: Any) -> Severity:
     return next((one for one, words in _SEVERITY.items() if word in words), Severity.INFO)
 
 
-def _anchor(named: Mapping[str, Any], lanes: Lanes) -> Anchor:
+def _anchor(named: Mapping[str, Any], lanes: SlotClocks) -> Anchor:
     wave, lane = _wave(named)
     span = _span(named)
     if lane is not None:

@@ -16,14 +16,14 @@ Lane = tuple[int, int, int]  # shader engine, SIMD, slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lanes:
+class SlotClocks:
     """The slots and clocks of a capture; empty without a capture."""
 
     waves: WaveIndex | None = None
     offsets: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, trace: Trace) -> Lanes:
+    def of(cls, trace: Trace) -> SlotClocks:
         """Return the lanes of a capture."""
         return cls(waves=trace.waves, offsets=trace.clock.offsets)
 
@@ -47,4 +47,4 @@ class Lanes:
         return index.id(int(rows[0])) if len(rows) == 1 else None
 
 
-NO_LANES = Lanes()
+NO_LANES = SlotClocks()

@@ -29,7 +29,7 @@ from rcv_py.base.text import elide_right, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.notes.document import FILE_BYTES, NoteDocument, document_of, read_notes
-from rcv_py.formats.notes.lanes import Lanes
+from rcv_py.formats.notes.lanes import SlotClocks
 from rcv_py.formats.packed.archive import NOTES as MEMBER
 from rcv_py.formats.packed.archive import SUFFIX, Archive
 from rcv_py.model.notes import TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
@@ -143,7 +143,7 @@ class NotePlaces:
                 data = read_bytes(path.parent, path.name, FILE_BYTES)
             except MissingFile:
                 data = b""
-        lanes = Lanes.of(self.trace)
+        lanes = SlotClocks.of(self.trace)
         if not data.strip():
             return NoteDocument(lanes=lanes)
         document = read_notes(data, path.name if name == OWN_PLACE else name, name, lanes)
@@ -194,13 +194,13 @@ class NotePlaces:
 
     def packed(self, notes: tuple[Note, ...]) -> bytes:
         """Return the member of a packed capture that holds these notes."""
-        return document_of(notes, self.about, Lanes.of(self.trace)).written()
+        return document_of(notes, self.about, SlotClocks.of(self.trace)).written()
 
 
 def import_notes(path: Path, trace: Trace) -> tuple[Note, ...]:
     """Return the notes about a capture in a file that the user names; raise TraceError."""
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
-    document = read_notes(data, path.name, lanes=Lanes.of(trace))
+    document = read_notes(data, path.name, lanes=SlotClocks.of(trace))
     if not document.notes and document.left_out:
         raise BrokenFile(path.name, f"none of its {plural(document.left_out, 'entry')} is an annotation")
     return document.notes
@@ -208,7 +208,7 @@ def import_notes(path: Path, trace: Trace) -> tuple[Note, ...]:
 
 def export_notes(path: Path, notes: tuple[Note, ...], places: NotePlaces) -> None:
     """Write notes as `annotations.json`; other entries of the file stay.  Raise ExportError."""
-    lanes = Lanes.of(places.trace)
+    lanes = SlotClocks.of(places.trace)
     document = NoteDocument(lanes=lanes)
     if path.is_file():
         try:

@@ -29,7 +29,7 @@ _TYPES = {  # final types of the columns; of two, the first if it holds the numb
     **dict.fromkeys(("wait_line", "wait_first", "depends_on"), "i4"),
 }
 _NARROW = (np.uint8, np.uint16, np.int16, np.int32, np.int64)
-_FEWEST_FACTS = 16  # of a wave in the first release that packed any
+_MIN_FACTS = 16  # of a wave in the first release that packed any
 _BACK = "its starts do not ascend"
 
 
@@ -78,7 +78,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class PackedPiece:
     """The columns of a piece, and the first wait of each wave in its columns."""
 
     columns: dict[str, np.ndarray]
@@ -114,7 +114,7 @@ class Piece:
         return found
 
 
-def unpacked_piece(data: memoryview, *, is_narrow: bool, lines: int) -> Piece:
+def unpacked_piece(data: memoryview, *, is_narrow: bool, lines: int) -> PackedPiece:
     """Return the columns of a member; raise Unreadable if they are inconsistent.
 
     `lines` is how many rows the code table has.
@@ -157,7 +157,7 @@ def _check_borders(first: np.ndarray, total: int) -> None:
 def _check_waves(found: dict[str, np.ndarray]) -> None:
     """Restore the facts; raise Unreadable unless every wave is described, and has its own rows."""
     table = found["facts"]
-    if table.shape[1] < _FEWEST_FACTS or table.min(initial=0) <= -LIMIT or table.max(initial=0) >= LIMIT:
+    if table.shape[1] < _MIN_FACTS or table.min(initial=0) <= -LIMIT or table.max(initial=0) >= LIMIT:
         raise Unreadable("its waves are not described")
     facts = found["facts"] = restored_facts(table)
     for over, names in _ROWS.items():
@@ -189,14 +189,14 @@ def _check_rows(found: dict[str, np.ndarray], lines: int) -> None:
             raise Unreadable("it names an instruction or a time that cannot be")
 
 
-def _piece(found: dict[str, np.ndarray]) -> Piece:
+def _piece(found: dict[str, np.ndarray]) -> PackedPiece:
     count = found["facts"]["waits"]
     edge_first = borders(np.where(count >= 0, count + 1, 0))
     line_first = borders(np.maximum(count, 0))
     if line_first[-1] != len(found["wait_line"]) or edge_first[-1] != len(found["wait_first"]):
         raise Unreadable("its waits are of other waves")
     made_first = _made(found["wait_first"], edge_first, len(found["depends_on"]))
-    return Piece(found, line_first, edge_first, made_first)
+    return PackedPiece(found, line_first, edge_first, made_first)
 
 
 def _made(edges: np.ndarray, edge_first: np.ndarray, total: int) -> np.ndarray:

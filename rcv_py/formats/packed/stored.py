@@ -18,7 +18,7 @@ from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import bounds, tight
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable, unpacked
-from rcv_py.formats.packed.pieces import COLUMNS, Piece, unpacked_piece
+from rcv_py.formats.packed.pieces import COLUMNS, PackedPiece, unpacked_piece
 from rcv_py.model.waves import FACTS, WaveBatch, WaveColumns
 
 KEPT_BYTES = 48 << 20  # of unpacked pieces, in each process
@@ -90,10 +90,10 @@ class StoredWaves(PickledByCopy):
             raise BrokenFile(self.path.name, str(error)) from error
         return piece, place
 
-    def _piece(self, number: int) -> Piece:
+    def _piece(self, number: int) -> PackedPiece:
         return self._kept.get(number) or self._kept.put(number, self._unpacked(number))
 
-    def _unpacked(self, number: int) -> Piece:
+    def _unpacked(self, number: int) -> PackedPiece:
         name = piece_name(number)
         try:
             piece = unpacked_piece(self._archive.read(name), is_narrow=self.is_narrow, lines=self.lines)
@@ -110,18 +110,18 @@ class _Kept:
     """The most recently used pieces of this process; threads share them."""
 
     def __init__(self) -> None:
-        self._pieces: OrderedDict[int, Piece] = OrderedDict()
+        self._pieces: OrderedDict[int, PackedPiece] = OrderedDict()
         self._nbytes = 0
         self._lock = Lock()
 
-    def get(self, number: int) -> Piece | None:
+    def get(self, number: int) -> PackedPiece | None:
         """Return a piece, if it is cached."""
         with self._lock:
             if number in self._pieces:
                 self._pieces.move_to_end(number)
             return self._pieces.get(number)
 
-    def put(self, number: int, piece: Piece) -> Piece:
+    def put(self, number: int, piece: PackedPiece) -> PackedPiece:
         """Cache a piece and return it; evict the least recently used."""
         with self._lock:
             if number in self._pieces:  # another thread was faster

@@ -19,7 +19,7 @@ from rcv_py.formats.sqtt.records import CodeObjectRecord
 
 PAGE = 4096  # bytes
 UNKNOWN = -1  # code object of an address that is inside of none
-MOST_ENTRIES = 4096  # addresses where waves begin that are guessed about
+MAX_ENTRIES = 4096  # addresses where waves begin that are guessed about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,12 +76,12 @@ def address_map(
     records: Sequence[CodeObjectRecord], extents: Sequence[Extent], entries: np.ndarray
 ) -> AddressMap:
     """Return where code objects are loaded: from the stream, else from `entries` (where waves begin)."""
-    told = [record for record in records if not record.is_unload]
-    begins = ascending(entries[entries != 0])[:MOST_ENTRIES]
-    if told:
+    loaded = [record for record in records if not record.is_unload]
+    begins = ascending(entries[entries != 0])[:MAX_ENTRIES]
+    if loaded:
         sizes = {extent.id: extent.size for extent in extents}
         loads = []
-        for record in sorted(told, key=lambda one: one.time):
+        for record in sorted(loaded, key=lambda one: one.time):
             end = record.address + (record.size or sizes.get(record.id, 0))
             loads.append(Load(record.id, record.address, min(end, (1 << 64) - 1), record.address))
         return AddressMap(tuple(loads), doubts=_claimed_twice(loads, begins))

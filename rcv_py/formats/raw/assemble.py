@@ -37,8 +37,8 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import FACTS, TIMES, WaveColumns, WaveIndex
 
-TOLD_TARGET = "the code object"
-TOLD_BY_STREAM = "the layout of the trace"
+TARGET_FROM_CODE = "the code object"
+TARGET_FROM_STREAM = "the layout of the trace"
 GFX1250 = "gfx1250"
 GFX1250_VERSION = 5  # of the layout, which no other GPU of generation 12 has
 _ENTRIES = ("started", "entry", "launched")  # places of an engine where kernels begin
@@ -79,7 +79,7 @@ def assembled(
     )
     waves = _index(engines, clock.offsets, numbers)
     occupancy = _occupancy(engines, clock.offsets, numbers, called)
-    exact, told_by = _target(path, engines, gfxip, target, set(code.mnemonics))
+    exact, target_source = _target(path, engines, gfxip, target, set(code.mnemonics))
     if not architecture_of(gfxip, exact).is_checked:
         problems.inform(
             path.name,
@@ -92,7 +92,7 @@ def assembled(
         version="",
         gfxip=gfxip,
         target=exact,
-        target_from=told_by,
+        target_from=target_source,
         has_thread_trace=True,
         has_pc_samples=code.table.samples_issued is not None,
         waves=waves,
@@ -125,9 +125,9 @@ def _target(
 ) -> tuple[str, str]:
     """Return the GPU, such as `gfx950`, and its source: code objects, the layout of streams, or less."""
     if target.removeprefix("gfx")[:-2] == str(gfxip):
-        return target, TOLD_TARGET
+        return target, TARGET_FROM_CODE
     if gfxip == 12 and any(engine.stream.version == GFX1250_VERSION for engine in engines):
-        return GFX1250, TOLD_BY_STREAM
+        return GFX1250, TARGET_FROM_STREAM
     return exact_target(path, gfxip, mnemonics)
 
 

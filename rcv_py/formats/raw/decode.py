@@ -20,9 +20,9 @@ from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
 from rcv_py.formats.raw.spill import Spill
-from rcv_py.formats.raw.stitch import Starts, listing, programs_at, stitch
+from rcv_py.formats.raw.stitch import StreamStarts, listing, programs_at, stitch
 from rcv_py.formats.sqtt.decode import decode
-from rcv_py.formats.sqtt.records import Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 
 RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines."
 
@@ -89,14 +89,14 @@ def decoded_engine(job: EngineJob) -> Engine:
 class _Found:
     """A stream, all instructions that its tokens may belong to, and the walk that finds them."""
 
-    stream: Stream
+    stream: DecodedStream
     code: Places
     texts: Sequence[str]
     walk: Walk
     where: Where
 
 
-def _official(job: EngineJob, ours: Stream, loads: AddressMap, objects: Objects) -> _Found:
+def _official(job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: Objects) -> _Found:
     """The output of AMD's decoder for the file; its input has our load addresses of code objects."""
     from rcv_py.formats.raw.official import OfficialJob, library_path, official  # noqa: PLC0415 - rarely there
 
@@ -119,7 +119,7 @@ def _official(job: EngineJob, ours: Stream, loads: AddressMap, objects: Objects)
     )
 
 
-def _walk(stream: Stream, where: AddressMap, objects: Objects) -> tuple[Places, Sequence[str], Walk]:
+def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[Places, Sequence[str], Walk]:
     """All instructions of the programs that waves run, and the walk that matches tokens to them."""
     waves = stream.waves
     entry, breaks = where.find(waves.entry), where.find(waves.break_address)
@@ -131,14 +131,14 @@ def _walk(stream: Stream, where: AddressMap, objects: Objects) -> tuple[Places, 
 
     def walk(rows: np.ndarray) -> tuple[WaveRecords, np.ndarray]:
         count = np.diff(waves.break_first)[rows]
-        starts = Starts(begins[rows], goes_on[ranges(waves.break_first[:-1][rows], count)])
+        starts = StreamStarts(begins[rows], goes_on[ranges(waves.break_first[:-1][rows], count)])
         found = stitch(waves.at(rows), code, starts, stream.gfxip, stream.excludes_barrier_waits)
         return found.waves, found.row
 
     return Places(code.number.astype(np.int64), code.address), code.text, walk
 
 
-def _tell_stream(name: str, stream: Stream, problems: Problems) -> None:
+def _tell_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
     if stream.lost_at >= 0:
         problems.fail(
             name,

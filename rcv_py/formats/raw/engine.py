@@ -31,10 +31,10 @@ from rcv_py.formats.input.columns import fit, frozen, tight
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch
 from rcv_py.formats.raw.addresses import Places
-from rcv_py.formats.sqtt.records import Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 from rcv_py.model.waves import FACTS, WaveColumns, facts_of
 
-FEWEST_SPANS = 3  # of a wave without instructions that is kept; other such waves are dropped
+MIN_SPANS = 3  # of a wave without instructions that is kept; other such waves are dropped
 _TOKEN_BYTES, _SPAN_BYTES = 16, 5
 PARCEL_TOKENS = 1 << 18  # and segments: their intermediate data fits into caches
 Programs = Mapping[tuple[int, int], Program]  # by code object and first address
@@ -47,7 +47,7 @@ class Where(Protocol):
         """Return code object (int64, UNKNOWN: none) and address inside it (uint64) of each address."""
 
 
-class Columns(Protocol):
+class ColumnSink(Protocol):
     """A sequence of wave columns to append to: a list or a `Spill`."""
 
     def append(self, columns: WaveColumns, /) -> None:
@@ -62,8 +62,8 @@ class Engine:
 
     name: str  # of the file
     se: int
-    stream: Stream  # without tokens
-    columns: Columns  # the waves that are kept, by (SIMD, slot, wave); lines are rows of all code
+    stream: DecodedStream  # without tokens
+    columns: ColumnSink  # the waves that are kept, by (SIMD, slot, wave); lines are rows of all code
     line: np.ndarray  # int32 [rows of all code + 1], row of `places`; -1: none, which the last one is for
     facts: np.ndarray  # FACTS [waves], of all columns
     size: np.ndarray  # int64, bytes of the columns of each of these waves, about
@@ -99,7 +99,7 @@ def known(waves: WaveRecords, row: np.ndarray) -> Walk:
 def engine_of(
     name: str,
     se: int,
-    stream: Stream,
+    stream: DecodedStream,
     *,
     code: Places,
     texts: Sequence[str],
@@ -107,7 +107,7 @@ def engine_of(
     where: Where,
     programs_at: Callable[[Places], Programs],
     problems: Problems,
-    columns: Columns | None = None,
+    columns: ColumnSink | None = None,
     threads: int = 1,
 ) -> Engine:
     """Build the engine from its decoded stream.
@@ -116,9 +116,9 @@ def engine_of(
     Columns of waves are appended to `columns`, which must be empty; None: a list.
     """
     waves = stream.waves
-    order, wid = kept_waves(waves)
+    order, wid = retained_waves(waves)
     sums, all_rows = Totals.none(len(code)), np.arange(len(code))
-    held: Columns = [] if columns is None else columns
+    held: ColumnSink = [] if columns is None else columns
     facts, sizes = [np.zeros(0, dtype=FACTS)], [np.zeros(0, dtype=np.int64)]
     tokens = lost = lost_waves = 0
     for part in _parcels(_Maker(se, stream, order, wid, walk, texts), waves, order, threads):
@@ -183,18 +183,18 @@ def prepare() -> None:
     wait_lists(line, first, (), 0)
 
 
-def entries_of(stream: Stream) -> np.ndarray:
+def entries_of(stream: DecodedStream) -> np.ndarray:
     """The addresses in the stream where kernels begin, uint64."""
     launched = np.array([one.entry for one in stream.dispatches], dtype=np.uint64)
     return np.concatenate([stream.waves.entry, stream.occupancy.entry, launched])
 
 
-def kept_waves(waves: WaveRecords) -> tuple[np.ndarray, np.ndarray]:
+def retained_waves(waves: WaveRecords) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the waves that are kept, by (SIMD, slot, wave), and their number in the slot.
 
     They are numbered in the order of their ends; dropped waves (no token, hardly a state) take no number.
     """
-    is_kept = (np.diff(waves.token_first) > 0) | (np.diff(waves.state_first) >= FEWEST_SPANS)
+    is_kept = (np.diff(waves.token_first) > 0) | (np.diff(waves.state_first) >= MIN_SPANS)
     rows = np.flatnonzero(is_kept)
     rows = rows[np.lexsort((rows, waves.slot[rows], waves.simd[rows]))]
     slot = waves.simd[rows].astype(np.int64) << 16 | waves.slot[rows]
@@ -233,7 +233,7 @@ class _Maker:
     """Makes columns of waves; any thread may call it."""
 
     se: int
-    stream: Stream
+    stream: DecodedStream
     order: np.ndarray  # rows of the waves that are kept
     wid: np.ndarray  # their number in the slot
     walk: Walk

@@ -34,7 +34,7 @@ if sys.platform != "win32":
     import fcntl
 
 PLACE = "RCV_DECODED"  # names the folder, where it is set
-MOST_BYTES = 16 << 30
+MAX_BYTES = 16 << 30
 UNFINISHED_S = 24 * 3600  # seconds after which an unfinished file is abandoned
 FRESH_S = 60  # seconds before a file that is not kept must be locked
 FORMAT = 3  # incremented when decoding or assembly changes
@@ -70,12 +70,12 @@ def mark_of(path: Path) -> tuple[int, ...]:
     return about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 
-def is_kept(key: str) -> bool:
+def is_cached(key: str) -> bool:
     """Whether the cache holds the capture."""
     return any((place / (key + SUFFIX)).is_file() for place in places())
 
 
-def kept(key: str) -> Trace | None:
+def cached_capture(key: str) -> Trace | None:
     """Return the capture that is kept under a key; None if there is none or it is damaged."""
     for place in places():
         path = place / (key + SUFFIX)
@@ -138,7 +138,7 @@ def _is_own(place: Path) -> bool:
     return not hasattr(os, "getuid") or (facts.st_uid == os.getuid() and not facts.st_mode & 0o022)
 
 
-def make_room(place: Path, most: int = MOST_BYTES) -> None:
+def make_room(place: Path, most: int = MAX_BYTES) -> None:
     """Remove unfinished files, and the least recently opened until the rest is small enough."""
     found: list[tuple[float, int, Path]] = []
     try:

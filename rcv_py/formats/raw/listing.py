@@ -89,12 +89,12 @@ def _rows(
         for key, program in engine.programs.items():
             programs.setdefault(key, program)
     ordered = sorted(programs.items())
-    told = _sources(ordered, sources)
+    source_places = _sources(ordered, sources)
     rows: list[list[Any]] = []
     places: list[tuple[int, int, int]] = []  # code object, address, line number
     last: tuple[int, int] = (-1, -1)
     for (codeobj, first), program in ordered:
-        places_told = told[codeobj, first]
+        program_places = source_places[codeobj, first]
         for at, (address, text) in enumerate(zip(program.address.tolist(), program.text, strict=True)):
             if (codeobj, address) <= last:
                 continue  # kernels of code objects may overlap
@@ -105,7 +105,7 @@ def _rows(
                 rows.append([f"; {symbol}", 0, len(rows), nice or symbol, codeobj, address])
             places.append((codeobj, address, len(rows)))
             rows.append(
-                [text, 0, len(rows), sidecar.source(codeobj, address) or places_told[at], codeobj, address]
+                [text, 0, len(rows), sidecar.source(codeobj, address) or program_places[at], codeobj, address]
             )
     return rows, places
 
@@ -117,10 +117,10 @@ def _sources(
     found: dict[tuple[int, int], Sequence[str]] = {}
     for codeobj, group in groupby(programs, lambda one: one[0][0]):
         some = list(group)
-        told = sources(codeobj, np.concatenate([program.address for _, program in some]))
+        source_places = sources(codeobj, np.concatenate([program.address for _, program in some]))
         ends = np.cumsum([len(program) for _, program in some]).tolist()
         for (key, program), end in zip(some, ends, strict=True):
-            found[key] = told[end - len(program) : end]
+            found[key] = source_places[end - len(program) : end]
     return found
 
 

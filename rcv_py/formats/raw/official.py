@@ -27,7 +27,7 @@ from rcv_py.formats.isa.processes import ended
 from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap, Places
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.options import OfficialMissing
-from rcv_py.formats.sqtt.records import DispatchRecord, OccupancyRecords, Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, DispatchRecord, OccupancyRecords, WaveRecords
 from rcv_py.model.kinds import TokenKind
 
 LIBRARY = {"darwin": "librocprof-trace-decoder.dylib", "win32": "rocprof-trace-decoder.dll"}.get(
@@ -42,7 +42,7 @@ GFXIP, OCCUPANCY, COUNTERS, WAVE, INFO, EVENT, SHADER_DATA, REALTIME, FREQUENCY,
     11
 )
 LOST, UNSTITCHED, UNFINISHED = 1, 2, 3  # values of INFO records
-MOST_WAVE_ROWS = 1 << 32
+MAX_WAVE_ROWS = 1 << 32
 
 PC = np.dtype([("address", "<u8"), ("id", "<u8")])
 
@@ -140,7 +140,7 @@ class OfficialJob:
 class Official:
     """The library's output for one shader engine."""
 
-    stream: Stream
+    stream: DecodedStream
     row: np.ndarray  # int64, of `pcs` for each token, -1 if none is known there
     pcs: PcTable
     notes: tuple[int, ...]  # LOST, UNSTITCHED, UNFINISHED, each as often as reported
@@ -236,7 +236,7 @@ def _decoded(job: OfficialJob) -> Official:
         row = -1 if program is None else program.row(address)
         return None if program is None or row < 0 else (program.text[row].encode(), int(program.size[row]))
 
-    records = Records()
+    records = LibraryRecords()
     try:
         library = ctypes.CDLL(job.library)
     except OSError as error:
@@ -249,7 +249,7 @@ def _decoded(job: OfficialJob) -> Official:
     return records.official(place)
 
 
-def call(library: Any, data: bytes, instruction: Instruction, records: Records) -> None:
+def call(library: Any, data: bytes, instruction: Instruction, records: LibraryRecords) -> None:
     """Decode by whichever interface the library has; raise BrokenFile if it refuses."""
     failed: list[BaseException] = []
 
@@ -334,7 +334,7 @@ def _second(library: Any, data: bytes, isa: Any, trace: Any) -> int:
         function("destroy_handle", Handle)(handle)
 
 
-class Records:
+class LibraryRecords:
     """Copies the library's records, since its memory is valid only during each call."""
 
     def __init__(self) -> None:
@@ -390,7 +390,7 @@ class Records:
         duration = tokens["duration"].astype(np.int64)
         stall = (tokens["word"] >> 8).astype(np.int64)
         records = _waves(waves, of_waves, first, borders([len(one) for one in self.states]))
-        stream = Stream(
+        stream = DecodedStream(
             gfxip=self.gfxip,
             version=0,
             se=-1,
@@ -431,7 +431,7 @@ class Records:
 
 
 def _copied(at: int, count: int, dtype: np.dtype[Any]) -> np.ndarray:
-    if not at or not 0 < count < MOST_WAVE_ROWS:
+    if not at or not 0 < count < MAX_WAVE_ROWS:
         return np.zeros(0, dtype=dtype)
     return np.frombuffer(ctypes.string_at(at, count * dtype.itemsize), dtype=dtype).copy()
 
@@ -461,17 +461,17 @@ def _waves(
     def column(name: str) -> np.ndarray:
         return waves[name].astype(np.int16)
 
-    is_told = waves["size"] > 0  # the first interface has no such bytes
+    is_known = waves["size"] > 0  # the first interface has no such bytes
     return {
         **{name: column(name) for name in ("simd", "slot", "cu", "contexts")},
         "begin": waves["begin"].astype(np.int64),
         "end": waves["end"].astype(np.int64),
         "is_complete": np.ones(len(waves), dtype=bool),
         "entry": entry,
-        "workgroup": np.where(is_told, column("workgroup"), -1).astype(np.int16),
-        "cluster": np.where(is_told, column("cluster"), -1).astype(np.int16),
-        "me": np.where(is_told, column("dispatcher") >> 4 & 7, -1).astype(np.int16),
-        "pipe": np.where(is_told, column("dispatcher") & 15, -1).astype(np.int16),
+        "workgroup": np.where(is_known, column("workgroup"), -1).astype(np.int16),
+        "cluster": np.where(is_known, column("cluster"), -1).astype(np.int16),
+        "me": np.where(is_known, column("dispatcher") >> 4 & 7, -1).astype(np.int16),
+        "pipe": np.where(is_known, column("dispatcher") & 15, -1).astype(np.int16),
         "token_first": token_first,
         "state_first": state_first,
         "break_first": np.zeros(len(waves) + 1, dtype=np.int64),

@@ -44,7 +44,7 @@ HINTS = {OFFICIAL: "Leave out --decoder official: the decoder of rcv may read it
 STAGE = "Decoding shader engines"
 STAGE_SHOWN = "The beginning is shown; decoding shader engines"
 BEAT = 0.05  # seconds between two checks for cancellation
-MOST_THREADS = 4  # of the process that decodes the only stream
+MAX_THREADS = 4  # of the process that decodes the only stream
 QUICK_BYTES = 4 << 20  # of `.att` files: decoding them takes less than a second
 LARGE_BYTES = 24 << 20  # of `.att` files: from this size on the beginning is shown first
 FIRST_BYTES = 1 << 20  # of all streams together that are decoded first: a picture within a second
@@ -53,7 +53,7 @@ LEAST_BYTES = 64 << 10  # of each
 
 def is_quick(capture: RawCapture, options: RawOptions = USUAL) -> bool:
     """Whether opening takes no time: there is little to decode, or the cache holds it."""
-    return capture.size <= QUICK_BYTES or kept.is_kept(_key(capture, options))
+    return capture.size <= QUICK_BYTES or kept.is_cached(_key(capture, options))
 
 
 def open_raw(
@@ -70,14 +70,14 @@ def open_raw(
     """
     capture = _capture(path)
     key = _key(capture, options)
-    trace = kept.kept(key)
+    trace = kept.cached_capture(key)
     if trace is None:
         is_large = capture.size > LARGE_BYTES
-        told = (lambda found: early(_begun(capture, options, found))) if early and is_large else None
+        reported = (lambda found: early(_begun(capture, options, found))) if early and is_large else None
 
         def write(place: Path) -> bool:
             with _spills(capture, place if is_large else None) as spills:
-                found = decoded(capture, report, jobs=jobs, options=options, early=told, spills=spills)
+                found = decoded(capture, report, jobs=jobs, options=options, early=reported, spills=spills)
                 return _write(found, place) and _key(capture, options) == key  # else its files changed
 
         trace = kept.keep(key, write)
@@ -87,7 +87,7 @@ def open_raw(
 def open_beginning(path: Path, options: RawOptions = USUAL) -> Trace:
     """Open the beginning of a raw capture, which takes no longer for a large one; raise a TraceError."""
     capture = _capture(path)
-    trace = kept.kept(_first_key(capture, options))
+    trace = kept.cached_capture(_first_key(capture, options))
     if trace is None:
         trace = _begun(capture, options, decoded(capture, options=options, most=_first_bytes(capture)))
     return _with_sources(trace, capture, options)
@@ -214,7 +214,7 @@ def _tasks(
     capture: RawCapture, options: RawOptions, most: int, spills: Mapping[str, Path] = NO_SPILLS
 ) -> list[EngineJob]:
     """The streams to decode, the largest first: it takes longest."""
-    threads = max(1, min(MOST_THREADS, os.cpu_count() or 1) // len(capture.streams))
+    threads = max(1, min(MAX_THREADS, os.cpu_count() or 1) // len(capture.streams))
     return [
         EngineJob(
             folder=capture.folder,
@@ -298,11 +298,11 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     problems += objects.doubts  # problems with source lines show when these are read
     if not len(made.trace.waves):
         problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE)
-    told = tuple(problems)
+    reported = tuple(problems)
     is_sure = found.is_whole and all(one.is_sure for one in found.engines) and unanswered() == before
     if not is_sure:
         forget()
-    return replace(made, trace=replace(made.trace, problems=told, is_part=is_part), is_sure=is_sure)
+    return replace(made, trace=replace(made.trace, problems=reported, is_part=is_part), is_sure=is_sure)
 
 
 class _Here(Executor):

@@ -18,8 +18,8 @@ from rcv_py.formats.isa.program import Category, Program
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind
 
-MOST_MISSED = 1000  # consecutive lines without a token before the walk abandons a wave
-MOST_AHEAD = 4096  # lines of look-ahead after an s_barrier_wait
+MAX_MISSED = 1000  # consecutive lines without a token before the walk abandons a wave
+MAX_AHEAD = 4096  # lines of look-ahead after an s_barrier_wait
 CYCLE = 4  # cycles per tick of gfx9's token clock
 
 # Traits of a line that affect the match in addition to its category.
@@ -41,7 +41,7 @@ UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds a
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class StitchedPrograms:
     """Instructions of several programs, concatenated, in the form that the walk needs."""
 
     number: np.ndarray  # int32 [n], number of the code object
@@ -70,7 +70,7 @@ class Listing:
         return found
 
 
-def listing(programs: Sequence[tuple[int, Program]]) -> Listing:
+def listing(programs: Sequence[tuple[int, Program]]) -> StitchedPrograms:
     """Return the lines of programs, each with the number of its code object; no two begin at one address."""
     ordered = sorted(programs, key=lambda one: (one[0], int(one[1].address[0]) if len(one[1]) else 0))
     number = np.repeat([one for one, _ in ordered], [len(one) for _, one in ordered]).astype(np.int32)
@@ -88,7 +88,7 @@ def listing(programs: Sequence[tuple[int, Program]]) -> Listing:
         goes_on = (number[1:] == number[:-1]) & (address[1:] == address[:-1] + size[:-1])
         follows[:-1][goes_on] = np.flatnonzero(goes_on) + 1
     leaves = (category != Category.SKIP) & (category != Category.UNKNOWN)
-    bare = Listing(
+    bare = StitchedPrograms(
         number=number,
         address=address,
         size=size,
@@ -163,7 +163,7 @@ def programs_at(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Starts:
+class StreamStarts:
     """Rows of the listing that the stream names, -1 for places whose line is unknown.
 
     A wave's tokens after such a place have no instruction until the next break.
@@ -188,7 +188,7 @@ class Stitched:
 
 
 def stitch(
-    waves: WaveRecords, program: Listing, starts: Starts, gfxip: int, excludes: bool = False
+    waves: WaveRecords, program: StitchedPrograms, starts: StreamStarts, gfxip: int, excludes: bool = False
 ) -> Stitched:
     """Return the row of the program of each token.
 
@@ -201,17 +201,19 @@ def stitch(
     )
     rows = np.full(tokens.shape[1], -1, dtype=np.int32)
     matched = np.zeros(len(waves), dtype=np.int64)
-    tolds = waves.break_first + np.arange(len(waves) + 1)  # an entry is stored like a break
-    told = np.zeros((2, int(tolds[-1])), dtype=np.int64)
-    is_entry = np.zeros(told.shape[1], dtype=bool)
-    is_entry[tolds[:-1]] = True
+    named_first = waves.break_first + np.arange(len(waves) + 1)  # an entry is stored like a break
+    named = np.zeros((2, int(named_first[-1])), dtype=np.int64)
+    is_entry = np.zeros(named.shape[1], dtype=bool)
+    is_entry[named_first[:-1]] = True
     owner = np.repeat(waves.token_first[:-1], np.diff(waves.break_first))
-    told[:, is_entry] = waves.token_first[:-1], starts.entry
-    told[:, ~is_entry] = owner + waves.break_token + 1, starts.breaks
+    named[:, is_entry] = waves.token_first[:-1], starts.entry
+    named[:, ~is_entry] = owner + waves.break_token + 1, starts.breaks
     first = waves.token_first
-    of_wave = np.stack((first[:-1], first[1:], tolds[:-1], tolds[1:], waves.begin, waves.end), axis=1)
+    of_wave = np.stack(
+        (first[:-1], first[1:], named_first[:-1], named_first[1:], waves.begin, waves.end), axis=1
+    )
     state = np.zeros(len(STATE), dtype=np.int64)
-    _walk(of_wave, told, tokens, lines, rows, matched, state, gfxip, int(excludes))
+    _walk(of_wave, named, tokens, lines, rows, matched, state, gfxip, int(excludes))
     changed = replace(
         waves,
         time=tokens[TIME],
@@ -225,7 +227,7 @@ def stitch(
 # Rows of the arrays of tokens and of lines that the walk reads.
 TIME, KIND, STALL, DURATION = range(4)
 CATEGORY, AFTER, TARGET, TRAITS, SHOWN = range(5)
-STATE = TOKEN, STOP, TOLD, LAST_TOLD, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED = range(12)
+STATE = TOKEN, STOP, NAMED_LINE, LAST_NAMED, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED = range(12)
 NOTHING, UNKNOWN = -2, -1  # of a token: the stream names no place, or a place without a known line
 ENDS, MISSES, FITS = range(3)
 
@@ -266,7 +268,7 @@ def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines:
     """
     unit = 0
     at = int(lines[AFTER, line])
-    for _ in range(MOST_AHEAD):
+    for _ in range(MAX_AHEAD):
         if token >= stop or at < 0:
             return True
         kind, category = int(tokens[KIND, token]), int(lines[CATEGORY, at])
@@ -397,13 +399,13 @@ def _step(
 
 
 @part
-def _told(state: np.ndarray, told: np.ndarray) -> int:
+def _named_line(state: np.ndarray, named: np.ndarray) -> int:
     """The line that the stream names for this token, or NOTHING or UNKNOWN."""
     line = NOTHING
-    while state[TOLD] < state[LAST_TOLD] and told[0, int(state[TOLD])] <= state[TOKEN]:
-        if told[0, int(state[TOLD])] == state[TOKEN]:
-            line = int(told[1, int(state[TOLD])])
-        state[TOLD] += 1
+    while state[NAMED_LINE] < state[LAST_NAMED] and named[0, int(state[NAMED_LINE])] <= state[TOKEN]:
+        if named[0, int(state[NAMED_LINE])] == state[TOKEN]:
+            line = int(named[1, int(state[NAMED_LINE])])
+        state[NAMED_LINE] += 1
     return line
 
 
@@ -424,7 +426,7 @@ def _begin_at(
 @kernel
 def _walk(
     waves: np.ndarray,
-    told: np.ndarray,
+    named: np.ndarray,
     tokens: np.ndarray,
     lines: np.ndarray,
     rows: np.ndarray,
@@ -439,12 +441,12 @@ def _walk(
             state[at] = waves[wave, at]
         state[FIRST], state[LINE] = state[TOKEN], -1
         state[MISSED], state[OWED], state[MATCHED] = 0, 0, 0
-        state[LEFT] = MOST_MISSED + 16 * (state[STOP] - state[TOKEN])  # lines without a token, in all
-        while state[TOKEN] < state[STOP] and state[MISSED] < MOST_MISSED and state[LEFT] > 0:
-            line = _told(state, told)
+        state[LEFT] = MAX_MISSED + 16 * (state[STOP] - state[TOKEN])  # lines without a token, in all
+        while state[TOKEN] < state[STOP] and state[MISSED] < MAX_MISSED and state[LEFT] > 0:
+            line = _named_line(state, named)
             if line == UNKNOWN:  # until the next break
-                has_next = state[TOLD] < state[LAST_TOLD]
-                following = int(told[0, int(state[TOLD])]) if has_next else int(state[STOP])
+                has_next = state[NAMED_LINE] < state[LAST_NAMED]
+                following = int(named[0, int(state[NAMED_LINE])]) if has_next else int(state[STOP])
                 state[TOKEN], state[LINE] = min(following, int(state[STOP])), -1
             elif tokens[KIND, int(state[TOKEN])] == TRAP:
                 _place(state, -1, rows)
@@ -457,7 +459,7 @@ def _walk(
 
 def prepare() -> None:
     """Compile the walk, so that one process can do so while another decodes its stream."""
-    waves, told, tokens = (np.zeros(shape, dtype=np.int64) for shape in ((0, 6), (2, 0), (4, 0)))
+    waves, named, tokens = (np.zeros(shape, dtype=np.int64) for shape in ((0, 6), (2, 0), (4, 0)))
     lines, rows = np.zeros((5, 0), dtype=np.int32), np.zeros(0, dtype=np.int32)
     matched, state = np.zeros(0, dtype=np.int64), np.zeros(len(STATE), dtype=np.int64)
-    _walk(waves, told, tokens, lines, rows, matched, state, 0, 0)
+    _walk(waves, named, tokens, lines, rows, matched, state, 0, 0)

@@ -47,7 +47,7 @@ def read_document(path: Path) -> Profile:
     return replace(found, spm=document.spm(), samples=document.samples())
 
 
-class Place(NamedTuple):
+class CounterPlace(NamedTuple):
     """Place of a streamed counter."""
 
     engine: int  # shader engine of the GPU, or the XCC of a counter per XCC
@@ -60,7 +60,7 @@ class _Places:
     """Places of the instances of a counter: from the document, else from their numbers."""
 
     engines: int  # shader engines of an XCC that it counts for, 0: it counts for the XCC
-    told: Mapping[int, tuple[int, ...]]  # instance → XCC, shader engine of that, instance of that
+    by_instance: Mapping[int, tuple[int, ...]]  # instance → XCC, shader engine of that, instance of that
 
     @classmethod
     def of(cls, counter: Mapping[str, Any]) -> _Places:
@@ -69,21 +69,21 @@ class _Places:
             text_of(one.get("name")): whole_number(one.get("instance_size"), 0)
             for one in _records(counter.get("dimensions"))
         }
-        told = {}
+        by_instance = {}
         for one in _records(counter.get("instances")):
             at = {
                 text_of(axis.get("dimension_name")): whole_number(axis.get("index"), 0)
                 for axis in _records(one.get("dimensions"))
             }
             xcc, engine, instance = (min(max(at.get(name, 0), 0), most) for name, most in _AXES.items())
-            told[whole_number(one.get("instance_id"), -1)] = xcc, engine, instance
-        return cls(min(max(sizes.get(_ENGINE, 0), 0), _AXES[_ENGINE]) if sizes else ENGINES, told)
+            by_instance[whole_number(one.get("instance_id"), -1)] = xcc, engine, instance
+        return cls(min(max(sizes.get(_ENGINE, 0), 0), _AXES[_ENGINE]) if sizes else ENGINES, by_instance)
 
-    def of_instance(self, number: int) -> Place:
+    def of_instance(self, number: int) -> CounterPlace:
         """Return the place of an instance."""
         bits = tuple(number >> at & most for at, most in zip(_BITS, _AXES.values(), strict=True))
-        xcc, engine, instance = self.told.get(number, bits)
-        return Place(xcc * self.engines + engine if self.engines else xcc, instance, not self.engines)
+        xcc, engine, instance = self.by_instance.get(number, bits)
+        return CounterPlace(xcc * self.engines + engine if self.engines else xcc, instance, not self.engines)
 
 
 class _Document(Records):
@@ -91,7 +91,7 @@ class _Document(Records):
 
     def __init__(self) -> None:
         super().__init__()
-        self._streamed: dict[tuple[int, str, Place], dict[int, float]] = {}
+        self._streamed: dict[tuple[int, str, CounterPlace], dict[int, float]] = {}
         self._hits: Counter[tuple[int, int, str]] = Counter()
         self._issued: Counter[tuple[int, int, str]] = Counter()
 

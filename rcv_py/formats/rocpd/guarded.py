@@ -18,7 +18,7 @@ from rcv_py.base.progress import checkpoint
 
 MAGIC = b"SQLite format 3\0"
 STEPS = 20_000  # steps of SQLite's machine between two checks for cancellation
-MOST_STEPS = 2_000_000_000  # steps of a whole read: some minutes
+MAX_STEPS = 2_000_000_000  # steps of a whole read: some minutes
 VALUE_BYTES = 64 << 20  # of a text or blob
 ROWS = 4_000_000  # of a table
 TABLES = 4_096
@@ -45,7 +45,7 @@ class Guarded:
 
     def columns(self, table: str) -> tuple[str, ...]:
         """Return the names of the columns of a table, without unusual names."""
-        with self._told(table):
+        with self._errors_as_sentences(table):
             cursor = self._connection.execute(f'SELECT * FROM "{table}" LIMIT 0')
             names = (str(column[0]) for column in cursor.description)
             return tuple(name for name in names if _PLAIN.fullmatch(name))
@@ -58,7 +58,10 @@ class Guarded:
 
     def part(self, table: str, column: str, row: int, size: int) -> bytes:
         """Return at most the first `size` bytes of a blob."""
-        with self._told(table), self._connection.blobopen(table, column, row, readonly=True) as blob:
+        with (
+            self._errors_as_sentences(table),
+            self._connection.blobopen(table, column, row, readonly=True) as blob,
+        ):
             return blob.read(min(size, len(blob)))
 
     def blobs(self, table: str, column: str, size: int) -> Iterator[tuple[int, int, bytes]]:
@@ -70,29 +73,29 @@ class Guarded:
         )
 
     def _fetched(self, text: str, table: str = "") -> Iterator[tuple[Any, ...]]:
-        with self._told(table):
+        with self._errors_as_sentences(table):
             cursor = self._connection.execute(text)
             while rows := cursor.fetchmany(_AT_ONCE):
                 yield from rows
 
     @contextmanager
-    def _told(self, table: str) -> Iterator[None]:
+    def _errors_as_sentences(self, table: str) -> Iterator[None]:
         """Turn exceptions of SQLite into sentences."""
         where = f"The table {table} of {self.path.name}" if table else self.path.name
         try:
             yield
         except sqlite3.DatabaseError as error:
             checkpoint()  # our own handler stopped it
-            why = "reading it takes too long" if self._steps >= MOST_STEPS else "it cannot be read"
+            why = "reading it takes too long" if self._steps >= MAX_STEPS else "it cannot be read"
             raise BrokenFile(where, why, repr(error)) from error
 
     def _progress(self) -> bool:
         self._steps += STEPS
         try:
             checkpoint()
-        except Exception:  # `_told` raises it again, outside of SQLite
+        except Exception:  # `_errors_as_sentences` raises it again, outside of SQLite
             return True
-        return self._steps >= MOST_STEPS
+        return self._steps >= MAX_STEPS
 
     def _authorize(self, action: int, one: str | None, two: str | None, *_: object) -> int:
         is_allowed = action == sqlite3.SQLITE_SELECT

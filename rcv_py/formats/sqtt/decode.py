@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile
-from rcv_py.formats.sqtt.records import Stream
+from rcv_py.formats.sqtt.records import DecodedStream
 
 GFX9_LEGACY = (0, 0x11)  # value of the low 13 bits of a gfx9 header
 GFX9_KINDS = (4, 5, 6)  # MI200 and older, MI300, MI350
@@ -13,7 +13,7 @@ RDNA_HEADER = 0x11  # low seven bits of the token that a stream of RDNA begins w
 RDNA_VERSIONS = (1, 2, 3, 4, 5)  # gfx10 (1, 2), gfx11, gfx12, gfx1250
 
 
-def decode(data: bytes | memoryview, name: str = "The file", threads: int = 1) -> Stream:
+def decode(data: bytes | memoryview, name: str = "The file", threads: int = 1) -> DecodedStream:
     """Decode the bytes of one `.att` file, damaged or not, with up to the given number of threads.
 
     Raises:

@@ -12,7 +12,7 @@ from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
 from rcv_py.formats.input.columns import frozen
 from rcv_py.formats.sqtt import gfx9_walk as kernel
-from rcv_py.formats.sqtt.records import OccupancyRecords, Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, OccupancyRecords, WaveRecords
 from rcv_py.formats.sqtt.registers import NOWHERE, RegisterWrites, dispatches, entries, markers
 from rcv_py.model.kinds import EventKind
 
@@ -31,7 +31,7 @@ EVENT = {  # values of a token of type MISC
 }
 
 
-def decode_gfx9(data: np.ndarray) -> Stream:
+def decode_gfx9(data: np.ndarray) -> DecodedStream:
     """Return the records of a stream; `data` is uint8, the file with its header of 8 bytes."""
     head = int.from_bytes(data[:HEADER].tobytes(), "little")
     cu = head >> 20 & 31
@@ -42,7 +42,7 @@ def decode_gfx9(data: np.ndarray) -> Stream:
     writes = tokens.writes()
     said = markers(writes)
     starts = tokens.starts(writes)
-    return Stream(
+    return DecodedStream(
         gfxip=9,
         version=head >> 13 & 7,
         se=head >> 26 & 63,
@@ -150,17 +150,17 @@ class _Walk:
         first = np.concatenate(
             [facts[:, : kernel.F_BREAKS + 1], [[len(rows.kind), len(rows.did), len(rows.breaks) // 2]]]
         )
-        behind, address = rows.breaks[::2], rows.breaks[1::2]
+        last_before, address = rows.breaks[::2], rows.breaks[1::2]
         records, start = _Kept(rows.kind >= 0), facts[:, kernel.F_START]
         token_first = records.place(first[:, kernel.F_RECORDS])
         is_wave = (start >= 0) | (np.diff(token_first) > 0)
         for row in np.flatnonzero(~is_wave):
             rows.did[first[row, kernel.F_DID] : first[row + 1, kernel.F_DID]] = kernel.UNUSED
-            behind[first[row, kernel.F_BREAKS] : first[row + 1, kernel.F_BREAKS]] = kernel.UNUSED_BREAK
-        segments, breaks = _Kept(rows.did >= 0), _Kept(behind > kernel.UNUSED_BREAK)
+            last_before[first[row, kernel.F_BREAKS] : first[row + 1, kernel.F_BREAKS]] = kernel.UNUSED_BREAK
+        segments, breaks = _Kept(rows.did >= 0), _Kept(last_before > kernel.UNUSED_BREAK)
         break_first = breaks.place(first[:, kernel.F_BREAKS])
         owner = np.repeat(first[:-1, kernel.F_RECORDS], np.diff(break_first))
-        behind = records.place(owner + breaks.of(behind) + 1) - records.place(owner) - 1
+        last_before = records.place(owner + breaks.of(last_before) + 1) - records.place(owner) - 1
         time, duration = records.of(rows.time), records.of(rows.duration)
         end = facts[:, kernel.F_END].copy()
         for row in np.flatnonzero(end < 0):  # at most one a slot
@@ -169,7 +169,7 @@ class _Walk:
             end[row] = last + kernel.ISSUES
         facts, ends = facts[is_wave], np.append(is_wave, True)
         known = np.flatnonzero(facts[:, kernel.F_START] >= 0)
-        told = starts.waves(known, facts[known, kernel.F_START], len(facts))
+        started = starts.waves(known, facts[known, kernel.F_START], len(facts))
         slot = facts[:, kernel.F_SLOT].astype(np.int16)
         return WaveRecords(
             simd=frozen(slot // 16),
@@ -178,11 +178,11 @@ class _Walk:
             begin=frozen(facts[:, kernel.F_BEGIN].copy()),
             end=frozen(end[is_wave]),
             is_complete=frozen(facts[:, kernel.F_END] >= 0),
-            entry=frozen(told.entry),
-            workgroup=frozen(told.workgroup),
+            entry=frozen(started.entry),
+            workgroup=frozen(started.workgroup),
             cluster=frozen(np.full(len(facts), -1, dtype=np.int16)),
-            me=frozen(told.me),
-            pipe=frozen(told.pipe),
+            me=frozen(started.me),
+            pipe=frozen(started.pipe),
             contexts=frozen(np.minimum(facts[:, kernel.F_CONTEXTS], 255).astype(np.int16)),
             token_first=frozen(token_first[ends]),
             state_first=frozen(segments.place(first[:, kernel.F_DID])[ends]),
@@ -194,7 +194,7 @@ class _Walk:
             flags=frozen(np.zeros(len(time), dtype=np.uint8)),
             state=frozen(segments.of(rows.did).view(np.uint8)),
             state_duration=frozen(segments.of(rows.lasted)),
-            break_token=frozen(behind),
+            break_token=frozen(last_before),
             break_address=frozen(breaks.of(address).astype(np.uint64)),
         )
 
@@ -306,9 +306,9 @@ class _Tokens:
         runs = (before >= 0) & is_start[before]
         losses = np.flatnonzero((self._type == kernel.MISC) & (self._number_of_misc() == LOSES))
         is_missing = ~is_start & ~runs & (rows < (losses[0] if len(losses) else len(self._type)))
-        told = np.flatnonzero((is_start & ~runs) | (~is_start & runs) | is_missing)
-        chosen = np.concatenate([np.flatnonzero(is_missing)[::-1], told])
-        is_front = np.arange(len(chosen)) < len(chosen) - len(told)
+        started = np.flatnonzero((is_start & ~runs) | (~is_start & runs) | is_missing)
+        chosen = np.concatenate([np.flatnonzero(is_missing)[::-1], started])
+        is_front = np.arange(len(chosen)) < len(chosen) - len(started)
         source = np.where(is_start, np.arange(len(rows)), np.where(runs, before, -1))[chosen]
         known = np.flatnonzero(source >= 0)
         said = starts.waves(known, rows[source[known]], len(chosen))
@@ -330,7 +330,7 @@ class _Tokens:
         return self._data[np.minimum(self._byte + 1, len(self._data) - 1)] >> 5
 
     def events(self) -> np.ndarray:
-        """Return events of the trace and of caches, int64 [n, 5] as in `Stream`."""
+        """Return events of the trace and of caches, int64 [n, 5] as in `DecodedStream`."""
         what = np.zeros(len(self._type), dtype=np.int64)
         said, is_misc = self._number_of_misc(), self._type == kernel.MISC
         for number, event in EVENT.items():
@@ -346,7 +346,7 @@ class _Tokens:
         )
 
     def counters(self) -> np.ndarray:
-        """Return samples of counters, int64 [n, 7] as in `Stream`."""
+        """Return samples of counters, int64 [n, 7] as in `DecodedStream`."""
         rows = np.flatnonzero(self._type == kernel.COUNTS)
         low, high = self._number(rows, 0, 4), self._number(rows, 4, 4)
         cu = low >> 6 & 15
@@ -355,7 +355,7 @@ class _Tokens:
         return both[low >> 5 & 1 == 0]
 
     def shader_data(self) -> np.ndarray:
-        """Return the data that programs wrote, int64 [n, 6] as in `Stream`."""
+        """Return the data that programs wrote, int64 [n, 6] as in `DecodedStream`."""
         rows = np.flatnonzero(self._type == kernel.DATA)
         head, value = self._number(rows, 0, 2), self._number(rows, 2, 4)
         none = np.zeros(len(rows), dtype=np.int64)

@@ -11,10 +11,10 @@ from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import borders
 from rcv_py.formats.sqtt import rdna_notes, rdna_walk
-from rcv_py.formats.sqtt.rdna_notes import Notes, Starts
+from rcv_py.formats.sqtt.rdna_notes import Notes, WaveStartNotes
 from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Known, Token, layout
-from rcv_py.formats.sqtt.rdna_walk import Columns, Given
-from rcv_py.formats.sqtt.records import Stream, WaveRecords
+from rcv_py.formats.sqtt.rdna_walk import Given, WalkOutput
+from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 from rcv_py.formats.sqtt.registers import dispatches, markers
 
 ROOM = 1024  # minimum initial rows of the table of waves
@@ -49,7 +49,7 @@ class Walked:
     ops: np.ndarray  # int64, see `Layout.instructions`
     state: np.ndarray  # int64, see `rdna_walk`
     waves: np.ndarray  # int64 [waves, WAVE_COLUMNS], as they ended
-    columns: Columns  # `waves` of it as they began
+    columns: WalkOutput  # `waves` of it as they began
     notes: Notes = field(repr=False)
 
     @property
@@ -58,7 +58,7 @@ class Walked:
         return self.state[rdna_walk.COUNTS : rdna_walk.COUNTS + TOKEN_TYPES]
 
 
-def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> Stream:
+def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> DecodedStream:
     """Return the records of a stream; `data` is uint8, `version` 1…5 as the header has it.
 
     The result does not depend on the number of threads.
@@ -66,11 +66,11 @@ def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> Stream:
     walked = walk(data, version, threads)
     header, notes, state = walked.header, walked.notes, walked.state
     writes = rdna_notes.register_writes(notes)
-    told = markers(writes)
+    stream_markers = markers(writes)
     began = rdna_notes.starts(notes, writes)
     realtime, lost = rdna_notes.stamps(notes)
     at, is_lost = int(state[rdna_walk.AT]), bool(state[rdna_walk.IS_LOST])
-    return Stream(
+    return DecodedStream(
         gfxip=notes.version(),
         version=version,
         se=-1,
@@ -79,9 +79,9 @@ def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> Stream:
         waves=_waves(walked, began),
         occupancy=rdna_notes.occupancy(notes, began, lost),
         realtime=realtime,
-        frequency=told.frequency,
+        frequency=stream_markers.frequency,
         dispatches=dispatches(writes, version),
-        code_objects=told.code_objects,
+        code_objects=stream_markers.code_objects,
         events=rdna_notes.events(notes, lost),
         shader_data=rdna_notes.shader_data(notes),
         other_simd=rdna_notes.other_simd(notes, walked.ops),
@@ -131,7 +131,7 @@ def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
         firsts = borders(waves[order, counted])
         waves[order, first] = firsts[:-1]
         sizes.append(int(firsts[-1]))
-    columns = Columns.with_room(
+    columns = WalkOutput.with_room(
         waves,
         np.int64 if state[rdna_walk.IS_WIDE] else np.int32,
         (sizes[0], sizes[1], sizes[2]),
@@ -145,7 +145,7 @@ def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
 
 def _counted(given: Given, waves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Walk over all; return the waves, the state in which each stretch begins, and the last state."""
-    state, columns, begun = rdna_walk.beginning(), Columns.with_room(waves, np.int32), []
+    state, columns, begun = rdna_walk.beginning(), WalkOutput.with_room(waves, np.int32), []
     while not state[rdna_walk.IS_DONE]:
         checkpoint()
         begun.append(state.copy())
@@ -158,7 +158,7 @@ def _counted(given: Given, waves: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return columns.waves, np.stack(begun), state
 
 
-def _fill(given: Given, begun: np.ndarray, columns: Columns, threads: int) -> None:
+def _fill(given: Given, begun: np.ndarray, columns: WalkOutput, threads: int) -> None:
     """Fill columns, stretch by stretch from the states in which they begin."""
     for first, column in (
         (rdna_walk.TOKEN_FIRST, rdna_walk.W_TOKEN_FIRST),
@@ -195,7 +195,7 @@ def _is_cut(data: np.ndarray, at: int, rules: np.ndarray) -> bool:
     return bool(len(data) % UNIT != 0 or rules[low] & 0xFF != Token.TIMESTAMP)
 
 
-def _waves(walked: Walked, began: Starts) -> WaveRecords:
+def _waves(walked: Walked, began: WaveStartNotes) -> WaveRecords:
     """The waves, in the order of their ends."""
     table = walked.waves
     column = table.T

@@ -112,7 +112,7 @@ def _unit_and_simd(spot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Starts:
+class WaveStartNotes:
     """Starts of waves, and saves and restores of their contexts."""
 
     rows: np.ndarray  # int64, numbers of the notes
@@ -124,21 +124,21 @@ class Starts:
     entry: np.ndarray  # int64, value of the queue's register at that time
 
 
-def starts(notes: Notes, writes: RegisterWrites) -> Starts:
+def starts(notes: Notes, writes: RegisterWrites) -> WaveStartNotes:
     """Return all starts of waves; `writes` are the `register_writes` of the same stream."""
     rows = notes.of(Token.WAVE_START, Token.WAVE_START_EXT)
     low = notes.low(rows)
     me, pipe = low >> notes.at(Known.START_ME) & 1, low >> notes.at(Known.START_PIPE) & 3
     meaning = MEANING[low >> START_COUNT & 127]
-    behind = np.searchsorted(notes.of(Token.REG, Token.REG_INIT), rows)  # each is a row of `writes`
-    return Starts(
+    writes_before = np.searchsorted(notes.of(Token.REG, Token.REG_INIT), rows)  # each is a row of `writes`
+    return WaveStartNotes(
         rows=rows,
         meaning=meaning,
         me=me.astype(np.int16),
         pipe=pipe.astype(np.int16),
         workgroup=_workgroups(notes, rows),
         cluster=_clusters(notes, rows, meaning),
-        entry=entries(writes, behind, me, pipe).astype(np.int64),
+        entry=entries(writes, writes_before, me, pipe).astype(np.int64),
     )
 
 
@@ -162,11 +162,11 @@ def _clusters(notes: Notes, rows: np.ndarray, meaning: np.ndarray) -> np.ndarray
         return numbers
     misc = notes.of(Token.MISC)
     low = notes.low(misc)
-    told = np.flatnonzero(low >> CLUSTER_FIRST & 3)
+    recorded = np.flatnonzero(low >> CLUSTER_FIRST & 3)
     new = np.flatnonzero(meaning == STARTED)
-    at = np.searchsorted(misc[told], rows[new]) - 1
+    at = np.searchsorted(misc[recorded], rows[new]) - 1
     is_next = np.diff(at, prepend=-1) > 0  # the first start after it
-    low = low[told][at] if len(told) else np.zeros(len(new), dtype=np.uint32)
+    low = low[recorded][at] if len(recorded) else np.zeros(len(new), dtype=np.uint32)
     holds = (at >= 0) & (is_next | (low >> CLUSTER_LAST & 1 == 0))
     numbers[new[holds]] = (low >> CLUSTER_NUMBER & 15)[holds]
     return numbers
@@ -209,7 +209,7 @@ def stamps(notes: Notes) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turns:
+class ContextChanges:
     """Starts and ends of waves, and saves and restores of contexts, in the order of the stream."""
 
     row: np.ndarray  # int64, numbers of the notes
@@ -232,22 +232,22 @@ class Turns:
         return found
 
 
-def _turns(notes: Notes, began: Starts) -> Turns:
+def _turns(notes: Notes, began: WaveStartNotes) -> ContextChanges:
     rows = notes.of(Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END)
     is_end = notes.token[rows] == Token.WAVE_END
     start = np.full(len(rows), -1)
     start[~is_end] = np.arange(len(began.rows))
     meaning = np.append(began.meaning, np.uint8(ENDED))[start]
     if (meaning == NEITHER).any():
-        told = meaning != NEITHER
-        rows, is_end, start, meaning = rows[told], is_end[told], start[told], meaning[told]
+        recorded = meaning != NEITHER
+        rows, is_end, start, meaning = rows[recorded], is_end[recorded], start[recorded], meaning[recorded]
     low = notes.low(rows)
     spot = low >> np.where(is_end, notes.at(Known.END_PLACE), np.uint32(START_PLACE))
     slot = low >> np.where(is_end, notes.at(Known.END_SLOT), notes.at(Known.START_SLOT))
-    return Turns(rows, spot & notes.at(Known.PLACE_MASK), slot & 31, meaning, start)
+    return ContextChanges(rows, spot & notes.at(Known.PLACE_MASK), slot & 31, meaning, start)
 
 
-def occupancy(notes: Notes, began: Starts, lost: np.ndarray) -> OccupancyRecords:
+def occupancy(notes: Notes, began: WaveStartNotes, lost: np.ndarray) -> OccupancyRecords:
     """Return where waves began and ended; `lost` are the notes after which data is missing.
 
     The start of an end without a start was before the stream, if nothing was lost; a start where a wave runs
@@ -270,21 +270,21 @@ def occupancy(notes: Notes, began: Starts, lost: np.ndarray) -> OccupancyRecords
     losses = np.searchsorted(np.sort(lost), turns.row)  # before each
     earlier = np.flatnonzero(is_end & ~is_running & (losses == 0))
     cut = np.flatnonzero(is_start & is_running & (losses > np.append(losses, 0)[before]))
-    told = np.flatnonzero(~is_save | is_running)
+    recorded = np.flatnonzero(~is_save | is_running)
 
-    one = np.concatenate([earlier, told])
-    is_told = np.arange(len(one)) >= len(earlier)
-    is_begin = ~is_told | (is_start | is_restored)[one]
-    time = np.where(is_told, notes.time[turns.row[one]], 0)
-    known = np.where(is_told, entry[one], 0)
+    one = np.concatenate([earlier, recorded])
+    is_recorded = np.arange(len(one)) >= len(earlier)
+    is_begin = ~is_recorded | (is_start | is_restored)[one]
+    time = np.where(is_recorded, notes.time[turns.row[one]], 0)
+    known = np.where(is_recorded, entry[one], 0)
     if len(cut):
-        at = len(earlier) + np.searchsorted(told, cut)
-        one, is_told = np.insert(one, at, cut), np.insert(is_told, at, False)
+        at = len(earlier) + np.searchsorted(recorded, cut)
+        one, is_recorded = np.insert(one, at, cut), np.insert(is_recorded, at, False)
         is_begin = np.insert(is_begin, at, False)
         time = np.insert(time, at, notes.time[turns.row[cut]] - 1)
         known = np.insert(known, at, entry[before[cut]])
 
-    start = np.where(is_told, turns.start[one], -1)
+    start = np.where(is_recorded, turns.start[one], -1)
 
     def said(column: np.ndarray, unknown: int) -> np.ndarray:
         return np.append(column, column.dtype.type(unknown))[start]
@@ -322,7 +322,7 @@ def shader_data(notes: Notes) -> np.ndarray:
     return np.stack([notes.time[rows], value, *_unit_and_simd(spot), slot, flags], axis=1)
 
 
-def told_events(notes: Notes) -> np.ndarray:
+def recorded_events(notes: Notes) -> np.ndarray:
     """Return int64 [n, 5]: number of the note, the hardware's number of the event, ME, pipe, flags."""
     rows = notes.of(Token.EVENT)
     flags = PER_PIPE | notes.bits(rows, 11, 1) * BOTTOM_OF_PIPE
@@ -333,15 +333,15 @@ def told_events(notes: Notes) -> np.ndarray:
 
 def events(notes: Notes, lost: np.ndarray) -> np.ndarray:
     """Return int64 [n, 5]: time, EventKind, ME, pipe, flags; events of unknown numbers are left out."""
-    told = told_events(notes)
+    recorded = recorded_events(notes)
     names = np.zeros(64, dtype=np.int64)
     names[list(EVENTS)] = list(EVENTS.values())
-    told[:, 1] = names[told[:, 1]]
+    recorded[:, 1] = names[recorded[:, 1]]
     misc = notes.of(Token.MISC)
     flags = notes.field(misc, Known.MISC_FLAGS, 8)
     if notes.known[Known.IS_BYTE_ALIGNED]:
         flags = flags & 3 | (flags & 0x7C) << 1  # an unused bit is gone
-    parts = [told[told[:, 1] != EventKind.NONE], _alike(lost, EventKind.PACKET_LOSS)]
+    parts = [recorded[recorded[:, 1] != EventKind.NONE], _alike(lost, EventKind.PACKET_LOSS)]
     for bit, kind in FLAGS.items():
         if kind != EventKind.SPM_SAMPLE or notes.version() > 10:
             parts.append(_alike(misc[flags >> bit & 1 == 1], kind))

@@ -54,7 +54,7 @@ TOKEN_TYPES = len(Token)
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
+class TokenEncoding:
     """The encoding of a token."""
 
     token: Token
@@ -65,62 +65,62 @@ class Encoding:
 
 
 GFX10 = (
-    Encoding(Token.INST, "010", 20, (4, 7)),
-    Encoding(Token.VALU_INST, "011", 12, (3, 6)),
-    Encoding(Token.IMM_ONE, "1101", 12, (4, 7)),
-    Encoding(Token.IMMEDIATE, "00100", 24, (5, 8)),
-    Encoding(Token.WAVE_READY, "10100", 24, (5, 8)),
-    Encoding(Token.NEW_PC, "0100001", 64, (8, 11)),
-    Encoding(Token.WAVE_START, "01100", 32, (5, 7)),
-    Encoding(Token.WAVE_START_EXT, "11100", 48, (5, 7)),
-    Encoding(Token.WAVE_ALLOC, "00101", 20, (5, 8)),
-    Encoding(Token.WAVE_END, "10101", 20, (5, 8)),
-    Encoding(Token.SHADER_DATA, "00110", 52, (5, 8)),
-    Encoding(Token.SHADER_DATA_SHORT, "10110", 28, (5, 8)),
-    Encoding(Token.UTIL_COUNTER, "0110001", 64, (7, 9)),
-    Encoding(Token.TIME, "1000", 8, (4, 8), plus=4),
-    Encoding(Token.NOP, "0000", 4),
-    Encoding(Token.MISC, "1010001", 24, (7, 16)),
-    Encoding(Token.EVENT, "01100001", 24, (8, 11)),
-    Encoding(Token.EVENT_SYNC, "11100001", 32, (8, 11)),
-    Encoding(Token.REG, "1001", 64, (4, 7)),
-    Encoding(Token.REG_INIT, "1110001", 64, (7, 10)),
-    Encoding(Token.TIMESTAMP, "0000001", 64),
-    Encoding(Token.HEADER, "0010001", 64),
-    Encoding(Token.ALU_DONE, "1110", 8, (4, 6)),
-    Encoding(Token.MEMORY_DONE, "1111", 8, (4, 6)),
+    TokenEncoding(Token.INST, "010", 20, (4, 7)),
+    TokenEncoding(Token.VALU_INST, "011", 12, (3, 6)),
+    TokenEncoding(Token.IMM_ONE, "1101", 12, (4, 7)),
+    TokenEncoding(Token.IMMEDIATE, "00100", 24, (5, 8)),
+    TokenEncoding(Token.WAVE_READY, "10100", 24, (5, 8)),
+    TokenEncoding(Token.NEW_PC, "0100001", 64, (8, 11)),
+    TokenEncoding(Token.WAVE_START, "01100", 32, (5, 7)),
+    TokenEncoding(Token.WAVE_START_EXT, "11100", 48, (5, 7)),
+    TokenEncoding(Token.WAVE_ALLOC, "00101", 20, (5, 8)),
+    TokenEncoding(Token.WAVE_END, "10101", 20, (5, 8)),
+    TokenEncoding(Token.SHADER_DATA, "00110", 52, (5, 8)),
+    TokenEncoding(Token.SHADER_DATA_SHORT, "10110", 28, (5, 8)),
+    TokenEncoding(Token.UTIL_COUNTER, "0110001", 64, (7, 9)),
+    TokenEncoding(Token.TIME, "1000", 8, (4, 8), plus=4),
+    TokenEncoding(Token.NOP, "0000", 4),
+    TokenEncoding(Token.MISC, "1010001", 24, (7, 16)),
+    TokenEncoding(Token.EVENT, "01100001", 24, (8, 11)),
+    TokenEncoding(Token.EVENT_SYNC, "11100001", 32, (8, 11)),
+    TokenEncoding(Token.REG, "1001", 64, (4, 7)),
+    TokenEncoding(Token.REG_INIT, "1110001", 64, (7, 10)),
+    TokenEncoding(Token.TIMESTAMP, "0000001", 64),
+    TokenEncoding(Token.HEADER, "0010001", 64),
+    TokenEncoding(Token.ALU_DONE, "1110", 8, (4, 6)),
+    TokenEncoding(Token.MEMORY_DONE, "1111", 8, (4, 6)),
 )
 GFX11 = (
     *GFX10,
-    Encoding(Token.UTIL_COUNTER, "0110001", 48, (7, 9)),
-    Encoding(Token.TIMESTAMP, "0000001", 48),
+    TokenEncoding(Token.UTIL_COUNTER, "0110001", 48, (7, 9)),
+    TokenEncoding(Token.TIMESTAMP, "0000001", 48),
 )
 GFX12 = (
     *GFX11,
-    Encoding(Token.UNKNOWN, "00110", 0),
-    Encoding(Token.UNKNOWN, "10110", 0),
-    Encoding(Token.INST, "010", 20, (3, 6)),
-    Encoding(Token.SHADER_DATA, "0000110", 56, (7, 10)),
-    Encoding(Token.SHADER_DATA_SHORT, "1000110", 32, (7, 10)),
-    Encoding(Token.EXEC_POPCOUNT, "1100110", 24, (7, 10)),
-    Encoding(Token.EXEC_POPCOUNT, "010110", 48, (6, 9)),
-    Encoding(Token.NEW_PC, "0100001", 72, (8, 11)),
-    Encoding(Token.WAVE_START_EXT, "11100", 40, (5, 7)),
-    Encoding(Token.WAVE_ALLOC, "00101", 24, (5, 8)),
-    Encoding(Token.TIMESTAMP, "0000001", 64),
+    TokenEncoding(Token.UNKNOWN, "00110", 0),
+    TokenEncoding(Token.UNKNOWN, "10110", 0),
+    TokenEncoding(Token.INST, "010", 20, (3, 6)),
+    TokenEncoding(Token.SHADER_DATA, "0000110", 56, (7, 10)),
+    TokenEncoding(Token.SHADER_DATA_SHORT, "1000110", 32, (7, 10)),
+    TokenEncoding(Token.EXEC_POPCOUNT, "1100110", 24, (7, 10)),
+    TokenEncoding(Token.EXEC_POPCOUNT, "010110", 48, (6, 9)),
+    TokenEncoding(Token.NEW_PC, "0100001", 72, (8, 11)),
+    TokenEncoding(Token.WAVE_START_EXT, "11100", 40, (5, 7)),
+    TokenEncoding(Token.WAVE_ALLOC, "00101", 24, (5, 8)),
+    TokenEncoding(Token.TIMESTAMP, "0000001", 64),
 )
 GFX1250 = (
     *GFX12,
-    Encoding(Token.INST, "0010", 24, (4, 6)),
-    Encoding(Token.VALU_INST, "011", 8),
-    Encoding(Token.NOP, "0000", 8),
-    Encoding(Token.IMM_ONE, "1101", 16, (7, 10)),
-    Encoding(Token.WAVE_END, "1000001", 24, (7, 10)),
-    Encoding(Token.LDS_CONFIG, "00100110", 24, (8, 10)),
-    Encoding(Token.MISC, "1010001", 24, (7, 10)),
-    Encoding(Token.TIME, "1000", 8, (4, 8), plus=1),
-    Encoding(Token.TIME, "1110", 8, (4, 8), plus=1),
-    Encoding(Token.TIME, "10100110", 16, (8, 16)),
+    TokenEncoding(Token.INST, "0010", 24, (4, 6)),
+    TokenEncoding(Token.VALU_INST, "011", 8),
+    TokenEncoding(Token.NOP, "0000", 8),
+    TokenEncoding(Token.IMM_ONE, "1101", 16, (7, 10)),
+    TokenEncoding(Token.WAVE_END, "1000001", 24, (7, 10)),
+    TokenEncoding(Token.LDS_CONFIG, "00100110", 24, (8, 10)),
+    TokenEncoding(Token.MISC, "1010001", 24, (7, 10)),
+    TokenEncoding(Token.TIME, "1000", 8, (4, 8), plus=1),
+    TokenEncoding(Token.TIME, "1110", 8, (4, 8), plus=1),
+    TokenEncoding(Token.TIME, "10100110", 16, (8, 16)),
 )
 # The short VALU token of gfx1250 has one number of four bits for both: cycles passed, and which of the waves
 # that issued last it is
@@ -354,7 +354,7 @@ KNOWN_GFX1250 = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class TokenLayout:
     """One generation, in the form that the walk needs."""
 
     rules: np.ndarray  # int64 [256], see RULE_…, by the low 8 bits
@@ -382,17 +382,19 @@ GENERATIONS = {  # by the version in the header of a stream
 
 
 @cache
-def layout(version: int) -> Layout:
+def layout(version: int) -> TokenLayout:
     """Return the layout of streams of a version (1…5, from their header)."""
     encodings, slots, known, ops = GENERATIONS[version]
-    return Layout(
+    return TokenLayout(
         rules=_rules(encodings, slots, Known.IS_BYTE_ALIGNED in known),
         known=np.array([known.get(one, 0) for one in Known], dtype=np.int64),
         ops=ops,
     )
 
 
-def _rules(encodings: Iterable[Encoding], slots: Mapping[Token, int], is_byte_aligned: bool) -> np.ndarray:
+def _rules(
+    encodings: Iterable[TokenEncoding], slots: Mapping[Token, int], is_byte_aligned: bool
+) -> np.ndarray:
     rules = np.zeros(256, dtype=np.int64)
     if is_byte_aligned:
         rules[:] = 8 << RULE_BITS  # unknown bits are skipped by bytes

@@ -45,7 +45,7 @@ SLOTS = 32  # five bits
 SLOTS_READY = 16  # slots that a mask can name
 PADDING = 4  # words after the last, so that a whole token can be read from any position
 LAST_CYCLE = 1 << 60  # a later time means that the stream is corrupt
-WIDEST = (1 << 31) - 1  # cycles that a column of 32 bits holds
+MAX_CYCLES = (1 << 31) - 1  # cycles that a column of 32 bits holds
 
 # `state`: the position of the walk
 AT = 0  # bits
@@ -136,7 +136,7 @@ class Given(NamedTuple):
     known: ndarray  # int64, by Known
 
 
-class Columns(NamedTuple):
+class WalkOutput(NamedTuple):
     """The output of a walk: in the first one, which counts, all but `waves` are empty."""
 
     waves: ndarray  # int64 [room, WAVE_COLUMNS]
@@ -151,7 +151,7 @@ class Columns(NamedTuple):
     @classmethod
     def with_room(
         cls, waves: ndarray, dtype: type, sizes: tuple[int, int, int] = (0, 0, 0), notes: int = 0
-    ) -> Columns:
+    ) -> WalkOutput:
         """Return columns for these numbers of tokens, segments and breaks; columns of cycles have `dtype`."""
         tokens, segments, breaks = sizes
         return cls(
@@ -182,7 +182,7 @@ def bits_at(given: Given, at: int) -> int:
 
 
 @part
-def end_segment(state: ndarray, slot: int, to: Columns) -> None:
+def end_segment(state: ndarray, slot: int, to: WalkOutput) -> None:
     """End the last segment of the wave, if there is one."""
     at = state[SEGMENT_FIRST + slot] + state[SEGMENTS + slot] - 1
     if state[SEGMENT + slot] >= 0 and 0 <= at < len(to.states):
@@ -191,7 +191,7 @@ def end_segment(state: ndarray, slot: int, to: Columns) -> None:
 
 
 @part
-def set_state(state: ndarray, slot: int, new: int, time: int, to: Columns) -> None:
+def set_state(state: ndarray, slot: int, new: int, time: int, to: WalkOutput) -> None:
     """Set a wave's state from a time on; it keeps the previous state until then."""
     since = state[SINCE + slot]
     if time > since:
@@ -206,7 +206,7 @@ def set_state(state: ndarray, slot: int, new: int, time: int, to: Columns) -> No
 
 
 @part
-def end_token(state: ndarray, slot: int, to: Columns) -> None:
+def end_token(state: ndarray, slot: int, to: WalkOutput) -> None:
     """Write the last token of the wave, if there is one: it is final."""
     at = state[TOKEN_FIRST + slot] + state[TOKENS + slot] - 1
     room = len(to.times)
@@ -221,12 +221,12 @@ def end_token(state: ndarray, slot: int, to: Columns) -> None:
 
 @part
 def add_token(
-    state: ndarray, slot: int, kind: int, time: int, until: int, busy: int, flags: int, to: Columns
+    state: ndarray, slot: int, kind: int, time: int, until: int, busy: int, flags: int, to: WalkOutput
 ) -> None:
     """Add a token of the wave: it waits from `time` until it is issued, then takes some cycles."""
     end_token(state, slot, to)
     end = until + busy
-    if end - time > WIDEST:
+    if end - time > MAX_CYCLES:
         state[IS_WIDE] = 1
     state[TOKENS + slot] += 1
     state[LAST_KIND + slot] = kind
@@ -240,7 +240,7 @@ def add_token(
 @part
 def extend_token(state: ndarray, slot: int, end: int, kind: int) -> None:
     """Correct end and kind of the wave's last token."""
-    if end - state[LAST_TIME + slot] > WIDEST:
+    if end - state[LAST_TIME + slot] > MAX_CYCLES:
         state[IS_WIDE] = 1
     state[LAST_KIND + slot] = kind
     state[LAST_END + slot] = end
@@ -248,7 +248,7 @@ def extend_token(state: ndarray, slot: int, end: int, kind: int) -> None:
 
 
 @part
-def add_break(state: ndarray, slot: int, to: Columns) -> None:
+def add_break(state: ndarray, slot: int, to: WalkOutput) -> None:
     """Add a break: the program goes on elsewhere after the last token."""
     at = state[BREAK_FIRST + slot] + state[BREAKS + slot]
     room = len(to.breaks) >> 1
@@ -258,7 +258,7 @@ def add_break(state: ndarray, slot: int, to: Columns) -> None:
 
 
 @part
-def close_barrier(state: ndarray, slot: int, time: int, to: Columns) -> None:
+def close_barrier(state: ndarray, slot: int, time: int, to: WalkOutput) -> None:
     """End a barrier at the next token of its wave."""
     state[IS_BARRIER + slot] = 0
     set_state(state, slot, WAIT, state[LAST_END + slot], to)
@@ -267,7 +267,7 @@ def close_barrier(state: ndarray, slot: int, time: int, to: Columns) -> None:
 
 
 @part
-def on_trap(state: ndarray, slot: int, act: int, time: int, to: Columns) -> None:
+def on_trap(state: ndarray, slot: int, act: int, time: int, to: WalkOutput) -> None:
     """Enter a trap, about which the stream reports nothing, or return from it."""
     if act == TRAP:
         add_token(state, slot, CONTEXT, time, time, 1, 0, to)
@@ -280,7 +280,7 @@ def on_trap(state: ndarray, slot: int, act: int, time: int, to: Columns) -> None
 
 
 @part
-def on_issue(state: ndarray, slot: int, op: int, time: int, to: Columns) -> None:
+def on_issue(state: ndarray, slot: int, op: int, time: int, to: WalkOutput) -> None:
     """Issue an instruction: the wave stalled before if it was ready; a wait begins after the last token."""
     act = op >> OP_ACT & 0xFF
     begin = time
@@ -301,7 +301,7 @@ def on_issue(state: ndarray, slot: int, op: int, time: int, to: Columns) -> None
 
 
 @part
-def on_wave_token(state: ndarray, slot: int, op: int, time: int, to: Columns) -> None:
+def on_wave_token(state: ndarray, slot: int, op: int, time: int, to: WalkOutput) -> None:
     """Apply a token that names the wave of a slot."""
     if state[WAVE + slot] < 0 or state[IS_OVER + slot] != 0:
         return
@@ -317,9 +317,9 @@ def on_wave_token(state: ndarray, slot: int, op: int, time: int, to: Columns) ->
 
 
 @part
-def close_wave(state: ndarray, slot: int, wave: int, end: int, to: Columns) -> None:
+def close_wave(state: ndarray, slot: int, wave: int, end: int, to: WalkOutput) -> None:
     """Record the end of a wave: no segment of it is longer than its lifetime."""
-    if state[SINCE + slot] - to.waves[wave, W_BEGIN] > WIDEST:
+    if state[SINCE + slot] - to.waves[wave, W_BEGIN] > MAX_CYCLES:
         state[IS_WIDE] = 1
     to.waves[wave, W_END] = end
     to.waves[wave, W_ORDER] = state[ENDED]
@@ -327,7 +327,7 @@ def close_wave(state: ndarray, slot: int, wave: int, end: int, to: Columns) -> N
 
 
 @part
-def retire_wave(state: ndarray, slot: int, to: Columns) -> None:
+def retire_wave(state: ndarray, slot: int, to: WalkOutput) -> None:
     """Write the totals of the slot's wave: another wave takes the slot, or the stream ends."""
     wave = state[WAVE + slot]
     if wave < 0 or wave >= len(to.waves):
@@ -349,7 +349,7 @@ def retire_wave(state: ndarray, slot: int, to: Columns) -> None:
 
 
 @part
-def on_start(state: ndarray, slot: int, count: int, time: int, to: Columns) -> None:
+def on_start(state: ndarray, slot: int, count: int, time: int, to: WalkOutput) -> None:
     """Handle a start on the traced SIMD: a new wave, or the save or restore of a context."""
     wave = state[WAVE + slot]
     is_there = wave >= 0 and state[IS_OVER + slot] == 0
@@ -384,7 +384,7 @@ def on_start(state: ndarray, slot: int, count: int, time: int, to: Columns) -> N
 
 
 @part
-def on_end(state: ndarray, slot: int, time: int, to: Columns) -> None:
+def on_end(state: ndarray, slot: int, time: int, to: WalkOutput) -> None:
     """End the wave in a slot; it stays until another wave starts, since an address may follow."""
     wave = state[WAVE + slot]
     if wave < 0 or wave >= len(to.waves) or state[IS_OVER + slot] != 0:
@@ -398,7 +398,7 @@ def on_end(state: ndarray, slot: int, time: int, to: Columns) -> None:
 
 
 @part
-def on_address(state: ndarray, slot: int, address: int, time: int, to: Columns) -> None:
+def on_address(state: ndarray, slot: int, address: int, time: int, to: WalkOutput) -> None:
     """Set the address at which the program of a wave goes on."""
     if state[WAVE + slot] < 0:
         return
@@ -475,7 +475,9 @@ def scan(given: Given, at: int) -> tuple[int, int]:
 
 
 @part
-def on_control(given: Given, at: int, low: int, token: int, time: int, state: ndarray, to: Columns) -> None:
+def on_control(
+    given: Given, at: int, low: int, token: int, time: int, state: ndarray, to: WalkOutput
+) -> None:
     """Apply a token of CONTROLS."""
     if token == NEW_PC:
         address = bits_at(given, at + 16) & LOW | (bits_at(given, at + 48) & LOW) << 32
@@ -494,7 +496,7 @@ def on_control(given: Given, at: int, low: int, token: int, time: int, state: nd
 
 
 @part
-def add_note(state: ndarray, token: int, time: int, at: int, to: Columns) -> None:
+def add_note(state: ndarray, token: int, time: int, at: int, to: WalkOutput) -> None:
     """Leave a token to numpy."""
     number, room = state[NOTES], len(to.notes) // 3
     if number < room:
@@ -525,7 +527,7 @@ def on_instruction(
     time: int,
     given: Given,
     state: ndarray,
-    to: Columns,
+    to: WalkOutput,
 ) -> None:
     """Apply a token that names waves; before it, waves that became ready a cycle earlier."""
     slot, todo, which = 0, 0, SLOTS_READY
@@ -545,7 +547,7 @@ def on_instruction(
 
 @kernel
 def walk(  # noqa: C901 - one branch per kind of token and reason to stop
-    given: Given, until: int, state: ndarray, to: Columns
+    given: Given, until: int, state: ndarray, to: WalkOutput
 ) -> None:
     """Walk to a bit, until no token fits, or until the table of waves is full.
 

@@ -122,7 +122,7 @@ class CodeObjectRecord:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class DecodedStream:
     """One decoded `.att` file."""
 
     gfxip: int  # 9, 10, 11, 12: major version of the graphics IP; gfx1250 is 12

@@ -112,7 +112,9 @@ def dispatches(writes: RegisterWrites, version: int) -> Sequence[DispatchRecord]
     return Dispatches(columns, np.stack([_latest(writes, place, rows) for place in THREADS], axis=1))
 
 
-def entries(writes: RegisterWrites, behind: np.ndarray, me: np.ndarray, pipe: np.ndarray) -> np.ndarray:
+def entries(
+    writes: RegisterWrites, writes_before: np.ndarray, me: np.ndarray, pipe: np.ndarray
+) -> np.ndarray:
     """Return the start addresses of programs that an ME and pipe launched, uint64 [n], 0 if unknown.
 
     Args:
@@ -121,7 +123,7 @@ def entries(writes: RegisterWrites, behind: np.ndarray, me: np.ndarray, pipe: np
         me: [n], only the lowest bit counts.
         pipe: [n], 0…3.
     """
-    held = _wide(writes, (ENTRY_LOW, ENTRY_HIGH), behind, _queue(me, pipe)).view(np.uint64)
+    held = _wide(writes, (ENTRY_LOW, ENTRY_HIGH), writes_before, _queue(me, pipe)).view(np.uint64)
     return (held << np.uint64(8)) & np.uint64(ENTRY_MASK)
 
 
@@ -129,30 +131,30 @@ def _queue(me: np.ndarray, pipe: np.ndarray) -> np.ndarray:
     return (me.astype(np.int16) & 1) << 8 | pipe.astype(np.int16)
 
 
-def _latest(writes: RegisterWrites, address: int, behind: np.ndarray) -> np.ndarray:
+def _latest(writes: RegisterWrites, address: int, writes_before: np.ndarray) -> np.ndarray:
     """The value of a register after the given number of writes, by any ME and pipe; 0 before any."""
-    return _held(writes, np.flatnonzero(writes.is_compute & (writes.address == address)), behind)
+    return _held(writes, np.flatnonzero(writes.is_compute & (writes.address == address)), writes_before)
 
 
-def _held(writes: RegisterWrites, wrote: np.ndarray, behind: np.ndarray) -> np.ndarray:
-    before = np.searchsorted(wrote, behind) - 1
-    held = np.zeros(len(behind), dtype=np.int64)
+def _held(writes: RegisterWrites, wrote: np.ndarray, writes_before: np.ndarray) -> np.ndarray:
+    before = np.searchsorted(wrote, writes_before) - 1
+    held = np.zeros(len(writes_before), dtype=np.int64)
     known = before >= 0
     held[known] = writes.value[wrote[before[known]]]
     return held
 
 
 def _wide(
-    writes: RegisterWrites, addresses: tuple[int, int], behind: np.ndarray, queue: np.ndarray
+    writes: RegisterWrites, addresses: tuple[int, int], writes_before: np.ndarray, queue: np.ndarray
 ) -> np.ndarray:
     """The 64 bits, as int64, of an ME and pipe's register pair after the given number of writes."""
     own = _queue(writes.me, writes.pipe)
-    held = np.zeros(len(behind), dtype=np.int64)
+    held = np.zeros(len(writes_before), dtype=np.int64)
     for address, shift in zip(addresses, (0, 32), strict=True):
         is_it = writes.is_compute & (writes.address == address)
         for one in np.unique(queue):
             asks = queue == one
-            held[asks] |= _held(writes, np.flatnonzero(is_it & (own == one)), behind[asks]) << shift
+            held[asks] |= _held(writes, np.flatnonzero(is_it & (own == one)), writes_before[asks]) << shift
     return held
 
 

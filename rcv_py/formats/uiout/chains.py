@@ -10,7 +10,7 @@ from rcv_py.base.runs import borders, ranges
 from rcv_py.formats.input.limits import CALLS, FOLDERS, PATH_FOLDERS, PATH_LETTERS
 
 _ARROW = " -> "
-_LONGEST_LINE = 9  # digits of a line number that fits into 32 bits
+_MAX_LINE_DIGITS = 9  # digits of a line number that fits into 32 bits
 
 
 class Chains(NamedTuple):
@@ -82,7 +82,7 @@ def _place(segment: str) -> tuple[str, int]:
     if not colon:
         return segment, 0
     if line.isascii() and line.isdigit():
-        return path, int(line) if len(line) <= _LONGEST_LINE else 0
+        return path, int(line) if len(line) <= _MAX_LINE_DIGITS else 0
     if line in ("", "?") or line.startswith("-"):
         return path, 0
     return segment, 0

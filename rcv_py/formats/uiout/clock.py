@@ -10,7 +10,7 @@ import numpy as np
 from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
-from rcv_py.formats.uiout.folder import Listing
+from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.json_rows import number_key, number_rows, tell_skipped
 from rcv_py.model.device import Clock, ClockSamples
 
@@ -20,7 +20,7 @@ MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is no val
 NOMINAL_TICKS = 1 / 20  # realtime ticks per shader cycle, if no engine has two samples: 100 MHz / 2 GHz
 
 
-def read_clock(files: Listing, engines: Iterable[int], problems: Problems) -> Clock:
+def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -> Clock:
     """Return the clock of a capture, with the offsets of the shader engines that have data.
 
     Never raises; without a usable file nothing is aligned and a Problem reports it.

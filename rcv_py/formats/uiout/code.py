@@ -17,9 +17,9 @@ from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, tell_cut
 from rcv_py.formats.uiout.chains import Chains, chains
-from rcv_py.formats.uiout.folder import CODE, Listing
+from rcv_py.formats.uiout.folder import CODE, FolderFiles
 from rcv_py.formats.uiout.json_rows import tell_skipped, text_of
-from rcv_py.formats.uiout.kernels import Entry, Layout, layout
+from rcv_py.formats.uiout.kernels import Entry, ProgramOrder, layout
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
@@ -60,8 +60,8 @@ _ALIASES = {
 }
 
 _REASONS = 10  # known stall reasons; more are kept
-_MOST_REASONS = 32
-_MOST_COLUMNS = 64  # of a row; writers have ten to fourteen
+_MAX_REASONS = 32
+_MAX_COLUMNS = 64  # of a row; writers have ten to fourteen
 
 
 class CodeColumns(NamedTuple):
@@ -87,7 +87,7 @@ class Code:
     payloads: tuple[tuple[int, int, int], ...] = ()
 
 
-def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
+def read_code(files: FolderFiles, gfxip: int, problems: Problems) -> Code:
     """Return the code of a capture, or empty code and a Problem without a usable file.  Never raises.
 
     `gfxip` 0: derive the generation from the instructions.
@@ -168,7 +168,7 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     usable = [
         row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
     ]
-    by_place = list(zip_longest(*(row[:_MOST_COLUMNS] for row in usable)))  # pads short rows with None
+    by_place = list(zip_longest(*(row[:_MAX_COLUMNS] for row in usable)))  # pads short rows with None
     nothing = (None,) * len(usable)
 
     def column(field: str) -> Sequence[object]:
@@ -200,7 +200,7 @@ def _addresses(values: Sequence[object]) -> np.ndarray:
 
 def _reasons(values: Sequence[object]) -> np.ndarray:
     lists = [value if isinstance(value, list) else [] for value in values]
-    width = min(max([_REASONS, *map(len, lists)]), _MOST_REASONS)
+    width = min(max([_REASONS, *map(len, lists)]), _MAX_REASONS)
     rows = [
         [max(0, whole_number(count, 0)) for count in row[:width]] + [0] * (width - len(row)) for row in lists
     ]
@@ -225,7 +225,7 @@ def _clean(name: object) -> str:
 
 
 def _table(
-    columns: CodeColumns, kind: np.ndarray, is_label: np.ndarray, arranged: Layout, chain: Chains
+    columns: CodeColumns, kind: np.ndarray, is_label: np.ndarray, arranged: ProgramOrder, chain: Chains
 ) -> CodeTable:
     order = arranged.order
     number = {name: frozen(column[order]) for name, column in columns.numbers.items()}

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 BLOCK_BYTES = 256 << 10  # of text at a time: its intermediate data fits into caches
-MOST_DIGITS = 9  # of a number: it fits into 32 bits
+MAX_DIGITS = 9  # of a number: it fits into 32 bits
 
 _BEFORE = 4  # bytes before the first row that are read too
 _SHORT = 5  # bytes with which a number and the comma before it have at most four digits
@@ -70,7 +70,7 @@ def _block(row_bytes: np.ndarray, width: int) -> np.ndarray | None:
     for column in range(1 if is_time else width):
         digits = gaps[column::width] - (1 if column else 3)
         most = int(digits.max())
-        if most > MOST_DIGITS:
+        if most > MAX_DIGITS:
             return None
         for lower in range(4, most, 4):
             higher = four(stops[column::width] - lower).astype(np.int32)
@@ -99,10 +99,10 @@ def _stops(text: np.ndarray, digit: np.ndarray, is_digit: np.ndarray, width: int
         or np.count_nonzero(is_first) != rows * width
     ):
         return None
-    behind = stops[width - 1 : -1 : width]  # each row but the last: this is the number of brackets
-    closes = text.take(behind - 1, mode="clip") == _CLOSE
-    opens = text.take(behind + 1, mode="clip") == _OPEN
-    if np.count_nonzero(closes) + np.count_nonzero(opens) != 2 * len(behind):
+    row_ends = stops[width - 1 : -1 : width]  # each row but the last: this is the number of brackets
+    closes = text.take(row_ends - 1, mode="clip") == _CLOSE
+    opens = text.take(row_ends + 1, mode="clip") == _OPEN
+    if np.count_nonzero(closes) + np.count_nonzero(opens) != 2 * len(row_ends):
         return None
     is_padded = digit[:-1] == 0  # a number with a leading zero
     is_padded &= is_first[:-1]

@@ -16,7 +16,7 @@ WAVE_NAME = re.compile(r"se(\d{1,4})_sm(\d{1,4})_sl(\d{1,4})_wv(\d{1,8})\.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderFiles:
     """The files of a capture folder: bytes by name, unordered.  Folders are not listed."""
 
     path: Path
@@ -30,7 +30,7 @@ class Listing:
         return [match for name in sorted(self.size) if (match := pattern.fullmatch(name))]
 
 
-def listing(path: Path) -> Listing:
+def listing(path: Path) -> FolderFiles:
     """Scan a folder once; raise NotATrace if it cannot be listed."""
     size: dict[str, int] = {}
     try:
@@ -43,7 +43,7 @@ def listing(path: Path) -> Listing:
         raise NotATrace(path, "the folder may not be read; ask its owner for access") from error
     except (OSError, ValueError) as error:
         raise NotATrace(path, "there is no such folder") from error
-    return Listing(path, size)
+    return FolderFiles(path, size)
 
 
 def is_capture(path: Path) -> bool:

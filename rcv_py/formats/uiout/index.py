@@ -20,7 +20,7 @@ from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
 from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
-from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, Listing
+from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, FolderFiles
 from rcv_py.formats.uiout.json_rows import number_key, tell_skipped, text_of
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.waves import WaveIndex
@@ -65,7 +65,7 @@ class Index:
     shader_data: tuple[ChunkFile, ...] = ()
 
 
-def read_index(files: Listing, problems: Problems) -> Index:
+def read_index(files: FolderFiles, problems: Problems) -> Index:
     """Read the index; raise MissingFile or BrokenFile if there is no usable one."""
     table = read_json(files.path, INDEX, problems)
     if not isinstance(table, dict):
@@ -88,7 +88,7 @@ def read_index(files: Listing, problems: Problems) -> Index:
     )
 
 
-def rescued_index(files: Listing, problems: Problems) -> Index:
+def rescued_index(files: FolderFiles, problems: Problems) -> Index:
     """Make an index from the names of the wave files, because filenames.json is missing or damaged."""
     scan = _Scan(files)
     entries = []
@@ -100,7 +100,7 @@ def rescued_index(files: Listing, problems: Problems) -> Index:
     return Index(wave_index(entries, files))
 
 
-def wave_index(entries: list[_Entry], files: Listing) -> WaveIndex:
+def wave_index(entries: list[_Entry], files: FolderFiles) -> WaveIndex:
     """Return the entries as a table sorted by (se, simd, slot, wid); the first of two equal keys is kept."""
     unique = sorted({entry[:4]: entry for entry in reversed(entries)}.values())
     numbers = np.array([(*e[:4], *e[5:]) for e in unique], dtype=np.int64).reshape(len(unique), 6)
@@ -124,7 +124,7 @@ def wave_index(entries: list[_Entry], files: Listing) -> WaveIndex:
 class _Scan:
     """Walks through the hierarchy and records unusable entries."""
 
-    def __init__(self, files: Listing) -> None:
+    def __init__(self, files: FolderFiles) -> None:
         self._files = files
         self._outside: list[str] = []
         self._bad: list[object] = []

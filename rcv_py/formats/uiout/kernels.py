@@ -16,7 +16,7 @@ from rcv_py.model.code import Kernel
 Entry = tuple[str, str]  # a kernel in the file's own list: symbol, display name
 
 
-class Layout(NamedTuple):
+class ProgramOrder(NamedTuple):
     """Rows of the code table in program order."""
 
     order: np.ndarray  # int64 [n], row of the file at each row of the table
@@ -33,7 +33,7 @@ def layout(
     is_label: np.ndarray,
     entries: Mapping[tuple[int, int], Entry],
     version: str,
-) -> Layout:
+) -> ProgramOrder:
     """Divide the rows into kernels: a row belongs to the last kernel that begins at or before its address.
 
     The file's order is kept unless a kernel's rows are scattered in it; then each kernel's rows are
@@ -55,7 +55,7 @@ def layout(
         if not nice and text[row].startswith(";"):
             nice = elide_right(source[row], NAME_LETTERS)
         kernels.append(Kernel(name, nice or demangled(name), head, stop))
-    return Layout(order, kernel, tuple(kernels))
+    return ProgramOrder(order, kernel, tuple(kernels))
 
 
 def _begins(

@@ -15,7 +15,7 @@ from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
-from rcv_py.formats.uiout.folder import CODE, INDEX, Listing, listing
+from rcv_py.formats.uiout.folder import CODE, INDEX, FolderFiles, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
 from rcv_py.formats.uiout.json_rows import numbered
 from rcv_py.formats.uiout.run_files import exact_target
@@ -85,14 +85,14 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
             "Copy the whole capture folder, or decode again.",
             Affects.OCCUPANCY,
         )
-    target, told_by = exact_target(path, gfxip, set(code.mnemonics))
+    target, target_source = exact_target(path, gfxip, set(code.mnemonics))
     return Trace(
         path=path,
         name=path.name,
         version=index.version,
         gfxip=gfxip,
         target=target,
-        target_from=told_by,
+        target_from=target_source,
         has_thread_trace=index.has_thread_trace,
         has_pc_samples=is_sampled,
         waves=waves,
@@ -124,7 +124,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     )
 
 
-def _index(files: Listing, problems: Problems) -> Index:
+def _index(files: FolderFiles, problems: Problems) -> Index:
     """The index of the folder, or one made from the names of its wave files."""
     try:
         return read_index(files, problems)

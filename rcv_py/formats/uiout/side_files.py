@@ -18,7 +18,7 @@ from rcv_py.base.problems import Affects, Problem, Problems, Severity
 from rcv_py.base.text import plural
 from rcv_py.formats.input.columns import clipped, fit, frozen, int_column, whole_number
 from rcv_py.formats.input.files import read_bytes, try_json
-from rcv_py.formats.uiout.folder import Listing
+from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.index import ChunkFile
 from rcv_py.formats.uiout.json_rows import number_rows, numbered, ordered, tell_skipped
 from rcv_py.formats.uiout.written import OTHER_SIMD_COLUMNS, SHADER_COLUMNS
@@ -37,7 +37,7 @@ _MAX_COLUMNS = 16  # of a table with a schema
 
 
 def read_counters(
-    files: Listing, offsets: Mapping[int, int], problems: Problems
+    files: FolderFiles, offsets: Mapping[int, int], problems: Problems
 ) -> tuple[CounterSamples, ...]:
     """Return the samples of se<S>_perfcounter.json of every shader engine that has one; times are aligned."""
     samples = []
@@ -65,7 +65,7 @@ def counter_samples(se: int, table: np.ndarray, offset: int) -> CounterSamples:
     )
 
 
-def read_spm(files: Listing, problems: Problems) -> tuple[SpmSeries, ...]:
+def read_spm(files: FolderFiles, problems: Problems) -> tuple[SpmSeries, ...]:
     """Return the series of spm.json in file order; time deltas are summed up, not aligned."""
     if _SPM not in files:
         return ()
@@ -93,7 +93,7 @@ def _tell_no_samples(problems: Problems, name: str) -> None:
 
 
 def read_other_simd(
-    files: Listing,
+    files: FolderFiles,
     chunks: tuple[ChunkFile, ...],
     simd_of: Mapping[int, int],
     offsets: Mapping[int, int],
@@ -127,7 +127,7 @@ def other_simd(se: int, cu: int, simd: int, table: np.ndarray, offset: int) -> O
 
 
 def read_shader_data(
-    files: Listing, chunks: tuple[ChunkFile, ...], offsets: Mapping[int, int], problems: Problems
+    files: FolderFiles, chunks: tuple[ChunkFile, ...], offsets: Mapping[int, int], problems: Problems
 ) -> tuple[ShaderData, ...]:
     """Return the values of s_ttracedata from shaderdata_<SE>_<i>.json, one table per shader engine.
 
@@ -155,7 +155,7 @@ def shader_data(se: int, table: np.ndarray, offset: int) -> ShaderData:
 
 
 def _tables(
-    files: Listing,
+    files: FolderFiles,
     chunks: Iterable[ChunkFile],
     problems: Problems,
     key: str,
@@ -172,7 +172,7 @@ def _tables(
             yield chunk, ordered(table, data.get(f"{key}_schema"), columns), data
 
 
-def read_state_curves(files: Listing, problems: Problems) -> tuple[StateCurve, ...]:
+def read_state_curves(files: FolderFiles, problems: Problems) -> tuple[StateCurve, ...]:
     """Return the number of traced waves in a state, as counted by the writer in wstates<K>.json.
 
     Times are not aligned, since the file mixes engines.
@@ -200,7 +200,7 @@ def _state_curve(state: int, data: object) -> StateCurve | None:
         return None
 
 
-def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> tuple[SourceFile, ...]:
+def read_sources(files: FolderFiles, paths: tuple[str, ...], problems: Problems) -> tuple[SourceFile, ...]:
     """Return a SourceFile for each path that code lines refer to, in the order of `paths`.
 
     A copy is found by the exact path, else by the normalised path.  Never raises.

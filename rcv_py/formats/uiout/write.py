@@ -41,7 +41,7 @@ from rcv_py.model.device import Dispatch, HardwareEvents, StateCurve, WaveEvents
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import States
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch, WaveIndex
+from rcv_py.model.waves import TracedWave, WaveBatch, WaveIndex
 
 _PLAIN = re.compile(r"se[\w-]{1,80}\.json", re.ASCII)
 _ODD = re.compile(r"[^\w.-]", re.ASCII)
@@ -321,7 +321,7 @@ class _Numbers:
         self._array = trace.waves.sa
         self._number = np.append(numbers, unknown)
 
-    def wave(self, wave: Wave, shift: int) -> dict[str, Any]:
+    def wave(self, wave: TracedWave, shift: int) -> dict[str, Any]:
         """The file of a wave whose shader engine's clock was moved by `shift`."""
         tokens, states = wave.tokens, wave.states
         kind = np.where(tokens.kind == TokenKind.MATRIX, np.uint8(TokenKind.VALU), tokens.kind)
@@ -340,7 +340,7 @@ class _Numbers:
         table["wave"] |= _origin(wave)
         return table
 
-    def _waits(self, wave: Wave) -> list[Any] | None:
+    def _waits(self, wave: TracedWave) -> list[Any] | None:
         if wave.waits is None or not len(wave.waits):
             return None if wave.waits is None else []
         waits = wave.waits
@@ -352,7 +352,7 @@ class _Numbers:
         ]
 
 
-def _origin(wave: Wave) -> dict[str, int]:
+def _origin(wave: TracedWave) -> dict[str, int]:
     """The origin of a wave as newer writers write it, as far as it is known."""
     said: dict[str, int] = {key: getattr(wave, name) for key, name in PLAIN_FACTS.items()}
     if 0 <= wave.me < 8 and 0 <= wave.pipe < 16:

@@ -36,7 +36,7 @@ def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], 
     window = session.clock_range.value
     wave, hit = session.wave(), session.selection.value.hit
     rows, read = rows_in(trace, window), session.snapshot()
-    lines = read.so_far("lines of a range", LINES, window, expected=rows)
+    lines = read.incremental("lines of a range", LINES, window, expected=rows)
 
     def job() -> CostColumns:
         counted = None

@@ -20,12 +20,12 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.core.tasks import Garbage
-from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, Order, WaveStream, plan, prepare
+from rcv_py.ui.core.tasks import GcGate
+from rcv_py.work.ahead import Preload
+from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, WaveReduction, WaveStream, plan, prepare
 from rcv_py.work.machine import half_of_memory
 from rcv_py.work.processes import end_ahead
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 
 NOTIFY_MS = 300  # minimum interval between signals about waves and their number; the last goes out at once
 MAX_BATCHES_AHEAD = 4  # batches read ahead of the UI thread; more would only fill memory
@@ -56,7 +56,7 @@ class Loader(QObject):
         super().__init__()
         self._session, self._settings = session, settings
         self._open_path = open_path or _open_folder
-        self.ahead: Ahead | None = None  # a capture whose reading began before the window existed
+        self.ahead: Preload | None = None  # a capture whose reading began before the window existed
         self._load: _Load | None = None
         self.reached: Stage | None = None  # reading progress, reported with the waves
         self._ended: list[_Load] = []  # stopped, but perhaps still finishing a file
@@ -118,7 +118,7 @@ class Loader(QObject):
         """Whether every request has been answered."""
         return (self._load is None or self._load.due == 0) and not self._notify.isActive()
 
-    def orders(self) -> list[Order]:
+    def orders(self) -> list[WaveReduction]:
         """Return the analyses to run on waves where they are read; called in the thread of the load."""
         store = self._session.store
         return [] if store is None else [*store.orders()]
@@ -182,7 +182,7 @@ class Loader(QObject):
             self._posts.post(partial(self._show_again, replace(stage, name=AGAIN)))
 
         try:
-            with Reading(trace, rows, held=held, workers=workers, report=report, cancel=flag) as found:
+            with Reducer(trace, rows, held=held, workers=workers, report=report, cancel=flag) as found:
                 yield found
         finally:
             self._posts.post(partial(self._show_again, None))
@@ -274,7 +274,7 @@ class _Load:
         self.has_opened = False
         self.is_ahead = False  # its reading began before the window existed, with fewer processes
         self._holds_garbage = True
-        Garbage.hold(1)
+        GcGate.hold(1)
         self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
         self.thread.start()
 
@@ -313,7 +313,7 @@ class _Load:
         """Allow garbage collection again."""
         if self._holds_garbage:
             self._holds_garbage = False
-            Garbage.hold(-1)
+            GcGate.hold(-1)
 
     def _on_early(self, trace: Trace, batch: WaveBatch) -> None:
         self._loader.opened.emit(trace)
@@ -404,7 +404,7 @@ class _Load:
 
         return located(trace, rules_of(self._source_map))
 
-    def _orders(self) -> list[Order]:
+    def _orders(self) -> list[WaveReduction]:
         """Return the requests of panels; for a stream that began before the window existed, none at first."""
         return self._loader.orders() if self._is_shown.is_set() and not self._stopped.is_set() else []
 
@@ -413,7 +413,7 @@ class _Load:
         stream = self._stream
         return None if stream is None else stream.whole()
 
-    def _orders_when_shown(self) -> list[Order]:
+    def _orders_when_shown(self) -> list[WaveReduction]:
         """Return the requests once panels know the capture: meanwhile the first process starts."""
         self._is_shown.wait()
         return self._orders()

@@ -20,7 +20,7 @@ from rcv_py.base.problems import Affects, Problem
 from rcv_py.base.registry import Registry
 from rcv_py.base.text import translated
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel_parts import PARTS
@@ -85,7 +85,7 @@ class Sheet:
     rows: Iterable[tuple[Any, ...]]
 
     @classmethod
-    def of(cls, title: str, table: Table) -> Sheet:
+    def of(cls, title: str, table: ResultTable) -> Sheet:
         """Return a declared table for CSV: the names of its fields, and plain values."""
         names, rows = table.csv()
         return cls(title, tuple(names), rows)
@@ -109,7 +109,7 @@ class Remembers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Late(Generic[APanel]):
+class LazyPanel(Generic[APanel]):
     """A handle that commands use for a panel that may not exist yet."""
 
     kind: type[APanel]
@@ -117,7 +117,7 @@ class Late(Generic[APanel]):
     need: Callable[[], Panel]  # makes the panel if needed
 
     @classmethod
-    def of(cls, panel: APanel) -> Late[APanel]:
+    def of(cls, panel: APanel) -> LazyPanel[APanel]:
         """Return a handle of an existing panel."""
         return cls(type(panel), lambda: panel, lambda: panel)
 
@@ -194,7 +194,7 @@ class Panel(QWidget):
             stream.started()
         self.ui.tasks.run(self, job, take, topic, visibility=self.visibility)
 
-    def so_far(
+    def incremental(
         self,
         name: str,
         reduction: Reduction[Any, Result],
@@ -204,10 +204,10 @@ class Panel(QWidget):
         """Return a function of counted rows, for a job: the answer for all waves read.
 
         A capture must be open. While the panel is visible, arriving waves are mapped where they are read. The
-        other arguments are the arguments of `Snapshot.so_far`.
+        other arguments are the arguments of `Snapshot.incremental`.
         """
         read = self.session.snapshot()
-        return read.so_far(name, reduction, key, watcher=self.visibility, expected=expected)
+        return read.incremental(name, reduction, key, watcher=self.visibility, expected=expected)
 
     def want_result(self, name: str) -> None:
         """Keep a shared result up to date while this capture is open and the panel is visible."""
@@ -256,7 +256,7 @@ class Panel(QWidget):
     # -- what a panel offers ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return extra actions for menus and palette, known before the panel exists."""
         return ()
 
@@ -393,7 +393,7 @@ class PanelInfo(PanelEntry):
         if not self.has_commands:
             return declared
         kind = self.load()
-        return declared + kind.commands(ui, Late(kind, made, need))
+        return declared + kind.commands(ui, LazyPanel(kind, made, need))
 
     def _action(self, command: PanelCommand, made: Made, need: Need) -> Command:
         def run() -> None:

@@ -9,14 +9,14 @@ from PySide6.QtCore import QObject
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Place, Selection
+from rcv_py.state.selection import SelectedPlace, Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.core.tasks import Tasks
 
 AROUND = 500  # cycles of the view on either side of a cycle
 
 
-def go_to_place(session: Session, place: Place) -> None:
+def go_to_place(session: Session, place: SelectedPlace) -> None:
     """Select what a place names, and show its cycle if it names one."""
     chosen = place.selection
     if chosen.line is not None and chosen.wave is None:
@@ -41,7 +41,11 @@ class Destination(QObject):
     """
 
     def __init__(
-        self, session: Session, place: Place, fail: Callable[[RcvError], None], parent: QObject | None = None
+        self,
+        session: Session,
+        place: SelectedPlace,
+        fail: Callable[[RcvError], None],
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._place, self._fail = session, place, fail

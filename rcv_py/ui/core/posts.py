@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from PySide6.QtCore import QObject, Qt, Signal
 from shiboken6 import isValid
 
-from rcv_py.ui.core.turns import Turns
+from rcv_py.ui.core.turns import FrameBudget
 
 
 class Posts(QObject):
@@ -31,7 +31,7 @@ class Posts(QObject):
         self._came.emit()
 
     def _one_came(self) -> None:
-        Turns.here().call(self._make_one)
+        FrameBudget.here().call(self._make_one)
 
     def _make_one(self) -> None:
         if isValid(self):

@@ -79,7 +79,7 @@ Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction over all
 
 
 @dataclass(frozen=True)
-class Composed:
+class DerivedJob:
     """An answer made from the answers of reductions."""
 
     make: Callable[[Trace, Ask | None, Collection[int]], Any]  # None: no wave was read; unread rows
@@ -87,18 +87,18 @@ class Composed:
 
 
 @dataclass(frozen=True)
-class Whole:
+class SnapshotJob:
     """An answer about waves together, of which given rows count, until a flag is set."""
 
     make: Callable[[Snapshot, Collection[int] | None, AnswerFlag], Any]
 
 
-Job = Callable[..., Any] | Reduction[Any, Any] | Staged[Any, Any, Any] | Composed | Whole
+Job = Callable[..., Any] | Reduction[Any, Any] | Staged[Any, Any, Any] | DerivedJob | SnapshotJob
 # A function takes a trace and batches; explanations also take rows of the wave index.
 
 
 @dataclass(frozen=True)
-class Later:
+class LazyJob:
     """A job named by module and function, imported when first wanted: most captures need only a few jobs.
 
     `then` makes the job from the imported function.
@@ -130,38 +130,38 @@ def _hidden_as_executed(
     """Return the hidden latency of some waves, with the program as those waves executed it."""
     code = read.store.trace.code
     if rows is not None:
-        code = read.so_far("lines of the chosen", LINES)(rows).on(code)
+        code = read.incremental("lines of the chosen", LINES)(rows).on(code)
     return replace(read.of_all(reduction, rows, flag), code=code)
 
 
-def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> Whole:
-    return Whole(partial(_hidden_as_executed, reductions[rule]))
+def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> SnapshotJob:
+    return SnapshotJob(partial(_hidden_as_executed, reductions[rule]))
 
 
 _OURS, _REFERENCE = itemgetter(ReferenceRule.OURS), itemgetter(ReferenceRule.REFERENCE)
 
-JOBS: dict[str, Job | Later] = {
-    "access": Later("latency.access_holds:HOLDS"),
-    "attribution": Later("attribution.attribute:ATTRIBUTION"),
-    "branches": Later("program.branches:BRANCHES"),
-    "bubbles": Later("latency.bubbles:BUBBLES", _OURS),
-    "fetch": Later("latency.code_fetches:FETCHES"),
-    "health": Later("health.capture_health", lambda room: Composed(room.health_notes, room.OF_WAVES)),
-    "hidden": Later("latency.hidden_latency:HIDDEN", _OURS),
-    "hidden_chosen": Later("latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS)),
-    "kinds": Later("cost.hotspot:KINDS"),
-    "hidden_chosen_reference": Later(
+JOBS: dict[str, Job | LazyJob] = {
+    "access": LazyJob("latency.access_holds:HOLDS"),
+    "attribution": LazyJob("attribution.attribute:ATTRIBUTION"),
+    "branches": LazyJob("program.branches:BRANCHES"),
+    "bubbles": LazyJob("latency.bubbles:BUBBLES", _OURS),
+    "fetch": LazyJob("latency.code_fetches:FETCHES"),
+    "health": LazyJob("health.capture_health", lambda room: DerivedJob(room.health_notes, room.OF_WAVES)),
+    "hidden": LazyJob("latency.hidden_latency:HIDDEN", _OURS),
+    "hidden_chosen": LazyJob("latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS)),
+    "kinds": LazyJob("cost.hotspot:KINDS"),
+    "hidden_chosen_reference": LazyJob(
         "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.REFERENCE)
     ),
-    "hidden_reference": Later("latency.hidden_latency:HIDDEN", _REFERENCE),
-    "loops": Later("iterations.loop_summary:LOOPS"),
-    "match": Later("program.code_match:MATCH"),
-    "memory": Later("latency.memory_latency:MEMORY", _OURS),
-    "memory_reference": Later("latency.memory_latency:MEMORY", _REFERENCE),
-    "markers": Later("events.marker_spans:MARKERS", _OURS),
-    "populations": Later("waves.populations:POPULATIONS"),
-    "segments": Later("iterations.segments:SEGMENTS"),
-    "waits": Later("waits.wait_latency:WAITS"),
+    "hidden_reference": LazyJob("latency.hidden_latency:HIDDEN", _REFERENCE),
+    "loops": LazyJob("iterations.loop_summary:LOOPS"),
+    "match": LazyJob("program.code_match:MATCH"),
+    "memory": LazyJob("latency.memory_latency:MEMORY", _OURS),
+    "memory_reference": LazyJob("latency.memory_latency:MEMORY", _REFERENCE),
+    "markers": LazyJob("events.marker_spans:MARKERS", _OURS),
+    "populations": LazyJob("waves.populations:POPULATIONS"),
+    "segments": LazyJob("iterations.segments:SEGMENTS"),
+    "waits": LazyJob("waits.wait_latency:WAITS"),
 }
 # Importing findings takes as long as three frames: turn by turn, keys and painting get in between.
 OF_FINDINGS = (
@@ -195,13 +195,15 @@ class SharedResults(QObject):
     and when all are there.
     """
 
-    def __init__(self, session: Session, tasks: Tasks, jobs: Mapping[str, Job | Later] | None = None) -> None:
+    def __init__(
+        self, session: Session, tasks: Tasks, jobs: Mapping[str, Job | LazyJob] | None = None
+    ) -> None:
         super().__init__()
-        self.ways = Ways()
+        self.ways = PopulationCache()
         self.is_held = False  # whether imports are put off
         self._findings = FindingsInView()
-        found = Later("findings.detect:findings_from", lambda _: self._findings.find, parts=OF_FINDINGS)
-        own: dict[str, Job | Later] = {"findings": found, **(JOBS if jobs is None else jobs)}
+        found = LazyJob("findings.detect:findings_from", lambda _: self._findings.find, parts=OF_FINDINGS)
+        own: dict[str, Job | LazyJob] = {"findings": found, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
         self._recordings: Recordings | None = None
         session.trace.watch(self._forget_recordings)
@@ -232,9 +234,9 @@ class SharedResults(QObject):
         """Cancel what was wanted with a `visibility`: the widget shows something else now."""
         self._results[name].let_go(visibility)
 
-    def expect(self, trace: Trace, store: WaveStore, job: Job | Later) -> None:
+    def expect(self, trace: Trace, store: WaveStore, job: Job | LazyJob) -> None:
         """Compute findings once all waves were read, without imports that are put off."""
-        if not isinstance(job, Later) or job.is_there:
+        if not isinstance(job, LazyJob) or job.is_there:
             self._findings.expect(trace, store.whole)
 
     def hold(self, is_held: bool) -> None:
@@ -264,7 +266,7 @@ class SharedResults(QObject):
         return not any(result.stream.is_pending or result.is_put_off for result in self._results.values())
 
 
-class Ways:
+class PopulationCache:
     """The populations of the waves read, made once for all analyses that need them."""
 
     is_asleep = False  # populations are always wanted
@@ -275,7 +277,7 @@ class Ways:
 
     def populations(self, read: Snapshot) -> Callable[[], Populations]:
         """Return a function that returns the populations of the waves read."""
-        ask = read.so_far(POPULATIONS, POPULATIONS, watcher=self)
+        ask = read.incremental(POPULATIONS, POPULATIONS, watcher=self)
 
         def answer() -> Populations:
             with self._lock:
@@ -294,16 +296,16 @@ class Ways:
         return lambda name: chosen_or_working(populations(), name)
 
 
-def _is_alone(job: Job | Later) -> bool:
+def _is_alone(job: Job | LazyJob) -> bool:
     """Return whether an answer comes from each wave alone."""
-    return isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
+    return isinstance(job, DerivedJob) or (isinstance(job, Reduction) and not job.is_together)
 
 
 class _Result(QObject):
     """The state of one analysis: whether it is wanted, and which waves its answer covers."""
 
     def __init__(
-        self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job | Later
+        self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job | LazyJob
     ) -> None:
         super().__init__(parent)
         self._all, self._ways = parent, parent.ways
@@ -353,7 +355,7 @@ class _Result(QObject):
         if self._is_early(trace):
             self._all.expect(trace, store, self._job)
             return
-        if self._all.is_held and isinstance(self._job, Later) and not self._job.is_there:
+        if self._all.is_held and isinstance(self._job, LazyJob) and not self._job.is_there:
             self.is_put_off = True
             return
         if not store.batches and not is_small(trace):  # whose processes read the waves
@@ -363,15 +365,15 @@ class _Result(QObject):
 
     def _import(self) -> Job:
         """Return the job; on the UI thread."""
-        job = self._job = self._job.import_it() if isinstance(self._job, Later) else self._job
+        job = self._job = self._job.import_it() if isinstance(self._job, LazyJob) else self._job
         return job
 
     def _along(self, read: Snapshot) -> None:
         """Map waves where they are read, before the first of them is here."""
         job = self._import()
-        for reduction in job.of if isinstance(job, Composed) else (job,):
+        for reduction in job.of if isinstance(job, DerivedJob) else (job,):
             if isinstance(reduction, Reduction) and not reduction.is_together:
-                self._so_far(read, reduction)
+                self._incremental(read, reduction)
 
     def _is_early(self, trace: Trace) -> bool:
         """Return whether waves still arrive that this would read itself, in parallel with the loader."""
@@ -404,7 +406,7 @@ class _Result(QObject):
         batches, name, is_streaming = store.batches, self._session.waves.value, self._session.is_streaming
         if self._is_answered(store, name, is_streaming):
             return
-        if isinstance(self._job, Later) and (missing := self._job.missing) is not None:
+        if isinstance(self._job, LazyJob) and (missing := self._job.missing) is not None:
             import_module(missing)
             self.stream.ask()
             return
@@ -439,14 +441,14 @@ class _Result(QObject):
     ) -> Any:
         """Compute the answer, from the chosen waves if it explains."""
         trace = read.store.trace
-        if isinstance(job, Composed):
+        if isinstance(job, DerivedJob):
             unread = frozenset(read.store.missing)
-            ask = (lambda one: self._so_far(read, one)(None)) if read.here or read.absent else None
+            ask = (lambda one: self._incremental(read, one)(None)) if read.here or read.absent else None
             return job.make(trace, ask, unread)
         rows = ways(name).rows if self._name in OF_ROWS else None
         if isinstance(job, Reduction) and not job.is_together:
-            return self._so_far(read, job)(rows)
-        if isinstance(job, Whole):
+            return self._incremental(read, job)(rows)
+        if isinstance(job, SnapshotJob):
             return job.make(read, rows, flag)
         if isinstance(job, Reduction | Staged):
             return read.of_all(job, rows, flag)
@@ -460,11 +462,11 @@ class _Result(QObject):
             rest = ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})
         return job(trace, read.batches, **rest) if rows is None else job(trace, read.batches, rows)
 
-    def _so_far(
+    def _incremental(
         self, read: Snapshot, reduction: Reduction[Any, Any]
     ) -> Callable[[Collection[int] | None], Any]:
         """Return the answer of an analysis of single waves, as a function of the rows that count."""
         if reduction is POPULATIONS:
             populations = self._ways.populations(read)
             return lambda rows: populations()
-        return read.so_far(self._name if self._name in OF_ROWS else reduction, reduction, watcher=self)
+        return read.incremental(self._name if self._name in OF_ROWS else reduction, reduction, watcher=self)

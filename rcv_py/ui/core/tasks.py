@@ -15,17 +15,17 @@ from shiboken6 import isValid
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
 from rcv_py.ui.core.posts import Posts
-from rcv_py.ui.core.turns import Turns
+from rcv_py.ui.core.turns import FrameBudget
 from rcv_py.ui.core.visibility import Visibility
-from rcv_py.work.machine import step_back_in_thread
+from rcv_py.work.machine import lower_thread_priority
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest generation before a collection of the next
-MOST_AT_ONCE = 30_000  # objects to scan while the user may wait: some ten milliseconds
+MAX_AT_ONCE = 30_000  # objects to scan while the user may wait: some ten milliseconds
 OLD_MS = 1_000  # ms without a job before a full collection
 
 
-class Garbage:
+class GcGate:
     """Prevents automatic garbage collection while there are widgets.
 
     It would run in whichever thread allocates, a job's or a process pool's, and delete widgets there. Qt then
@@ -52,9 +52,9 @@ class Garbage:
     def collect_young(cls) -> None:
         """Collect young objects if there are many, but not too many; called on the UI thread."""
         made, young, _ = gc.get_count()
-        if not MAX_UNCOLLECTED < made <= MOST_AT_ONCE:
+        if not MAX_UNCOLLECTED < made <= MAX_AT_ONCE:
             return
-        is_older = young >= YOUNG_BEFORE_OLDER and cls.outlived + made <= MOST_AT_ONCE
+        is_older = young >= YOUNG_BEFORE_OLDER and cls.outlived + made <= MAX_AT_ONCE
         cls.outlived = 0 if is_older else cls.outlived + made
         gc.collect(1 if is_older else 0)
 
@@ -86,14 +86,14 @@ class Tasks(QObject):
     def __init__(self, threads: int = 2) -> None:
         super().__init__()
         # The priority of reading processes, not lower: a thread that holds Python's lock delays the window.
-        self._pool = ThreadPoolExecutor(threads, "rcv-task", initializer=step_back_in_thread)
+        self._pool = ThreadPoolExecutor(threads, "rcv-task", initializer=lower_thread_priority)
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
         self._flags: dict[Future[Any], CancelFlag] = {}  # of every unanswered job
         self._running = 0
         self._is_closed = False
-        Garbage.hold(0, windows=1)
+        GcGate.hold(0, windows=1)
         self._sweep_young = QTimer(self, singleShot=True, interval=0)
-        self._sweep_young.timeout.connect(lambda: Turns.here().call(Garbage.collect_young))
+        self._sweep_young.timeout.connect(lambda: FrameBudget.here().call(GcGate.collect_young))
         self._sweep_all = QTimer(self, singleShot=True, interval=OLD_MS)
         self._sweep_all.timeout.connect(self._collect_all)
         self._mouse_at = QPoint()  # position at the last check
@@ -126,7 +126,7 @@ class Tasks(QObject):
             )
             return
         self._running += 1
-        Garbage.hold(1)
+        GcGate.hold(1)
         self._sweep_all.stop()
         flag = CancelFlag()
         future = jobs[topic] = self._pool.submit(_while_wanted, job, flag)
@@ -156,13 +156,13 @@ class Tasks(QObject):
             flag.set()
         self._flags.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        Garbage.hold(-self._running, windows=-1)  # their answers are no longer delivered
+        GcGate.hold(-self._running, windows=-1)  # their answers are no longer delivered
         self._running = 0
 
     def _collect_all(self) -> None:
         before, self._mouse_at = self._mouse_at, QCursor.pos()
         is_moving = before != self._mouse_at  # the user points, drags or scrolls, and would see a pause
-        if is_moving or not Garbage.collect_all():  # another owner's job: a load
+        if is_moving or not GcGate.collect_all():  # another owner's job: a load
             self._sweep_all.start()
 
     def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
@@ -171,7 +171,7 @@ class Tasks(QObject):
             return
         self._running -= 1
         self._flags.pop(future, None)
-        Garbage.hold(-1)
+        GcGate.hold(-1)
         self._sweep_young.start()
         self._sweep_all.start()
         jobs = self._newest.get(owner, {})

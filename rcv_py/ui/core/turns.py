@@ -12,14 +12,14 @@ from shiboken6 import isValid
 TURN_S = 0.008  # time per turn for answers and what follows from them: half a frame
 
 
-class Turns(QObject):
+class FrameBudget(QObject):
     """Makes calls on the UI thread: at once while the turn has time left, else in a later turn.
 
     Qt makes every due call before it handles input again, so calls of many timers and answers in a turn would
     add up to one long delay.  Deferred calls run in order.
     """
 
-    _of_application: Turns | None = None
+    _of_application: FrameBudget | None = None
 
     def __init__(self, parent: QObject | None, clock: Callable[[], float] = perf_counter) -> None:
         super().__init__(parent)
@@ -31,7 +31,7 @@ class Turns(QObject):
         self._next.timeout.connect(self._begin)
 
     @classmethod
-    def here(cls) -> Turns:
+    def here(cls) -> FrameBudget:
         """Return the application's shared object."""
         turns = cls._of_application
         if turns is None or not isValid(turns):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from rcv_py.ui.core.turns import Turns
+from rcv_py.ui.core.turns import FrameBudget
 
 WAKE_MS = 10  # Qt shows every tab for a moment while it lays them out
 
@@ -121,7 +121,7 @@ class Visibility(QObject):
 
     def _wake_in_turn(self) -> None:
         self._is_waking = True
-        Turns.here().call(self._wake_if_due)
+        FrameBudget.here().call(self._wake_if_due)
 
     def _wake_if_due(self) -> None:
         if isValid(self) and self._is_waking:
@@ -221,7 +221,7 @@ class Coalesce(QObject):
 
     def _run_in_turn(self) -> None:
         self._is_due = True
-        Turns.here().call(self._run_if_due)
+        FrameBudget.here().call(self._run_if_due)
 
     def _run_if_due(self) -> None:
         if self._is_due and isValid(self):

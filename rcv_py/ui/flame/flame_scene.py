@@ -27,7 +27,7 @@ GAP_PX = 1  # between boxes
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class FlameDiff:
     """Baseline costs of the frames of a differential flamegraph, and their colours."""
 
     before: np.ndarray  # int64
@@ -44,7 +44,7 @@ class FlameScene:
     labels: tuple[str, ...]
     metric: Metric
     place: int = -1  # the frame in the middle of a sandwich
-    change: Change | None = None  # of a differential flamegraph
+    change: FlameDiff | None = None  # of a differential flamegraph
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -117,7 +117,7 @@ TAG_PX = 26
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadoutLine:
     """A line of the read-out."""
 
     name: str
@@ -130,7 +130,7 @@ class Reading:
 class CurveOverlay(TimeOverlay):
     """An overlay with a box of values next to the cursor."""
 
-    read: Callable[[int], tuple[str, list[Reading]]]  # the values at a time; set by the owner
+    read: Callable[[int], tuple[str, list[ReadoutLine]]]  # the values at a time; set by the owner
 
     def paint(self, painter: QPainter, *_: object) -> None:
         """Paint the marks, and above them a dot on every curve and the box of values at the cursor."""
@@ -151,16 +151,16 @@ class CurveOverlay(TimeOverlay):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_box(painter, x, title, self._fitting(readings))
 
-    def _fitting(self, readings: list[Reading]) -> list[Reading]:
+    def _fitting(self, readings: list[ReadoutLine]) -> list[ReadoutLine]:
         """Return as many lines as fit, including the curve under the mouse."""
         room = max(1, int((self._box.height() - 2 * PAD_PX - grown(LINE_PX) - 8) // grown(LINE_PX)))
         if len(readings) <= room:
             return readings
         fitting = sorted(readings, key=lambda reading: not reading.is_bold)[: max(1, room - 1)]
         fitting = [reading for reading in readings if reading in fitting]
-        return [*fitting, Reading(f"{len(readings) - len(fitting)} more", "")] if room > 1 else fitting
+        return [*fitting, ReadoutLine(f"{len(readings) - len(fitting)} more", "")] if room > 1 else fitting
 
-    def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[Reading]) -> None:
+    def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[ReadoutLine]) -> None:
         metrics, font = small_text(painter), painter.font()
         title = translated(title)
         names = [elide_right(translated(reading.name), MAX_NAME) for reading in readings]
@@ -233,7 +233,7 @@ class CurveCanvas(TimePlot):
         self.curves.grid_y = [value / scale for value in values]
         self.curves.grid_x = self.axis.grid_px(self.axis.shown, max(1, round(self.box.width())))
 
-    def readings(self, time: int) -> tuple[str, list[Reading]]:
+    def readings(self, time: int) -> tuple[str, list[ReadoutLine]]:
         """Return the time as text and the exact value of every shown curve; the uppermost layer first."""
         curves, stack = self.curves.set, self.curves.stack
         readings = [self._reading(curve, time) for curve in curves.shown]
@@ -242,7 +242,7 @@ class CurveCanvas(TimePlot):
             units = {curve.unit for curve in curves.shown if curve.unit}
             total = curves.sum_shown.at(time) if stack is Stack.AREAS and len(readings) > 1 else None
             if total is not None:
-                readings.insert(0, Reading("together", " ".join((exact_text(total), *units))))
+                readings.insert(0, ReadoutLine("together", " ".join((exact_text(total), *units))))
         scale = self.axis.scale_of_time
         ns = scale.ns_per_cycle
         moment = (
@@ -250,7 +250,7 @@ class CurveCanvas(TimePlot):
         )
         return moment, readings
 
-    def _reading(self, curve: Curve, time: int) -> Reading:
+    def _reading(self, curve: Curve, time: int) -> ReadoutLine:
         stack = self.curves.stack
         value, share = self.curves.set.value_at(curve, time, stack)
         text = "–" if value is None else " ".join(part for part in (exact_text(value), curve.unit) if part)
@@ -260,7 +260,7 @@ class CurveCanvas(TimePlot):
         if value is not None and stack is Stack.LINES:
             y = float(self.curves.scale_of().y(np.array(float(value))))
         color = curve_color(self.ui.theme, curve.color)
-        return Reading(curve.name, text, color, y, curve.name == self.curves.bold)
+        return ReadoutLine(curve.name, text, color, y, curve.name == self.curves.bold)
 
     def _marks(self) -> Marks:
         session = self.session

@@ -36,7 +36,7 @@ from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.timeline_plot import steady_bar
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import page
 
 MAX_NAME = 36  # characters of a name
@@ -313,9 +313,9 @@ class CurvePanel(Panel):
         self.page = page(self, self._head, (self.plot, 1))
         self.plot.canvas.range_measured.connect(lambda: self.wants.emit(panel_for("range")))
 
-    def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> Choice:
+    def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> ChoiceBox:
         """Add a box of choices before the note; `title` is for screen readers."""
-        box = Choice(title, {value: text for text, value, _ in items}, tip=title)
+        box = ChoiceBox(title, {value: text for text, value, _ in items}, tip=title)
         for at, (_, _, tip) in enumerate(items):
             box.setItemData(at, tooltip(tip), Qt.ItemDataRole.ToolTipRole)
         box.currentIndexChanged.connect(changed)
@@ -326,7 +326,7 @@ class CurvePanel(Panel):
     def chosen(self, name: str) -> str:
         """Return the value of a choice."""
         box = self.remembered[name]
-        assert isinstance(box, Choice)
+        assert isinstance(box, ChoiceBox)
         return box.value
 
     def say(self, note: str) -> None:

@@ -21,7 +21,7 @@ LINE_PX = 2  # device pixels at a scale of 1
 
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class PlotScale:
     """Maps times and values to logical pixels of a box; `device` is device pixels per logical pixel."""
 
     window: TimeWindow
@@ -56,14 +56,14 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class CurveRects:
     """The rectangles of a curve, float64 [n, 4] rows of left, top, width, height."""
 
     line: np.ndarray
     fill: np.ndarray
 
 
-def steps(curve: StepCurve, scale: Scale, line_px: int = LINE_PX) -> Shape:
+def steps(curve: StepCurve, scale: PlotScale, line_px: int = LINE_PX) -> CurveRects:
     """Return the exact steps while a pixel holds few of them, else the span of each pixel's values."""
     rows = curve.rows_in(scale.window)
     thick = max(1, round(line_px * scale.device)) / scale.device
@@ -72,17 +72,17 @@ def steps(curve: StepCurve, scale: Scale, line_px: int = LINE_PX) -> Shape:
     first = max(0, rows.start - 1)
     time, value = curve.time[first : rows.stop], curve.value[first : rows.stop]
     if not len(time):
-        return Shape(np.zeros((0, 4)), np.zeros((0, 4)))
+        return CurveRects(np.zeros((0, 4)), np.zeros((0, 4)))
     x = scale.snapped(scale.x(np.append(time, scale.window.end)))
     y = scale.snapped(scale.y(value.astype(np.float64)) - thick / 2)
     level = np.stack([x[:-1], y, np.diff(x) + thick, np.full(len(y), thick)], axis=1)
     rise = np.stack(
         [x[1:-1], np.minimum(y[1:], y[:-1]), np.full(len(y) - 1, thick), np.abs(np.diff(y))], axis=1
     )
-    return Shape(np.concatenate([level, rise]), _down(x[:-1], np.diff(x), y, scale.ground))
+    return CurveRects(np.concatenate([level, rise]), _down(x[:-1], np.diff(x), y, scale.ground))
 
 
-def _columns(curve: StepCurve, scale: Scale, thick: float) -> Shape:
+def _columns(curve: StepCurve, scale: PlotScale, thick: float) -> CurveRects:
     """Return one column per device pixel, from its lowest to its highest value, joined to the last column."""
     held = curve.columns(scale.window, scale.width_px)
     before = np.append(np.nan, held.last[:-1])
@@ -92,10 +92,10 @@ def _columns(curve: StepCurve, scale: Scale, thick: float) -> Shape:
     left = known / scale.device
     unit = np.full(len(known), 1 / scale.device)
     line = _merged(np.stack([left, top, unit, bottom - top + thick], axis=1))
-    return Shape(line, _merged(_down(left, unit, bottom, scale.ground)))
+    return CurveRects(line, _merged(_down(left, unit, bottom, scale.ground)))
 
 
-def areas(tops: np.ndarray, scale: Scale) -> list[np.ndarray]:
+def areas(tops: np.ndarray, scale: PlotScale) -> list[np.ndarray]:
     """Return rectangles of each layer between adjacent rows of `tops`, float64 [layers + 1, width_px]."""
     y = scale.y(tops)
     left = np.arange(scale.width_px) / scale.device
@@ -104,7 +104,7 @@ def areas(tops: np.ndarray, scale: Scale) -> list[np.ndarray]:
     return [layer[layer[:, 3] > 0] for layer in layers]
 
 
-def slopes(curve: StepCurve, scale: Scale) -> tuple[np.ndarray, np.ndarray]:
+def slopes(curve: StepCurve, scale: PlotScale) -> tuple[np.ndarray, np.ndarray]:
     """Return positions x and y of samples joined by lines; of many in a pixel, the lowest and highest."""
     rows = curve.rows_in(scale.window)
     if rows.stop - rows.start > 4 * scale.width_px:
@@ -156,14 +156,14 @@ class CurvesItem(BoxItem):
         self.grid_x: np.ndarray = np.zeros(0)  # pixels
         self.grid_y: list[float] = []  # values
         self._key: tuple[object, ...] = ()
-        self._shapes: list[Shape | QPolygonF] = []
+        self._shapes: list[CurveRects | QPolygonF] = []
         self._layers: list[np.ndarray] = []
         self._rects = Rects()
 
-    def scale_of(self, device: float = 1.0) -> Scale:
+    def scale_of(self, device: float = 1.0) -> PlotScale:
         """Return the mapping of times and values in the box."""
         width, height = max(1.0, self._box.width()), max(4.0, self._box.height())
-        return Scale(self.shown, self.low, self.high, width, height, device)
+        return PlotScale(self.shown, self.low, self.high, width, height, device)
 
     def at(self, x: float, y: float) -> Curve | None:
         """Return the curve at a point of the box: the nearest line, or the area that holds the point."""
@@ -206,7 +206,7 @@ class CurvesItem(BoxItem):
         else:
             self._paint_areas(painter)
 
-    def _make(self, scale: Scale) -> None:
+    def _make(self, scale: PlotScale) -> None:
         if self.stack is Stack.LINES:
             self._shapes, self._layers = [_shape(curve, scale) for curve in self.set.shown], []
             return
@@ -214,21 +214,21 @@ class CurvesItem(BoxItem):
         has_line = self.stack is Stack.AREAS and self.set.shown
         self._shapes = [steps(self.set.sum_shown, scale, 1)] if has_line else []
 
-    def _paint_grid(self, painter: QPainter, scale: Scale) -> None:
+    def _paint_grid(self, painter: QPainter, scale: PlotScale) -> None:
         painter.setPen(QPen(self._theme.role("grid"), 1))
         for x in self.grid_x.tolist():
             painter.drawLine(QLineF(x + 0.5, 0, x + 0.5, scale.height))
         for y in scale.y(np.array(self.grid_y)).tolist():
             painter.drawLine(QLineF(0, round(y) + 0.5, scale.width, round(y) + 0.5))
 
-    def _paint_lines(self, painter: QPainter, scale: Scale) -> None:
+    def _paint_lines(self, painter: QPainter, scale: PlotScale) -> None:
         drawn = list(zip(self.set.shown, self._shapes, strict=True))
         for curve, shape in drawn if len(drawn) <= MAX_FILLED else ():
-            if isinstance(shape, Shape):
+            if isinstance(shape, CurveRects):
                 self._fill(painter, shape.fill, soft(curve_color(self._theme, curve.color), FILL_ALPHA))
         for curve, shape in sorted(drawn, key=lambda pair: pair[0].name == self.bold):
             color, is_bold = curve_color(self._theme, curve.color), curve.name == self.bold
-            if isinstance(shape, Shape):
+            if isinstance(shape, CurveRects):
                 bold = steps(curve.steps, scale, BOLD_PX) if is_bold else shape
                 self._fill(painter, bold.line, color)
             else:
@@ -243,7 +243,7 @@ class CurvesItem(BoxItem):
             is_dim = self.bold not in ("", curve.name)
             self._fill(painter, layer, self._theme.soft(color, DIM) if is_dim else color)
         for shape in self._shapes:
-            if isinstance(shape, Shape):
+            if isinstance(shape, CurveRects):
                 self._fill(painter, shape.line, self._theme.role("text"))
 
     def _fill(self, painter: QPainter, rects: np.ndarray, color: QColor) -> None:
@@ -252,7 +252,7 @@ class CurvesItem(BoxItem):
         self._rects.draw(painter, rects)
 
 
-def _shape(curve: Curve, scale: Scale) -> Shape | QPolygonF:
+def _shape(curve: Curve, scale: PlotScale) -> CurveRects | QPolygonF:
     if curve.is_step:
         return steps(curve.steps, scale)
     x, y = slopes(curve.steps, scale)

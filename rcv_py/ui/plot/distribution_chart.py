@@ -18,7 +18,7 @@ from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart, Color
 
 BAR_PX, SMALL_BAR_PX = 9, 5  # preferred width of a bar
 MIN_BARS, MAX_BARS = 8, 160
-SMALL_PX, WIDEST_PX = 64, 24  # height of a small chart, maximum width of its bars
+SMALL_PX, MAX_BAR_PX = 64, 24  # height of a small chart, maximum width of its bars
 
 
 class DistributionChart(BarChart):
@@ -32,7 +32,7 @@ class DistributionChart(BarChart):
     def __init__(self, theme: Theme, *, is_small: bool = False) -> None:
         name = "Histogram of the hits of the selected instruction"
         if is_small:
-            super().__init__(theme, name, top=4, bottom=18, left=8, widest=WIDEST_PX)
+            super().__init__(theme, name, top=4, bottom=18, left=8, widest=MAX_BAR_PX)
             self.setFixedHeight(SMALL_PX)
         else:
             super().__init__(theme, name, top=34)

@@ -420,10 +420,10 @@ class FileWriter(QObject):
             from rcv_py.export.interactive.page import interactive_page  # noqa: PLC0415 - few export
             from rcv_py.export.report.files import PAGES, check_form, write_page, write_report  # noqa: PLC0415 - few export
             from rcv_py.export.report.inputs import ReportInputs  # noqa: PLC0415 - few export
-            from rcv_py.work.reduce import Reading  # noqa: PLC0415 - few export
+            from rcv_py.work.reduce import Reducer  # noqa: PLC0415 - few export
 
             facts = facts_about(trace, files)
-            with Reading(trace, held=held, report=report, cancel=flag) as found:
+            with Reducer(trace, held=held, report=report, cancel=flag) as found:
                 inputs = ReportInputs(found, facts=facts)
                 inputs.notes = notes
                 if not is_interactive:

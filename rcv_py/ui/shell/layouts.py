@@ -42,7 +42,7 @@ DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TabGroupPlace:
     """The place of a group of tabs: below or next to the first existing group of `after`, else the side."""
 
     area: str
@@ -52,15 +52,15 @@ class Place:
 
 
 PLACES = (
-    Place("left", _LEFT),
-    Place("wave", _RIGHT),
-    Place("details", _RIGHT, ("wave",)),
-    Place("strip", _TOP),
-    Place("time", _TOP, ("strip",)),
-    Place("time_below", _TOP, ("time", "strip")),
-    Place("code", _BOTTOM),
-    Place("bottom", _BOTTOM, ("code",)),
-    Place("source", _BOTTOM, ("code",), ACROSS),
+    TabGroupPlace("left", _LEFT),
+    TabGroupPlace("wave", _RIGHT),
+    TabGroupPlace("details", _RIGHT, ("wave",)),
+    TabGroupPlace("strip", _TOP),
+    TabGroupPlace("time", _TOP, ("strip",)),
+    TabGroupPlace("time_below", _TOP, ("time", "strip")),
+    TabGroupPlace("code", _BOTTOM),
+    TabGroupPlace("bottom", _BOTTOM, ("code",)),
+    TabGroupPlace("source", _BOTTOM, ("code",), ACROSS),
 )
 SIDES = {"left": ("left",), "right": ("wave", "details")}  # sides that fold to icons, and their places
 
@@ -130,7 +130,7 @@ class Shares:
 
 EMPTY_PX = {"source": 170, "time": 64, "wave": 110}  # of a place for which the open capture has no data
 # Which place gets the room that another leaves, and in which direction it lies.
-GETS = {"source": ("code", ACROSS), "time": ("code", DOWN), "wave": ("details", DOWN)}
+ROOM_GOES_TO = {"source": ("code", ACROSS), "time": ("code", DOWN), "wave": ("details", DOWN)}
 ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with instructions that overlap while they execute
 AROUND_ROWS_PX = 72  # px above and below the rows: choices, legend, times
 LEAST_ROWS_PX = 190  # px of a time view with few rows: the tabs next to it need room, too

@@ -25,7 +25,7 @@ from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
-from rcv_py.ui.core.turns import Turns
+from rcv_py.ui.core.turns import FrameBudget
 from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, facts
@@ -39,7 +39,7 @@ from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arran
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Chooser, Welcome
-from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
+from rcv_py.ui.shell.workspace import VERSION, Workspace, tab_stops
 
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
 SCREEN_SHARE = 0.92
@@ -124,7 +124,7 @@ class MainWindow(QMainWindow):
     def event(self, event: QEvent) -> bool:
         """Paint in turn with the other work of the window."""
         if event.type() == QEvent.Type.UpdateRequest:
-            Turns.here().paint(self._paint)
+            FrameBudget.here().paint(self._paint)
             return True
         return super().event(event)
 
@@ -610,7 +610,7 @@ class MainWindow(QMainWindow):
         focus = QApplication.focusWidget()
         if focus is None or self.pages.currentWidget() is not self.workspace:
             return super().focusNextPrevChild(is_next)
-        order = [*takers(self.top_bar), *self.workspace.focus_order(), *takers(self.status)]
+        order = [*tab_stops(self.top_bar), *self.workspace.focus_order(), *tab_stops(self.status)]
         here = next((at for at, one in enumerate(order) if one is focus or one.isAncestorOf(focus)), None)
         if here is None:
             return super().focusNextPrevChild(is_next)
@@ -628,7 +628,7 @@ class MainWindow(QMainWindow):
         first = next(here, -1 if by > 0 else len(parts))
         for step in range(1, len(parts) + 1):
             part = parts[(first + by * step) % len(parts)]
-            found = [one for one in (part, *takers(part)) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
+            found = [one for one in (part, *tab_stops(part)) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
             if found and isinstance(part, Dock):
                 part.take_focus()
             elif found:

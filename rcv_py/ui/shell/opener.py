@@ -24,14 +24,14 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work.opening import open_capture
-from rcv_py.work.reduce import Reading
+from rcv_py.work.reduce import Reducer
 
 if TYPE_CHECKING:
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.core.answers import Answers
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.model.profile import Profile
-    from rcv_py.results.table import Table
+    from rcv_py.results.table import ResultTable
 
 NOTHING_BELOW = "no capture lies in it or below it"
 LOOKING = "Looking for captures"
@@ -45,7 +45,7 @@ class Profiled:
     """What a profiler wrote about a run that has no thread trace to open."""
 
     profile: Profile
-    tables: Mapping[str, Table]
+    tables: Mapping[str, ResultTable]
     trace: str  # a sentence about raw traces
 
 
@@ -296,7 +296,7 @@ def read(path: Path, workers: int | None = None) -> Baseline:
             f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
         )
     trace = open_capture(paths[0])
-    with Reading(trace, workers=workers) as found:
+    with Reducer(trace, workers=workers) as found:
         return Baseline(trace, _costs()(found))
 
 

@@ -19,15 +19,15 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import LAYOUTS, OWN
 from rcv_py.ui.shell.workspace import VERSION, Workspace
 
-MOST = 5  # each with a key
+MAX_LAYOUTS = 5  # each with a key
 MEMORY = "own_layouts"
 MENU = "View/Layout"
 NAME_LENGTH = 40  # letters
 FIRST_KEY = 5  # Alt+5; the four before are the built-in layouts
 NONE_SAVED = "No layout was saved: first choose “Save layout as …” in the menu View › Layout."
-FULL = f"{MOST} layouts are saved. Delete one first, or save under one of their names."
+FULL = f"{MAX_LAYOUTS} layouts are saved. Delete one first, or save under one of their names."
 
-OWN_COMMANDS = tuple(f"view.layout_own_{place}" for place in range(1, MOST + 1))
+OWN_COMMANDS = tuple(f"view.layout_own_{place}" for place in range(1, MAX_LAYOUTS + 1))
 
 Arrangement = dict[str, Any]  # JSON: name, and what `arrangement` returns
 
@@ -81,7 +81,7 @@ class OwnLayouts:
                 tip="Forget one of your own layouts; panels stay where they are.",
                 why_not=lambda: "" if self._saved else NONE_SAVED,
             ),
-            *map(self._command, range(MOST)),
+            *map(self._command, range(MAX_LAYOUTS)),
         )
 
     @property
@@ -103,7 +103,7 @@ class OwnLayouts:
         self._workspace.leave_only_code()
         made = {"name": name, **arrangement(self._workspace)}
         names = self.names
-        at = names.index(name) if name in names else min(len(names), MOST - 1)
+        at = names.index(name) if name in names else min(len(names), MAX_LAYOUTS - 1)
         self._saved[at : at + 1] = [made]
         self._workspace.layout_ = replace(self._workspace.layout_, id=_id(name))
         self._keep()
@@ -135,7 +135,7 @@ class OwnLayouts:
 
     def _keep(self) -> None:
         self._settings.keep(MEMORY, self._saved)
-        for at in range(MOST):
+        for at in range(MAX_LAYOUTS):
             self._commands.replace(self._command(at))
         self._changed()
 
@@ -160,7 +160,9 @@ def _id(name: str) -> str:
 def _fitting(found: list[Any]) -> list[Arrangement]:
     """Return the saved layouts, without those that do not fit."""
     fits = [one for one in found if isinstance(one, dict)]
-    return [one for one in fits if isinstance(one.get("name"), str) and state_of(one) is not None][:MOST]
+    return [one for one in fits if isinstance(one.get("name"), str) and state_of(one) is not None][
+        :MAX_LAYOUTS
+    ]
 
 
 def state_of(saved: Arrangement) -> QByteArray | None:

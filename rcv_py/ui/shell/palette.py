@@ -26,7 +26,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.text import MAX_DIGITS, translated
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
-from rcv_py.state.selection import Place
+from rcv_py.state.selection import SelectedPlace
 from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column
@@ -179,10 +179,10 @@ def _said(command: Command) -> str:
     return command.title if own == command.title else f"{own} {command.title}"
 
 
-def place_in(trace: Trace, text: str) -> Place | None:
+def place_in(trace: Trace, text: str) -> SelectedPlace | None:
     """Return the place that a text, or an anchor of a report, names in this trace; None if it names none."""
     try:
-        place = Place.parse(text)
+        place = SelectedPlace.parse(text)
     except ValueError:
         return None
     return None if place.why_not(trace) else place
@@ -203,7 +203,7 @@ WIDTH_PX = 640
 SHOWN = 12
 
 
-class Row(QStyledItemDelegate):
+class PaletteDelegate(QStyledItemDelegate):
     """Paints an entry: icon, title, and at the right its keys or place."""
 
     def __init__(self, palette: Palette, theme: Theme) -> None:
@@ -255,7 +255,7 @@ class Palette(QFrame):
         self.list = QListView()
         self.list.setAccessibleName(translated("What was found"))
         self.list.setModel(self._model)
-        self.list.setItemDelegate(Row(self, theme))
+        self.list.setItemDelegate(PaletteDelegate(self, theme))
         self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTabl
 
 from rcv_py.base.text import plural, translated
 from rcv_py.model.profile import Profile
-from rcv_py.results.table import Table
+from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.plain_text import PlainLabel, button_text
 from rcv_py.ui.core.text_size import grown
@@ -33,7 +33,7 @@ class ProfilePage(QWidget):
         parts = (self.title, self.facts, (self.tabs, 1), buttons)
         column(*parts, margins=(24, 16, 24, 16), spacing=8, of=self)
 
-    def show_profile(self, profile: Profile, tables: Mapping[str, Table], trace: str) -> None:
+    def show_profile(self, profile: Profile, tables: Mapping[str, ResultTable], trace: str) -> None:
         """Show a profile; `trace` is a sentence about raw traces."""
         self.title.setText(f"{profile.path.name}: a run without a thread trace")
         launches = plural(len(profile.launches), "launch", "launches")
@@ -49,7 +49,7 @@ class ProfilePage(QWidget):
         self.tabs.setFocus()
 
 
-def _view(table: Table) -> QTableView:
+def _view(table: ResultTable) -> QTableView:
     view = QTableView(sortingEnabled=True, showGrid=False)
     model = TableModel(view)
     model.set_columns(plain_columns(table))

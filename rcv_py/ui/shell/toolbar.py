@@ -36,7 +36,7 @@ from rcv_py.ui.shell.wave_menu import WavesButton
 NAME_LENGTH, NAME_SHARE = 90, 0.38  # letters of the capture's name at most, and the bar's width for them
 CAPTURE_PX = 120  # at least
 FIELD_PX = 420
-MOST_BESIDE = 18  # captures in the menu; the page that lists a folder has all of them
+MAX_SIBLINGS = 18  # captures in the menu; the page that lists a folder has all of them
 SAVED_LENGTH = 48  # maximum letters of a saved file's name
 SAVED_MS = 30_000  # time for which a saved file is named
 UPDATE_MS = 100  # batches arrive faster than the text can be read
@@ -140,7 +140,7 @@ class TopBar(QWidget):
             size = f"not decoded, {byte_size(entry.size)}" if entry.is_part else size
             title = f"{entry.title}   ({entry.note or size})"
             allow(add_action(menu, title, call, tip=tip, is_on=is_on), entry.note)
-        if len(beside) > MOST_BESIDE:
+        if len(beside) > MAX_SIBLINGS:
             menu.addSeparator()
             folder = beside[0].path.parent
             tip = f"Show all captures in {folder}."
@@ -155,8 +155,8 @@ class TopBar(QWidget):
 def _around(beside: Sequence[CaptureEntry], path: Path | None) -> Sequence[CaptureEntry]:
     """Return as many captures of a folder as a menu holds, nearest to the open capture."""
     at = next((place for place, entry in enumerate(beside) if entry.path == path), 0)
-    first = max(0, min(at - MOST_BESIDE // 2, len(beside) - MOST_BESIDE))
-    return beside[first : first + MOST_BESIDE]
+    first = max(0, min(at - MAX_SIBLINGS // 2, len(beside) - MAX_SIBLINGS))
+    return beside[first : first + MAX_SIBLINGS]
 
 
 def _action_button(action: QAction) -> QToolButton:

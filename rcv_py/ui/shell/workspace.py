@@ -21,7 +21,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import laid_out_once
 from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.text_size import grown
-from rcv_py.ui.core.turns import Turns
+from rcv_py.ui.core.turns import FrameBudget
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.docks import FOLDED_PX, UNLIMITED_PX, Dock
 from rcv_py.ui.shell.layouts import (
@@ -32,15 +32,15 @@ from rcv_py.ui.shell.layouts import (
     BY_ID,
     COMPACT_WIDTH,
     DOWN,
-    GETS,
     LAYOUTS,
     LEAST_BOTTOM_PX,
     OWN,
     PLACES,
+    ROOM_GOES_TO,
     SIDES,
     Layout,
-    Place,
     Shares,
+    TabGroupPlace,
     most_px,
     room_above,
     shares,
@@ -61,7 +61,7 @@ BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.Rig
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
 
 
-def takers(part: QWidget) -> list[QWidget]:
+def tab_stops(part: QWidget) -> list[QWidget]:
     """Return the widgets in a part of the window that Tab focuses; not in its menus or popups."""
     return [one for one in part.findChildren(QWidget) if _takes_tab(one) and part.isAncestorOf(one)]
 
@@ -114,7 +114,7 @@ class Workspace(QMainWindow):
         self._closed: list[str] = []  # closed panels, the last last
         self._sizes: list[QSize] = []  # of the docks, after the last pass
         self._pending: tuple[QByteArray, Folded] | None = None  # saved state, until there is room for it
-        self._was_shown = self._has_woken = self._is_owed = self._is_sized_later = False
+        self._was_shown = self._has_woken = self._resize_pending = self._is_sized_later = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True)
@@ -132,7 +132,7 @@ class Workspace(QMainWindow):
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
         # Px that places need at most for the open capture, and the px they had before.
-        self._most, self._gave = dict[str, int](), dict[str, int]()
+        self._most, self._given_px = dict[str, int](), dict[str, int]()
         ui.session.trace.watch(self._show_appearing)
         ui.session.trace.watch(self._give_room)
         self._size = grown(SCALE)
@@ -208,7 +208,7 @@ class Workspace(QMainWindow):
         for group in groups.values():  # last: a dock cannot be brought to the front before it is a tab
             group[0].raise_()
 
-    def _put_docks(self, groups: Mapping[Place, list[Dock]]) -> None:
+    def _put_docks(self, groups: Mapping[TabGroupPlace, list[Dock]]) -> None:
         for dock in self.docks.values():
             if dock.isFloating():  # else Qt would make its window again
                 dock.setFloating(False)
@@ -266,13 +266,13 @@ class Workspace(QMainWindow):
         if self._is_sized_later:
             return
         self._fit, self._passes, self._sizes, self._measured = fit, RESIZE_PASSES, [], None
-        self._is_owed = not self.isVisible()
+        self._resize_pending = not self.isVisible()
         fit()
         self._tidy_soon()
 
     def _resize(self, size: QSize) -> None:
         pixels = self._shares(size)
-        self._gave = {}
+        self._given_px = {}
         # The sides first and alone: Qt divides the sizes of a call among all the docks it names.
         self._resize_groups(pixels.widths, ACROSS)
         self._resize_groups(pixels.code_widths, ACROSS)
@@ -310,7 +310,9 @@ class Workspace(QMainWindow):
             self._measure(self._measured)
             return
         self._most = most
-        traded = [self._traded(place, before) for place in GETS if most.get(place) != before.get(place)]
+        traded = [
+            self._traded(place, before) for place in ROOM_GOES_TO if most.get(place) != before.get(place)
+        ]
 
         def fit() -> None:
             for docks, sizes, way in filter(None, traded):
@@ -325,7 +327,7 @@ class Workspace(QMainWindow):
         self, place: str, before: Mapping[str, int]
     ) -> tuple[list[Dock], list[int], Qt.Orientation] | None:
         """Return sizes that shrink a place to its minimum or restore its size; None if it is hidden."""
-        other, way = GETS[place]
+        other, way = ROOM_GOES_TO[place]
         groups = [self.group(area) for area in (place, other)]
         docks = [self._in_front(group[0]) for group in groups if group]
         if len(docks) < 2 or any(dock.isHidden() or dock.isFloating() for dock in docks):
@@ -333,16 +335,16 @@ class Workspace(QMainWindow):
         sizes = [dock.width() if way == ACROSS else dock.height() for dock in docks]
         if place in self._most:
             now = self._full(place) if place in before else sizes[0]
-            self._gave[place] = self._gave.get(place, now)
-            wanted = min(self._gave[place], grown(self._most[place]))
+            self._given_px[place] = self._given_px.get(place, now)
+            wanted = min(self._given_px[place], grown(self._most[place]))
         else:
-            wanted = self._gave.pop(place, 0) or self._full(place)
+            wanted = self._given_px.pop(place, 0) or self._full(place)
         return docks, [max(1, wanted), max(1, sum(sizes) - wanted)], way
 
     def _full(self, place: str) -> int:
         """Return the size that the layout gives a place for a capture with all data."""
         given = shares(self.layout_, self.size(), self.folded)
-        return (given.code_widths if GETS[place][1] == ACROSS else given.heights)[place]
+        return (given.code_widths if ROOM_GOES_TO[place][1] == ACROSS else given.heights)[place]
 
     def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
         docks = self._shown(sizes)
@@ -647,7 +649,7 @@ class Workspace(QMainWindow):
         """Return the layout of the docks, and the places of docks that are not at home in it."""
         away = {dock.info.id: dock.area for dock in self.docks.values() if dock.area != dock.home}
         kept = {"layout": self.layout_.id, "below": self.layout_.below, "areas": away}
-        empty = {place: self._gave.get(place, 0) for place in sorted(self._most)}
+        empty = {place: self._given_px.get(place, 0) for place in sorted(self._most)}
         return {**kept, "empty": empty, "most": dict(sorted(self._most.items()))}
 
     def save_heights(self) -> dict[str, int]:
@@ -682,7 +684,7 @@ class Workspace(QMainWindow):
                 self.layout_ = replace(self.layout_, below=below)
         gave = _pixels(kept.get("empty"))
         self._most = dict.fromkeys(gave, 0) | _pixels(kept.get("most"))
-        self._gave = {place: px for place, px in gave.items() if px}
+        self._given_px = {place: px for place, px in gave.items() if px}
         known = {place.area for place in PLACES}
         for name, area in areas.items() if isinstance(areas, dict) else ():
             if name in self.docks and area in known:
@@ -737,7 +739,7 @@ class Workspace(QMainWindow):
             self._hold_timer.start()
             self._hidden_for.start()
             self._arrange()
-        elif self._is_owed:
+        elif self._resize_pending:
             if self._measured is not None:  # for a guessed size
                 self._measure(self.size())
             else:
@@ -768,7 +770,7 @@ class Workspace(QMainWindow):
         Qt would follow the order of creation.
         """
         return [
-            one for part in self.parts() for one in (*([part] if _takes_tab(part) else []), *takers(part))
+            one for part in self.parts() for one in (*([part] if _takes_tab(part) else []), *tab_stops(part))
         ]
 
     def parts(self) -> list[QWidget]:
@@ -799,12 +801,12 @@ class Workspace(QMainWindow):
         """Return whether a panel is about to be made, or to do work deferred while it was hidden."""
         made = (dock.made for dock in self.docks.values())
         is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
-        return is_any or self._make_timer.isActive() or Turns.here().are_waiting
+        return is_any or self._make_timer.isActive() or FrameBudget.here().are_waiting
 
     # -- inside -------------------------------------------------------------------------------------
 
     def _make_in_turn(self) -> None:
-        Turns.here().call(self._make_seen)
+        FrameBudget.here().call(self._make_seen)
 
     def _make_seen(self) -> None:
         """Make the panels in front: at first all at once, later step by step, painting between."""
@@ -834,7 +836,7 @@ class Workspace(QMainWindow):
         if self._passes:
             before, self._sizes = self._sizes, [dock.size() for dock in self.docks.values()]
             self._passes = 0 if self._sizes == before else self._passes - 1
-            self._measured = self._measured if self._passes or self._is_owed else None
+            self._measured = self._measured if self._passes or self._resize_pending else None
         if self._passes:
             self._fit()
             self._tidy_soon()
@@ -882,5 +884,5 @@ def _make_up(column: Column, asked: list[int]) -> bool:
 def _pixels(kept: object) -> dict[str, int]:
     """Return saved sizes of places in px, without invalid values."""
     saved = kept if isinstance(kept, dict) else {}
-    known = ((place, px) for place, px in saved.items() if place in GETS)
+    known = ((place, px) for place, px in saved.items() if place in ROOM_GOES_TO)
     return {place: px for place, px in known if isinstance(px, int) and 0 <= px < UNLIMITED_PX}

@@ -18,12 +18,12 @@ from rcv_py.ui.table.table_model import TableModel
 if TYPE_CHECKING:  # the first visible panels have no tree
     from rcv_py.ui.table.tree_table import TreeModel
 
-Words = tuple[str, ...]
+CommandWords = tuple[str, ...]
 # Commands whose panels follow the choice of waves, which by default is the command's own.
 EXPLAINS = frozenset(("triage", "summary", "waits", "causes", "loops", "bubbles", "line", "latency", "range"))
 
 
-def rcv(session: Session, command: str, *words: str) -> Words | None:
+def rcv(session: Session, command: str, *words: str) -> CommandWords | None:
     """Return `rcv COMMAND FOLDER …`, None if no capture is open.
 
     Options are written as `--name=value`, so that a value may begin with a minus.
@@ -41,37 +41,37 @@ def path_word(trace: Trace) -> str:
     return str(trace.path.absolute())
 
 
-def clock(session: Session) -> Words:
+def clock(session: Session) -> CommandWords:
     """Return the clock range: waves that touch it count."""
     return _range("clock", session.clock_range.value)
 
 
-def within(session: Session) -> Words:
+def within(session: Session) -> CommandWords:
     """Return the time range in view in the timelines."""
     return _range("within", session.window.value)
 
 
-def _range(name: str, window: TimeWindow | None) -> Words:
+def _range(name: str, window: TimeWindow | None) -> CommandWords:
     return () if window is None else (f"--{name}={window.begin}:{window.end}",)
 
 
-def idle(ui: UiContext) -> Words:
+def idle(ui: UiContext) -> CommandWords:
     """Return whether idle time is charged."""
     return () if ui.settings["isa.show_idle"] else ("--no-idle",)
 
 
-def charge(ui: UiContext) -> Words:
+def charge(ui: UiContext) -> CommandWords:
     """Return the mode by which places are charged, and the measure."""
     return (f"--charge={ui.session.source_cost.value.value}", *idle(ui), *clock(ui.session))
 
 
-def wave(session: Session, option: str) -> Words:
+def wave(session: Session, option: str) -> CommandWords:
     """Return the selected wave as the value of an option."""
     selected = session.selection.value.wave
     return () if selected is None else (f"--{option}={selected}",)
 
 
-def matching(query: SearchQuery) -> Words:
+def matching(query: SearchQuery) -> CommandWords:
     """Return the text of the search or the filter."""
     if not query.text:
         return ()
@@ -79,12 +79,12 @@ def matching(query: SearchQuery) -> Words:
     return (f"--match={query.text}", *(word for word, is_on in flags if is_on))
 
 
-def each(option: str, values: Iterable[object]) -> Words:
+def each(option: str, values: Iterable[object]) -> CommandWords:
     """Return an option once per value."""
     return tuple(f"--{option}={value}" for value in values)
 
 
-def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | None = None) -> Words:
+def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | None = None) -> CommandWords:
     """Return the shown curves, if not all are shown; `of` gives their names on the command line."""
     every, chosen = list(names), set(shown)
     named = [name for name in every if name in chosen]
@@ -92,7 +92,7 @@ def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | Non
     return () if is_all else each("only", (name if of is None else of[name] for name in named))
 
 
-def sorting(table: TableModel | TreeModel[Any], keys: Mapping[str, str] | None = None) -> Words:
+def sorting(table: TableModel | TreeModel[Any], keys: Mapping[str, str] | None = None) -> CommandWords:
     """Return the order of a table or a tree; `keys` names columns that have no name of their own."""
     if table.sorting is None:
         return ()

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from rcv_py.base.text import elide_right, translated
 from rcv_py.ui.core.plain_text import add_action, tooltip
 
-LONGEST = 48  # maximum characters of a name in the menu
+MAX_LENGTH = 48  # maximum characters of a name in the menu
 MANY = 3  # minimum number of choices for an entry that shows or hides a whole section
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FilterItem:
     """An element that can be shown or hidden."""
 
     id: str
@@ -56,7 +56,7 @@ class FilterButton(QToolButton):
         """`what` is filtered, e.g. "the timeline"; choices whose ids begin with `saved` are remembered."""
         super().__init__()
         self._saved = saved
-        self._sections: dict[str, tuple[Choice, ...]] = {}
+        self._sections: dict[str, tuple[FilterItem, ...]] = {}
         self._on: dict[str, bool] = {}  # the user's choices, of all sections so far
         self._actions: dict[str, QAction] = {}
         self._menu = _Menu(self, toolTipsVisible=True)
@@ -77,7 +77,7 @@ class FilterButton(QToolButton):
 
     # -- choices ------------------------------------------------------------------------------------
 
-    def set_section(self, title: str, choices: Sequence[Choice]) -> None:
+    def set_section(self, title: str, choices: Sequence[FilterItem]) -> None:
         """Offer these choices under a title; none removes the section.  Earlier choices are kept."""
         choices = tuple(choices)
         if self._sections.get(title, ()) == choices:
@@ -89,7 +89,7 @@ class FilterButton(QToolButton):
         self._fill()
 
     @property
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[FilterItem]:
         """Return all choices."""
         return [choice for section in self._sections.values() for choice in section]
 
@@ -124,7 +124,7 @@ class FilterButton(QToolButton):
 
     # -- inside -------------------------------------------------------------------------------------
 
-    def _is_on(self, choice: Choice) -> bool:
+    def _is_on(self, choice: FilterItem) -> bool:
         return self._on.get(choice.id, choice.is_on)
 
     def _fill(self) -> None:
@@ -133,12 +133,12 @@ class FilterButton(QToolButton):
         for title, section in self._sections.items():
             self._head(title, section)
             for choice in section:
-                name, tip = elide_right(choice.title, LONGEST), choice.tip or choice.title
+                name, tip = elide_right(choice.title, MAX_LENGTH), choice.tip or choice.title
                 call = partial(self._turn, choice)
                 self._actions[choice.id] = add_action(self._menu, name, call, tip=tip, is_on=True)
         self._follow()
 
-    def _head(self, title: str, section: tuple[Choice, ...]) -> None:
+    def _head(self, title: str, section: tuple[FilterItem, ...]) -> None:
         if self._menu.actions():
             self._menu.addSeparator()
         ids = [choice.id for choice in section]
@@ -152,7 +152,7 @@ class FilterButton(QToolButton):
             tip="Show all of these, or none.",
         )
 
-    def _turn(self, choice: Choice) -> None:
+    def _turn(self, choice: FilterItem) -> None:
         self.set_on([choice.id], not self._is_on(choice))
 
     def _follow(self) -> None:

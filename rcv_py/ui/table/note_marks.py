@@ -21,8 +21,8 @@ ROLES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "a
 POLE_PX = 1.5
 TIP_LETTERS = 400  # of the text of a note
 TITLE_LETTERS = 30  # of a note in a menu
-MOST_IN_TIP = 4
-MOST_DRAWN = 2000  # flags
+MAX_IN_TIP = 4
+MAX_DRAWN = 2000  # flags
 
 
 class NoteFlags:
@@ -38,7 +38,7 @@ class NoteFlags:
         key = (self._session.trace.value, self._session.notes.shown.value)
         if not self._key or any(old is not new for old, new in zip(self._key, key, strict=True)):
             self._key, trace = key, key[0]
-            self._flags = () if trace is None else tuple(_flags(trace, key[1]))[:MOST_DRAWN]
+            self._flags = () if trace is None else tuple(_flags(trace, key[1]))[:MAX_DRAWN]
         return self._flags
 
     def near(self, time: int, cycles: int) -> list[Note]:
@@ -103,14 +103,14 @@ def by_line(trace: Trace, notes: Iterable[Note], file: int) -> dict[int, tuple[N
 def note_tip(notes: Sequence[Note]) -> Rich:
     """Return titles and texts of notes as rich text; "" without any."""
     parts = []
-    for note in notes[:MOST_IN_TIP]:
+    for note in notes[:MAX_IN_TIP]:
         parts.append(rich("<b>{}</b> {}", f"Note: {note.title}", f"({note.severity})"))
         if note.text:
             parts.append(
                 rich("<span style='white-space:pre-wrap'>{}</span>", elide_right(note.text, TIP_LETTERS))
             )
-    if len(notes) > MOST_IN_TIP:
-        parts.append(rich("and {} more", len(notes) - MOST_IN_TIP))
+    if len(notes) > MAX_IN_TIP:
+        parts.append(rich("and {} more", len(notes) - MAX_IN_TIP))
     return joined("<br>", parts)
 
 
@@ -129,7 +129,7 @@ def time_actions(session: Session, anchor: Anchor) -> list[tuple[str, Callable[[
 def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Callable[[], object]]]:
     """Return the menu entries for existing notes."""
     actions: list[tuple[str, Callable[[], object]]] = []
-    for note in tuple(notes)[:MOST_IN_TIP]:
+    for note in tuple(notes)[:MAX_IN_TIP]:
         named = elide_right(note.title, TITLE_LETTERS)
         actions.append((f"Edit the note “{named}” …", partial(session.notes.draft.set, note)))
         actions.append((f"Remove the note “{named}”", partial(session.notes.remove, note.id)))

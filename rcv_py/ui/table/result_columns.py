@@ -11,23 +11,23 @@ import numpy as np
 
 from rcv_py.base.text import DASH, cells, translated
 from rcv_py.model.trace import Trace
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import Field, ShownIn
 from rcv_py.results.places import with_short_sources
-from rcv_py.results.table import Table, Words
+from rcv_py.results.table import DictionaryColumn, ResultTable
 from rcv_py.ui.table.table_model import Column
 
 CHAR_PX = 7.2  # of a column before the view knows its font
 PAD_PX = 12
 
 
-def result_columns(table: Table, trace: Trace) -> tuple[Column, ...]:
+def result_columns(table: ResultTable, trace: Trace) -> tuple[Column, ...]:
     """Return the fields that the window shows; sorting and export use plain values."""
     return plain_columns(with_short_sources(table, trace))
 
 
-def plain_columns(table: Table) -> tuple[Column, ...]:
+def plain_columns(table: ResultTable) -> tuple[Column, ...]:
     """Return the fields that the window shows, for a table without a capture."""
-    return tuple(_column(table, field) for field in table.fields(At.WINDOW))
+    return tuple(_column(table, field) for field in table.fields(ShownIn.WINDOW))
 
 
 def with_bar(
@@ -57,11 +57,11 @@ def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: 
     return replace(column, **otherwise)
 
 
-def _column(table: Table, field: Field) -> Column:
+def _column(table: ResultTable, field: Field) -> Column:
     if field.of is not None:
         return field_column(field, tuple(map(field.of, table.records())))
     column = table.columns[field.name]
-    if isinstance(column, Words) or column.dtype == object:
+    if isinstance(column, DictionaryColumn) or column.dtype == object:
         return field_column(field, tuple(table.plain(field.name)))
     return field_column(field, column)
 

@@ -52,7 +52,7 @@ CellPainter = Callable[[QPainter, QRect, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RowStyle:
     """The drawing of a row; `band` is its background, None for the plain background."""
 
     ink: QColor
@@ -227,9 +227,9 @@ class RowsView(QTableView):
 
     # -- hooks --------------------------------------------------------------------------------------
 
-    def look(self, row: int) -> Look:
+    def look(self, row: int) -> RowStyle:
         """Return the drawing of a data row."""
-        return Look(self.theme.role("text"))
+        return RowStyle(self.theme.role("text"))
 
     def tip(self, row: int, column: str) -> str:
         """Return the tooltip of a cell, "" for none."""
@@ -332,7 +332,7 @@ class RowsView(QTableView):
             self._paint_flags(painter, first, rows)
         self.paint_over(painter, first, stop - 1)
 
-    def _paint_bands(self, painter: QPainter, first: int, looks: list[Look]) -> None:
+    def _paint_bands(self, painter: QPainter, first: int, looks: list[RowStyle]) -> None:
         selected = self.selectionModel()
         width, height = self.viewport().width(), self.row_height
         for at, look in enumerate(looks):
@@ -343,7 +343,14 @@ class RowsView(QTableView):
                 painter.fillRect(0, self.row_top(first + at), width, height, band)
 
     def _paint_column(
-        self, painter: QPainter, column: Column, box: QRect, *, first: int, rows: list[int], looks: list[Look]
+        self,
+        painter: QPainter,
+        column: Column,
+        box: QRect,
+        *,
+        first: int,
+        rows: list[int],
+        looks: list[RowStyle],
     ) -> None:
         painter.save()
         painter.setClipRect(QRect(box.left(), 0, box.width(), self.viewport().height()))

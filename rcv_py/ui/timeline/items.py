@@ -178,7 +178,7 @@ def name_font(theme: Theme, room_px: float, scale: float) -> QFont:
     return font
 
 
-class Names:
+class NamePainter:
     """Writes names into boxes, and caches the glyph layout of each."""
 
     def __init__(self) -> None:

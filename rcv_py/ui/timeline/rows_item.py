@@ -27,7 +27,7 @@ from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
-from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
+from rcv_py.ui.timeline.time_overlay import Marks, RowPart, TimeOverlay
 
 # Codes of pixels besides the ACTIVITIES, whose codes are their numbers; the next code is nothing.
 CANVAS, GRID, TINT = 0x20, 0x21, 0x22
@@ -387,7 +387,7 @@ class Overlay(TimeOverlay):
             for x in at:
                 painter.fillRect(QRectF(x, top, 2, 3 if below else 2), color)
 
-    def _outline(self, painter: QPainter, place: Place, color: QColor, width: float) -> None:
+    def _outline(self, painter: QPainter, place: RowPart, color: QColor, width: float) -> None:
         source = self._rows.source
         if not place.span.overlaps(self.shown.begin, self.shown.end):
             return

@@ -29,7 +29,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.table.filter_menu import Choice
+from rcv_py.ui.table.filter_menu import FilterItem
 from rcv_py.ui.table.note_marks import NoteFlags, paint_flag, role_of
 from rcv_py.ui.timeline.items import BoxItem, small_text
 
@@ -37,7 +37,7 @@ FLAG_PX = 11  # of a note
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowPart:
     """A stretch of a row: of its spans, or of a part with the given height and offset below their top."""
 
     row: int
@@ -66,8 +66,8 @@ class Line:
 class Marks:
     """The owner's marks; marks with a row are for pictures that have rows."""
 
-    selected: Place | None = None
-    hovered: Place | None = None
+    selected: RowPart | None = None
+    hovered: RowPart | None = None
     ticks: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of the selected instruction, int64
     data: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of values the kernel wrote, int64
     lines: Sequence[Line] = ()
@@ -250,7 +250,7 @@ def event_lines(
     return tuple(sorted(lines, key=lambda line: line.time)[:MAX_LINES])
 
 
-def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list[Choice]:
+def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list[FilterItem]:
     """Return the groups that occur in a trace, for a menu."""
     if trace is None:
         return []
@@ -259,7 +259,7 @@ def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list
     if trace.dispatches:
         there.add("dispatch")
     return [
-        Choice(PREFIX + group.id, group.title, group.is_on, group.tip)
+        FilterItem(PREFIX + group.id, group.title, group.is_on, group.tip)
         for group in GROUPS
         if group.id in there
     ]

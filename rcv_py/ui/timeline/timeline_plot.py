@@ -15,7 +15,7 @@ from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId
 from rcv_py.model.notes import Anchor
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
@@ -28,7 +28,7 @@ from rcv_py.ui.table.filter_menu import FilterButton
 from rcv_py.ui.table.note_marks import note_actions, note_tip, time_actions
 from rcv_py.ui.timeline.row_legend import activity_swatches, not_picked
 from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
-from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
+from rcv_py.ui.timeline.time_overlay import Line, Marks, RowPart
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
 
@@ -181,7 +181,7 @@ def steady_bar() -> QScrollBar:
     return bar
 
 
-class Timeline(QWidget):
+class ScrolledTimeline(QWidget):
     """A timeline plot with its scroll bar."""
 
     def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
@@ -223,11 +223,11 @@ class TimelinePanel(Panel):
     ) -> None:
         """`name` is for screen readers; `shown` and `saved` belong to the filter, if there is one."""
         super().__init__(ui)
-        self.timeline = Timeline(ui, source, self)
+        self.timeline = ScrolledTimeline(ui, source, self)
         self.timeline.plot.setAccessibleName(translated(name))
         self.filter = self.remembered["filter"] = FilterButton(shown, saved)
-        self.selected: Place | None = None
-        self.hovered_place: Place | None = None
+        self.selected: RowPart | None = None
+        self.hovered_place: RowPart | None = None
         self.legend = Legend()
         self.legend.picked_changed.connect(self._pick)
         self._legend_due = QTimer(self, singleShot=True, interval=LEGEND_MS)
@@ -330,12 +330,12 @@ class TimelinePanel(Panel):
         row: int,
         time: int,
         span: TimeWindow | None = None,
-        wave: Wave | WaveId | None = None,
+        wave: TracedWave | WaveId | None = None,
         line: int = -1,
     ) -> None:
         """Outline a span of a row and pass its wave and instruction to the other views; row -1: nothing."""
-        self.hovered_place = None if span is None else Place(row, span)
-        name = wave.id if isinstance(wave, Wave) else wave
+        self.hovered_place = None if span is None else RowPart(row, span)
+        name = wave.id if isinstance(wave, TracedWave) else wave
         self.session.hover.set(Hover(name, line if line >= 0 else None, time) if row >= 0 else None)
 
 

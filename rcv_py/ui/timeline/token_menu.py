@@ -8,7 +8,7 @@ from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text
@@ -17,7 +17,7 @@ Action = tuple[str, Callable[[], None]]  # title, what it does
 
 
 def token_actions(
-    session: Session, trace: Trace, wave: Wave, row: int, front: Callable[[str], object]
+    session: Session, trace: Trace, wave: TracedWave, row: int, front: Callable[[str], object]
 ) -> list[Action]:
     """Return actions for the token at a row of a wave; `front` brings a panel to the front."""
     line = int(wave.tokens.line[row])

@@ -13,7 +13,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.long_tokens import Chosen, long_tokens
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View, look, raster
+from rcv_py.analysis.timeline.raster import DetailedSegment, RowSegment, TokenRow, View, raster, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.runs import ascending, distinct
@@ -26,8 +26,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.table.filter_menu import Choice
-from rcv_py.ui.timeline.items import Names, Rects, box_lines, name_font, readable_on
+from rcv_py.ui.table.filter_menu import FilterItem
+from rcv_py.ui.timeline.items import NamePainter, Rects, box_lines, name_font, readable_on
 from rcv_py.ui.timeline.rows_item import DIM, STRIP, TOKENS, Frame, RowName, RowShape, RowSource
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
@@ -35,7 +35,7 @@ from rcv_py.ui.timeline.unit_markers import MarkerBand
 MAX_RECTS = 5000  # maximum tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # minimum width of a token that keeps a pixel of distance to the next
 MARGIN_PX = 4  # before and after a name
-FEWEST = 3  # minimum characters of a name
+MIN_LETTERS = 3  # minimum characters of a name
 UNDER_PX = 2  # px of a row that its letters leave free
 LETTERS_PX = 6  # px of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
@@ -82,7 +82,7 @@ class TokenRows(RowSource):
         self.pending = Pending.none()  # row by row in order of time
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room
-        self._rects, self._names = Rects(), Names()
+        self._rects, self._names = Rects(), NamePainter()
         self._named: Sequence[str] = ()  # texts whose mnemonics are cached
         self._mnemonics: dict[int, str] = {}  # by instruction
         self._wide: _Spans | None = None  # tokens of the frame that are drawn one by one
@@ -108,7 +108,7 @@ class TokenRows(RowSource):
         self._wide, self._long, self._over = None, [], frozenset()
         if not rows:
             return
-        view = look(rows, _columns(frame))
+        view = visible_rows(rows, _columns(frame))
         wide = view.wide(MAX_RECTS)
         picture = raster(view, self.shape.strip > 0, wide)
         is_alone = not view.tables and len(wide) == len(view.pieces)
@@ -148,7 +148,7 @@ class TokenRows(RowSource):
         frame: Frame,
         rows: Sequence[TokenRow],
         view: View,
-        wide: Sequence[Piece],
+        wide: Sequence[DetailedSegment],
         lines: np.ndarray,
     ) -> list[Chosen]:
         """Return the tokens that have room for a name where tokens are not drawn one by one."""
@@ -157,7 +157,7 @@ class TokenRows(RowSource):
         metrics = QFontMetricsF(self._font(frame))
         if frame.spans_px < metrics.height() * FONT_FITS:
             return []
-        room = FEWEST * metrics.horizontalAdvance("0") + 2 * MARGIN_PX * frame.scale
+        room = MIN_LETTERS * metrics.horizontalAdvance("0") + 2 * MARGIN_PX * frame.scale
         done = {id(piece.segment) for piece in wide}
         found = long_tokens(rows, view, lines, room * view.pixels.width_px / frame.pixels.width_px)
         return [piece for piece in found if id(piece.segment) not in done]
@@ -226,7 +226,7 @@ class TokenRows(RowSource):
                 ink[key] = readable_on(theme, self._ink(key[1], key[0]))
             return self._mnemonic(lines[at]), ink[key], lefts[at], middles[at]
 
-        self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, FEWEST)
+        self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, MIN_LETTERS)
 
 
 def _missing(frame: Frame, there: Pending) -> np.ndarray:
@@ -272,7 +272,7 @@ class _Spans:
         ).astype(np.float64)
 
 
-def wide_spans(frame: Frame, pieces: Sequence[Piece | Chosen]) -> _Spans:
+def wide_spans(frame: Frame, pieces: Sequence[DetailedSegment | Chosen]) -> _Spans:
     """Return the positions of segments' tokens in a frame: integer pixels, at least one wide, clipped."""
     window, width = frame.pixels.window, frame.pixels.width_px
     counts = [piece.count for piece in pieces]
@@ -304,7 +304,7 @@ def wide_spans(frame: Frame, pieces: Sequence[Piece | Chosen]) -> _Spans:
 
 
 def _lanes(
-    frame: Frame, pieces: Sequence[Piece | Chosen], counts: Sequence[int]
+    frame: Frame, pieces: Sequence[DetailedSegment | Chosen], counts: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return top and height of each token of pieces with this many lanes, float64."""
     top = np.repeat(frame.tops[[piece.row for piece in pieces]].astype(np.float64), counts)
@@ -342,7 +342,7 @@ class WaveRows:
     row_of_wave: Mapping[int, int]  # row of the wave index to row on screen
 
 
-def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = None) -> list[Choice]:
+def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = None) -> list[FilterItem]:
     """Return the kernels of the waves (or with the ids in `used`) for a menu; none for a single kernel."""
     if trace is None:
         return []
@@ -350,7 +350,7 @@ def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = N
     names = {name: None for kernel in ids if (name := trace.occupancy.names.get(kernel))}
     nice = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
     return [
-        Choice(prefix + name, short_kernel(nice.get(name, name)), tip=name)
+        FilterItem(prefix + name, short_kernel(nice.get(name, name)), tip=name)
         for name in names
         if len(names) > 1
     ]
@@ -360,7 +360,7 @@ def wave_rows(
     trace: Trace,
     store: WaveStore,
     chosen: np.ndarray,
-    known: Mapping[int, Segment],
+    known: Mapping[int, RowSegment],
     others: bool = True,
     *,
     before: Sequence[TokenRow] = (),
@@ -376,7 +376,7 @@ def wave_rows(
     first, slot = distinct(*columns)
     keys = [*zip(*(column[first].tolist() for column in columns), strict=True)]
     row_of_wave = dict(zip(chosen.tolist(), slot.tolist(), strict=True))
-    members: list[list[Segment]] = [[] for _ in keys]
+    members: list[list[RowSegment]] = [[] for _ in keys]
     is_there = np.ones(len(chosen), dtype=bool)
     for i, (wave_row, row) in enumerate(row_of_wave.items()):
         segment = known.get(wave_row) or _segment(store, wave_row)
@@ -404,7 +404,7 @@ def wave_rows(
     return WaveRows(tuple(rows), tuple(names), pending, row_of_wave)
 
 
-def _row(segments: tuple[Segment, ...], before: TokenRow | None, is_last: bool) -> TokenRow:
+def _row(segments: tuple[RowSegment, ...], before: TokenRow | None, is_last: bool) -> TokenRow:
     """Return a row of segments that extends an earlier row; `is_last`: no more come, so join all."""
     if before is None or (is_last and before.known is not None):
         return TokenRow(segments)
@@ -415,15 +415,15 @@ def _row(segments: tuple[Segment, ...], before: TokenRow | None, is_last: bool) 
     return TokenRow(segments, old if is_enough and segments[: len(old.segments)] == old.segments else None)
 
 
-def _segment(store: WaveStore, row: int) -> Segment | None:
+def _segment(store: WaveStore, row: int) -> RowSegment | None:
     if (wave := store.wave(row)) is None:
         return None
-    return Segment.of(wave.tokens, wave.states, store.lod(row), TimeWindow(wave.begin, wave.end), row)
+    return RowSegment.of(wave.tokens, wave.states, store.lod(row), TimeWindow(wave.begin, wave.end), row)
 
 
 def span_segment(
     start: np.ndarray, end: np.ndarray, kind: np.ndarray, token: np.ndarray | None = None, slack: int = 0
-) -> Segment:
+) -> RowSegment:
     """Make a segment of plain spans; `token` (int32) replaces the code row."""
     order: Sequence[int] | np.ndarray = np.argsort(start, kind="stable")
     start, end, kind = start[order], end[order], kind[order]
@@ -444,4 +444,4 @@ def span_segment(
         lane=lane,
     )
     no_states = States(base, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
-    return Segment.of(tokens, no_states, None, TimeWindow(base, int(end.max())))
+    return RowSegment.of(tokens, no_states, None, TimeWindow(base, int(end.max())))

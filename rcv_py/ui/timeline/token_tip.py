@@ -7,13 +7,13 @@ import numpy as np
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.events.event_table import record_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.timeline.raster import Segment, shares_in, tokens_in
+from rcv_py.analysis.timeline.raster import RowSegment, shares_in, tokens_in
 from rcv_py.analysis.timeline.token_details import producers
 from rcv_py.base.text import count, elide_left, elide_right, percent, plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, MARKER_TEXT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
 from rcv_py.ui.core.times import Times
@@ -23,7 +23,7 @@ MAX_SHARES = 4  # of a pixel
 MAX_VALUES = 4  # maximum values of shader data at a place
 
 
-def token_at(segment: Segment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
+def token_at(segment: RowSegment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
     """Return the row of the token that runs at a cycle, else the longest that starts in the pixel, else -1.
 
     Among overlapping tokens, the token whose sub-row is at `depth` wins, from 0 at the row's top to 1; else
@@ -53,7 +53,7 @@ def wave_name(wave: WaveId) -> str:
 
 
 def token_tip(
-    trace: Trace, times: Times, wave: Wave | None, segment: Segment, row: int, *, pixel: TimeWindow
+    trace: Trace, times: Times, wave: TracedWave | None, segment: RowSegment, row: int, *, pixel: TimeWindow
 ) -> Rich:
     """Return all facts about a token in a few lines of rich text."""
     tokens = segment.tokens
@@ -79,7 +79,7 @@ def token_tip(
     return lines_tip(filter(None, lines))
 
 
-def pixel_text(segment: Segment, pixel: TimeWindow) -> str:
+def pixel_text(segment: RowSegment, pixel: TimeWindow) -> str:
     """Return the shares of a pixel's time by kind of token, the largest first, and the empty share."""
     shares = shares_in(segment, pixel)
     parts = [
@@ -103,7 +103,7 @@ def sibling_tip(text: Rich, simd: str) -> Rich:
     return joined("<br>", [text, f"{simd}, sibling of the traced one: no instruction identity."])
 
 
-def gap_tip(times: Times, wave: Wave | None, segment: Segment, time: int) -> Rich:
+def gap_tip(times: Times, wave: TracedWave | None, segment: RowSegment, time: int) -> Rich:
     """Return the facts about a gap between two tokens."""
     tokens = segment.tokens
     before = tokens.at(time)
@@ -116,7 +116,7 @@ def gap_tip(times: Times, wave: Wave | None, segment: Segment, time: int) -> Ric
     return lines_tip(filter(None, lines))
 
 
-def state_tip(times: Times, wave: Wave, time: int) -> Rich:
+def state_tip(times: Times, wave: TracedWave, time: int) -> Rich:
     """Return the facts about the state of a wave."""
     row = wave.states.at(time)
     if row < 0:
@@ -138,7 +138,7 @@ def _source(trace: Trace, line: int) -> str:
     return elide_left(f"{trace.sources[chain[0][0]].path}:{chain[0][1]}", 70) if chain else ""
 
 
-def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
+def _waits_for(trace: Trace, wave: TracedWave, row: int, line: int) -> list[str]:
     if line < 0 or wave.tokens.kind[row] != TokenKind.IMMED:
         return []
     hits = wave.executions(line)
@@ -150,7 +150,7 @@ def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
     return ["waits for", *texts] if texts else []
 
 
-def _state(wave: Wave, time: int) -> str:
+def _state(wave: TracedWave, time: int) -> str:
     row = wave.states.at(time)
     return f"wave state: {_state_name(int(wave.states.state[row]))}" if row >= 0 else ""
 

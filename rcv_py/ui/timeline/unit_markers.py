@@ -16,9 +16,9 @@ from rcv_py.ui.core.plain_text import copy_text, joined
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.timeline.items import Names, fill, name_font, readable_on
+from rcv_py.ui.timeline.items import NamePainter, fill, name_font, readable_on
 from rcv_py.ui.timeline.rows_item import Frame, RowShape, marker_codes
-from rcv_py.ui.timeline.time_overlay import Place
+from rcv_py.ui.timeline.time_overlay import RowPart
 from rcv_py.ui.timeline.token_tip import value_lines
 
 LANE_PX = 12  # px of a lane, including a pixel of distance
@@ -33,7 +33,7 @@ def lane_px() -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Lanes:
+class LaneSpans:
     """Spans in the rows of a timeline, sorted by (row, lane, begin)."""
 
     row: np.ndarray  # int32, row on screen
@@ -48,13 +48,13 @@ class Lanes:
         return len(self.row)
 
 
-def lanes_of(spans: MarkerSpans, row: np.ndarray) -> Lanes:
+def lanes_of(spans: MarkerSpans, row: np.ndarray) -> LaneSpans:
     """Lay out the spans whose `row` on screen (int64, one per span) is not -1."""
     chosen = np.flatnonzero(row >= 0)
     lane = np.minimum(spans.depth[chosen].astype(np.int32), MAX_LANES - 1)
     order = np.lexsort((spans.begin[chosen], lane, row[chosen]))
     chosen, lane = chosen[order], lane[order]
-    return Lanes(
+    return LaneSpans(
         row=row[chosen].astype(np.int32),
         lane=lane,
         begin=spans.begin[chosen],
@@ -65,7 +65,7 @@ def lanes_of(spans: MarkerSpans, row: np.ndarray) -> Lanes:
     )
 
 
-NO_LANES = Lanes(**{field.name: np.zeros(0, np.int64) for field in fields(Lanes)})
+NO_LANES = LaneSpans(**{field.name: np.zeros(0, np.int64) for field in fields(LaneSpans)})
 
 
 class MarkerBand:
@@ -75,7 +75,7 @@ class MarkerBand:
         self._theme = theme
         self.spans: MarkerSpans | None = None
         self.lanes = NO_LANES
-        self._names = Names()
+        self._names = NamePainter()
 
     @property
     def height(self) -> int:
@@ -156,7 +156,7 @@ class MarkerBand:
         return round((shape.spans + shape.strip + 1 + lane * lane_px()) * frame.scale)
 
 
-def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pixels(frame: Frame, lanes: LaneSpans, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the first pixel and the pixel after the last of some boxes, at least one, clipped; int64."""
     window, width = frame.pixels.window, frame.pixels.width_px
     begin, end = np.maximum(lanes.begin[seen], window.begin), np.minimum(lanes.end[seen], window.end)
@@ -240,14 +240,14 @@ class UnitMarkers:
             return -1
         return self._band.at(row, int(max(0.0, band_y - 1) // lane_px()), time, pixel.width)
 
-    def place(self, span: int, shape: RowShape) -> Place | None:
+    def place(self, span: int, shape: RowShape) -> RowPart | None:
         """Return the place where a span is drawn, None if it is not drawn."""
         lanes = self._band.lanes
         box = np.flatnonzero(lanes.span == span)
         if span < 0 or not len(box) or self.spans is None:
             return None
         below = shape.spans + shape.strip + 1 + int(lanes.lane[box[0]]) * lane_px()
-        return Place(int(lanes.row[box[0]]), span_window(self.spans, span), below, lane_px() - 1)
+        return RowPart(int(lanes.row[box[0]]), span_window(self.spans, span), below, lane_px() - 1)
 
     def choose(self, span: int, is_double: bool = False) -> None:
         """Select the wave of a span and the instruction that began it; a double click also fits the span."""

@@ -14,7 +14,7 @@ from rcv_py.ui.core.plain_text import button_text, shown, tooltip
 NARROWEST_PX = 64
 
 
-class Choice(QComboBox):
+class ChoiceBox(QComboBox):
     """Texts by value.  Its purpose goes to screen readers, and to the tooltip unless `tip` is given."""
 
     def __init__(self, name: str, texts: Mapping[str, str], *, tip: str = "") -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet, discover
 from rcv_py.ui.widgets.broken import make_panel
-from rcv_py.ui.widgets.choice import Choice, Switch
+from rcv_py.ui.widgets.choice import ChoiceBox, Switch
 
 PART = "part"  # key of the chosen part in the saved state
 
@@ -24,7 +24,7 @@ class PartedPanel(Panel):
     """
 
     choice_name: ClassVar[str] = ""  # purpose of the choice
-    choice_kind: ClassVar[type[Choice | Switch]] = Choice
+    choice_kind: ClassVar[type[ChoiceBox | Switch]] = ChoiceBox
     texts: ClassVar[Mapping[str, str]] = MappingProxyType({})  # titles of the parts
 
     def __init__(self, ui: UiContext) -> None:

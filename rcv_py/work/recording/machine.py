@@ -47,12 +47,12 @@ class Machine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class ThisMachine:
     """This machine: captures are written directly into the target folder."""
 
     def run(self, words: Sequence[str], tell: Tell) -> int:
         """Run a program in the current folder."""
-        return told(words, tell)
+        return run_program(words, tell)
 
     def folder(self, target: Path) -> str:
         """Make the target itself."""
@@ -111,12 +111,14 @@ class There:
 
     def fetch(self, folder: str, target: Path) -> None:
         """Copy the capture, and remove it there."""
-        code = told(["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], _nobody)
+        code = run_program(
+            ["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], _ignored
+        )
         if code:
             raise UsageError(
                 f"What was recorded cannot be copied from {self.host}.", hint=f"It lies in {folder} there."
             )
-        self._ssh(f"rm -rf {shlex.quote(folder)}", _nobody)
+        self._ssh(f"rm -rf {shlex.quote(folder)}", _ignored)
 
     @property
     def _enter(self) -> str:
@@ -124,7 +126,7 @@ class There:
         return f"cd {shlex.quote(self.work)} && " if self.work else ""
 
     def _ssh(self, command: str, tell: Tell, *options: str) -> int:
-        return told(self._words(command, *options), tell)
+        return run_program(self._words(command, *options), tell)
 
     def _words(self, command: str, *options: str) -> list[str]:
         return ["ssh", *NO_QUESTION, *options, "--", self.host, command]
@@ -140,7 +142,7 @@ def _made(folder: Path) -> None:
         ) from error
 
 
-def told(words: Sequence[str], tell: Tell) -> int:
+def run_program(words: Sequence[str], tell: Tell) -> int:
     """Run a program here, call `tell` with each line of output, and return its exit code.
 
     It inherits our standard input, unless that is a terminal.  If this process is ended, so are the program
@@ -196,5 +198,5 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
             process.send_signal(number)
 
 
-def _nobody(line: str) -> None:
+def _ignored(line: str) -> None:
     """Ignore a line."""

@@ -13,7 +13,7 @@ from rcv_py.analysis.health.note import Setting
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry
-from rcv_py.work.recording.machine import NO_PROGRAM, Here, Machine, Tell, found_program
+from rcv_py.work.recording.machine import NO_PROGRAM, Machine, Tell, ThisMachine, found_program
 
 PROGRAM = "rocprofv3"
 PLACES = ("/opt/rocm/bin",)  # its places if it is not in the search path
@@ -129,7 +129,7 @@ class Recorder:
             self._machine.fetch(there, folder)
         if code in NO_PROGRAM:
             raise UsageError(
-                f"{self._program} cannot be run{'' if isinstance(self._machine, Here) else ' there'}.",
+                f"{self._program} cannot be run{'' if isinstance(self._machine, ThisMachine) else ' there'}.",
                 hint="Name it with --rocprofv3 PATH.",
             )
         best, number = best_capture(folder)
@@ -150,7 +150,7 @@ class Recorder:
         return (self._program, "-i", job, "--", *self._command)
 
     def _usual(self) -> str:
-        if not isinstance(self._machine, Here):
+        if not isinstance(self._machine, ThisMachine):
             return PROGRAM
         found = found_program(PROGRAM, PLACES)
         if found is None:

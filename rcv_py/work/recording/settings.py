@@ -25,7 +25,7 @@ DEFAULTS: Mapping[str, Setting] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingChange:
     """A setting that another run changes."""
 
     name: str
@@ -39,13 +39,13 @@ class Change:
 
 def mended(
     settings: Mapping[str, Setting], chosen: Mapping[str, Setting], wanted: Mapping[str, Setting]
-) -> tuple[dict[str, Setting], list[Change]]:
+) -> tuple[dict[str, Setting], list[SettingChange]]:
     """Return settings with the `wanted` values, and the changes.
 
     Settings that the user has `chosen` stay.
     """
     changes = [
-        Change(name, settings.get(name), value)
+        SettingChange(name, settings.get(name), value)
         for name, value in wanted.items()
         if name not in chosen and settings.get(name) != value
     ]

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.synth.samples import SAMPLES, Sample
+from rcv_py.synth.samples import SAMPLES, NamedSample
 from tests.support.command_runs import CACHE
 from tests.support.plain_capture import PlainWave, plain
 from tests.support.samples import sample_path, write_sample
@@ -216,7 +216,7 @@ def test_different_work_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixt
     (launch,) = plan.launches
     assert launch.iterations == {"n": (8,)}
     longer = replace(plan, launches=(replace(launch, iterations={"n": (16,)}),))
-    Sample("longer", "", lambda: longer).write(tmp_path / "longer")
+    NamedSample("longer", "", lambda: longer).write(tmp_path / "longer")
     one, other = sample_path("groups_256"), tmp_path / "longer"
     why = "the launches do not do the same work"
     assert f"\nLaunches are not compared: {why}" in run(capsys, one, other)

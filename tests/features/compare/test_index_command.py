@@ -17,7 +17,7 @@ from rcv_py.analysis.overview.library import ORDERS
 from rcv_py.cli.main import main
 from rcv_py.features.compare import library_result
 from rcv_py.model.modes import LIBRARY_ORDERS
-from rcv_py.results.field import At
+from rcv_py.results.field import ShownIn
 from rcv_py.work.library import library_rows
 from tests.features.health.test_command import apart
 from tests.support import folders
@@ -190,7 +190,7 @@ def test_markdown_keeps_its_columns(mixed: Path, capsys: pytest.CaptureFixture[s
     table = [line for line in run(capsys, mixed, "--markdown").splitlines() if line.startswith("|")]
     assert len(table) == 2 + 4
     assert {line.replace("\\|", "").count("|") for line in table} == {
-        len(library_result.LIBRARY.at(At.TEXT)) + 1
+        len(library_result.LIBRARY.at(ShownIn.TEXT)) + 1
     }
 
 
@@ -221,7 +221,7 @@ def test_the_page_is_whole_and_needs_nothing(mixed: Path, capsys: pytest.Capture
     page = Cells()
     page.feed(text)
     assert not page.open
-    assert page.rows == [len(library_result.LIBRARY.at(At.TEXT))] * 5
+    assert page.rows == [len(library_result.LIBRARY.at(ShownIn.TEXT))] * 5
     assert "<script>alert" not in text
 
 

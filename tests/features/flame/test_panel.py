@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.flame.flame import Metric, What
-from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.base.colors import contrast
 from rcv_py.features.flame.jobs import Content
 from rcv_py.features.flame.panel import NO_PLACE, NOT_IN_RANGE, FlamegraphPanel
@@ -109,11 +109,11 @@ def test_flames_can_grow_upwards(opened: FlamegraphPanel, settled: Settled) -> N
 def test_measures_and_orders_change_the_widths_and_places(opened: FlamegraphPanel, settled: Settled) -> None:
     choose(opened, settled, metrics=Metric.STALL)
     assert opened.view.scene.boxes.whole == 2210
-    choose(opened, settled, metrics=Metric.HITS, orders=Order.EXECUTION)
+    choose(opened, settled, metrics=Metric.HITS, orders=SiblingOrder.EXECUTION)
     scene = opened.view.scene
     assert scene.boxes.whole == 20
     assert scene.boxes.begin[frame(opened, "s_load_dword")] == 0
-    choose(opened, settled, orders=Order.NAME)
+    choose(opened, settled, orders=SiblingOrder.NAME)
     roots = [scene.labels[at] for at in opened.view.scene.by_row[0].tolist()]
     assert roots == sorted(roots)
 
@@ -313,10 +313,10 @@ def test_the_sheet_lists_frames_from_the_roots_down(opened: FlamegraphPanel) -> 
 
 
 def test_the_choices_are_kept(opened: FlamegraphPanel, ui: UiContext, settled: Settled) -> None:
-    choose(opened, settled, contents=Content.KERNEL, metrics=Metric.STALL, orders=Order.NAME)
+    choose(opened, settled, contents=Content.KERNEL, metrics=Metric.STALL, orders=SiblingOrder.NAME)
     opened.choices.upward.click()
     state = opened.save_state()
-    choose(opened, settled, contents=Content.SOURCE, metrics=Metric.TOTAL, orders=Order.HEAVY)
+    choose(opened, settled, contents=Content.SOURCE, metrics=Metric.TOTAL, orders=SiblingOrder.HEAVY)
     opened.load_state({"content": 7, "metric": None, "upward": "yes"})
     assert opened.choices.content is Content.SOURCE
     opened.load_state(state)

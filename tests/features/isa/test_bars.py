@@ -17,7 +17,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Late
+from rcv_py.ui.core.panel import LazyPanel
 from rcv_py.ui.core.shared_results import SharedResults
 from tests.support.code_samples import trace, two_waves
 
@@ -122,7 +122,7 @@ def test_scales_change_the_length_and_per_block_fills_the_cell(
 
 
 def test_the_scale_is_chosen_from_the_list_or_walked_through(isa: IsaPanel, ui: UiContext) -> None:
-    commands = {command.id: command for command in isa.commands(isa.ui, Late.of(isa))}
+    commands = {command.id: command for command in isa.commands(isa.ui, LazyPanel.of(isa))}
     seen = []
     for _ in range(6):
         commands["isa.next_scale"].run()
@@ -132,7 +132,7 @@ def test_the_scale_is_chosen_from_the_list_or_walked_through(isa: IsaPanel, ui: 
 
 
 def test_walking_through_modes_skips_what_is_not_possible(isa: IsaPanel, settled: Settled) -> None:
-    commands = {command.id: command for command in isa.commands(isa.ui, Late.of(isa))}
+    commands = {command.id: command for command in isa.commands(isa.ui, LazyPanel.of(isa))}
     seen = []
     for _ in range(12):
         commands["isa.next_bars"].run()

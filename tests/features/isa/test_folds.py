@@ -15,7 +15,7 @@ from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Late
+from rcv_py.ui.core.panel import LazyPanel
 from tests.support.code_samples import code_table, trace, two_waves
 from tests.support.mouse import move_mouse
 
@@ -142,7 +142,7 @@ def test_keys_fold_walk_and_unfold(isa: IsaPanel, ui: UiContext) -> None:
 
 
 def test_all_none_and_what_is_cold(isa: IsaPanel, ui: UiContext) -> None:
-    commands = {command.id: command for command in isa.commands(isa.ui, Late.of(isa))}
+    commands = {command.id: command for command in isa.commands(isa.ui, LazyPanel.of(isa))}
     commands["isa.fold_all"].run()
     assert shown(isa) == [0, 2, 7, 9]
     assert "never executed" in cell(isa, 7, "text")

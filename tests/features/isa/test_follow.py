@@ -22,7 +22,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Late
+from rcv_py.ui.core.panel import LazyPanel
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
 from tests.support.mouse import move_mouse
 from tests.support.window_fixtures import Reused
@@ -396,7 +396,7 @@ def test_a_mnemonic_stands_for_what_it_is_there_for() -> None:
 
 def run(panel: IsaPanel, name: str) -> str:
     """Run a command if it can be run; return why not."""
-    command = next(one for one in panel.commands(panel.ui, Late.of(panel)) if one.id == name)
+    command = next(one for one in panel.commands(panel.ui, LazyPanel.of(panel)) if one.id == name)
     why = command.why_not()
     if not why:
         command.run()

@@ -16,7 +16,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Late
+from rcv_py.ui.core.panel import LazyPanel
 from tests.support.code_samples import code_table, trace, two_waves
 from tests.support.mouse import move_mouse
 
@@ -196,7 +196,7 @@ def test_search_counts_marks_filters_and_walks(
 def test_m_walks_through_the_hottest_rows(
     isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
-    for command in isa.commands(isa.ui, Late.of(isa)):
+    for command in isa.commands(isa.ui, LazyPanel.of(isa)):
         ui.commands.register(command)
     assert ui.commands["isa.next_hottest"].why_not()
     open_in(trace())

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.base.problems import Severity
 from rcv_py.formats.notes.store import PLACE, NotePlaces, new_note
 from rcv_py.formats.session_file import read_session
@@ -195,7 +195,7 @@ def test_a_session_file_brings_everything_back(
     session.select_line(7)
     session.toggle_bookmark()
     session.set_view(TimeWindow(80_000, 82_000))
-    session.try_out(Asked(latency=(("memory", 0.5),)))
+    session.try_out(ChangeRequest(latency=(("memory", 0.5),)))
     session.notes.put(new_note(session.trace.value, Anchor(instructions=(7,)), "look"))
     settle(app, qtbot)
     before = session.selection.value, session.bookmarks.value, session.view.value, session.experiments.value
@@ -222,9 +222,9 @@ def test_a_session_file_brings_everything_back(
 
 def test_where_one_was_is_kept_for_each_capture(app: App, folder: Path, qtbot: QtBot) -> None:
     session = app.ui.session
-    session.try_out(Asked(free=(3,)))
+    session.try_out(ChangeRequest(free=(3,)))
     app.window.close_capture()
     settle(app, qtbot)
     session.experiments.set(())
     open_sample(app, qtbot, folder)
-    assert session.experiments.value == (Asked(free=(3,)),)
+    assert session.experiments.value == (ChangeRequest(free=(3,)),)

@@ -19,8 +19,8 @@ from rcv_py.features.range.panel import ClockRangePanel
 from rcv_py.features.range.result import range_table
 from rcv_py.features.time.compute_unit_panel import ComputeUnitPanel
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Between
-from rcv_py.state.session import NEAR_PX
+from rcv_py.state.selection import MeasuredPair
+from rcv_py.state.session import REVEAL_PX
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times
 from tests.support.command_runs import run
@@ -134,7 +134,7 @@ def test_two_clicks_measure_from_one_instruction_to_another_over_all_iterations(
     session.select_token(wave.id, b)
     first, last = int(wave.tokens.line[a]), int(wave.tokens.line[b])
     begin = wave.tokens.span(a).begin
-    assert session.between.value == Between(first, last, begin)
+    assert session.between.value == MeasuredPair(first, last, begin)
     assert session.measure.value == TimeWindow(begin, wave.tokens.span(b).end)
     settle(app, qtbot)
     found = panel_of(app).found
@@ -185,7 +185,7 @@ def test_the_menu_of_an_execution(app: App, qtbot: QtBot) -> None:
     spans = [wave.tokens.span(int(at)) for at in np.flatnonzero(wave.tokens.line == line)]
     assert all(session.view.value.overlaps(span.begin, span.end) for span in spans)
     offered["Measure from here"]()
-    assert session.between.value == Between(line, None, wave.tokens.span(a).begin)
+    assert session.between.value == MeasuredPair(line, None, wave.tokens.span(a).begin)
     assert any(title.startswith("Measure to here") for title in actions(app, a))
     session.bookmarks.set(())
 
@@ -207,7 +207,7 @@ def test_an_execution_that_cannot_be_seen_is_shown_wide(app: App) -> None:
     short = int(np.argmin(np.where(wave.tokens.line >= 0, wave.tokens.duration, 1 << 40)))
     session.set_view(TimeWindow(far.begin, far.begin + 1_000 * far.width))
     session.show_token(wave.id, short)
-    assert shown_px(app) >= NEAR_PX * 0.9
+    assert shown_px(app) >= REVEAL_PX * 0.9
     assert session.view.value.contains(wave.tokens.span(short).middle)
     before = session.view.value
     session.show_token(wave.id, short)

@@ -15,7 +15,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from shiboken6 import isValid
 
-from rcv_py.analysis.timeline.raster import Segment
+from rcv_py.analysis.timeline.raster import RowSegment
 from rcv_py.features.time import compute_unit_panel as compute_unit
 from rcv_py.features.time.compute_unit_panel import LEAST_PX, ComputeUnitPanel
 from rcv_py.model.device import Dispatch
@@ -314,7 +314,7 @@ def test_of_overlapping_tokens_the_one_under_the_mouse_is_meant() -> None:
     lane = np.array([0, 1], np.uint8)
     made = Tokens(1000, *columns, np.array([5, 2], np.uint8), np.zeros(2, np.int32), lane)
     idle = States(1000, np.zeros(1, np.int32), np.full(1, 2, np.uint8), 100)
-    segment = Segment.of(made, idle, None, TimeWindow(1000, 1100))
+    segment = RowSegment.of(made, idle, None, TimeWindow(1000, 1100))
     assert [token_at(segment, 1015, depth=depth) for depth in (0.1, 0.9, -1.0)] == [0, 1, 1]
     assert token_at(segment, 1050, depth=0.9) == 0
 

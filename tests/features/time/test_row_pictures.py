@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.features.time.device_rows import NOTHING, Boxes, BoxRows
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT
 from rcv_py.model.kinds import TokenKind
@@ -135,7 +135,7 @@ def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext,
     stall, busy = np.zeros(4000, np.int32), np.linspace(1, 10, 4000).astype(np.int32)
     made = Tokens(0, offset, stall, busy, np.full(4000, 6, np.uint8), np.zeros(4000, np.int16))
     states = States(0, np.zeros(1, np.int32), np.full(1, 2, np.uint8), 40_000)
-    segment = Segment.of(made, states, None, TimeWindow(0, 40_000))
+    segment = RowSegment.of(made, states, None, TimeWindow(0, 40_000))
     source = TokenRows(ui.theme, RowShape(18, 5, 3))
     source.set_rows([TokenRow((segment,))], [RowName("0-0")])
     plot = TimelinePlot(ui, source, Nobody())  # type: ignore[arg-type]
@@ -217,7 +217,7 @@ def test_a_token_alone_has_the_colours_of_its_kind(dimmed: frozenset[int], ui: U
     source = TokenRows(ui.theme, RowShape(6, 0, 4))
     made = drawn("vvvVVVVV....llLLLL")
     states = States(0, np.zeros(1, np.int32), np.full(1, 2, np.uint8), 72)
-    source.set_rows([TokenRow((Segment.of(made, states, None, TimeWindow(0, 72)),))], [RowName("0-0")])
+    source.set_rows([TokenRow((RowSegment.of(made, states, None, TimeWindow(0, 72)),))], [RowName("0-0")])
     source.dimmed = dimmed
     canvas = frame(ui, (10, 180), shape=source.shape)
     source.paint(replace(canvas, pixels=Pixels(TimeWindow(0, 18), 180)))

@@ -23,7 +23,7 @@ from rcv_py.features.waves.wave_picker_panel import by_speed, changed, choices
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Waits
-from rcv_py.model.waves import Wave, WaveIndex
+from rcv_py.model.waves import TracedWave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
@@ -44,10 +44,10 @@ def index(*ids: tuple[int, int, int, int], length: tuple[int, ...] = ()) -> Wave
     )  # fmt: skip
 
 
-def wave(tokens: str, states: str, waits: Waits | None = None) -> Wave:
+def wave(tokens: str, states: str, waits: Waits | None = None) -> TracedWave:
     """A wave of drawings."""
     lines = drawing.tokens(tokens, lines=[0, 1, 0, 2][: len(drawing.tokens(tokens))])
-    return Wave(0, WaveId(0, 0, 0, 0), 1, 0, len(states), lines, drawing.states(states), waits)
+    return TracedWave(0, WaveId(0, 0, 0, 0), 1, 0, len(states), lines, drawing.states(states), waits)
 
 
 def test_details_of_a_token() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.features.whatif.panel import CANNOT, NOTHING, WhatIfPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -67,7 +67,7 @@ def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
     assert np.array_equal(recorded.tokens.start, wave.tokens.start)
     assert len(predicted.tokens) == len(wave.tokens)
     assert predicted.end < recorded.end
-    assert "predicted" in shown.told.text()
+    assert "predicted" in shown.outcome.text()
     shown.keep.click()
     assert [one.words for one in shown.session.experiments.value] == [("--latency=vmem=0.5",)]
     assert shown.controls.asked is None, "the sliders are back"
@@ -76,7 +76,7 @@ def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
 
 def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) -> None:
     line = int(shown.session.wave().tokens.line[9])
-    asked = Asked(latency=((str(line), 1.0),))
+    asked = ChangeRequest(latency=((str(line), 1.0),))
     shown.session.try_out(asked)
     qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
     shown._choose(0)
@@ -99,7 +99,7 @@ def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) 
         for one, other in zip(ran.segments, would.segments, strict=True):
             assert np.array_equal(one.tokens.start, other.tokens.start)
     assert shown.drawn.before == shown.drawn.after > 0
-    assert "no change" in shown.told.text()
+    assert "no change" in shown.outcome.text()
     shown.scope.choose("wave")
     shown.session.drop_experiment(asked)
     qtbot.waitUntil(lambda: not any(one.words for one in shown.experiments))
@@ -107,7 +107,7 @@ def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) 
 
 def test_what_is_refused_says_why(shown: WhatIfPanel, qtbot: QtBot) -> None:
     never = int(np.flatnonzero(shown.session.trace.value.code.hits == 0)[0])
-    shown.session.try_out(Asked(free=(never,)))
+    shown.session.try_out(ChangeRequest(free=(never,)))
     qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
     assert "never ran" in shown.experiments[0].why_not
     assert text_of(shown, "why_not")[0] == shown.experiments[0].why_not

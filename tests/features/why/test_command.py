@@ -12,7 +12,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
-from rcv_py.synth.capture import Cause
+from rcv_py.synth.capture import SimulatedCause
 from tests.support.command_runs import CACHE
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
@@ -47,7 +47,7 @@ def true_waits() -> list[tuple[int, int, int]]:
     for wave in plain(folder).waves:
         known = truth.waves[wave.se, wave.simd, wave.slot, wave.number]
         for token, cause, producer in zip(wave.tokens, known.cause, known.producer, strict=True):
-            if cause == Cause.COUNTER:
+            if cause == SimulatedCause.COUNTER:
                 found[token.line, wave.tokens[producer].line] += token.stall
     return [(stall, wait, producer) for (wait, producer), stall in found.most_common()]
 

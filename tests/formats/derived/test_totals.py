@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rcv_py.formats.derived import totals as module
-from rcv_py.formats.derived.totals import MOST, totals
+from rcv_py.formats.derived.totals import MAX_CYCLES, totals
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True)
@@ -54,4 +54,4 @@ def test_a_token_lasts_at_least_as_long_as_it_stalls() -> None:
 def test_sums_of_nonsense_end_at_a_limit_and_never_become_negative() -> None:
     long = 1 << 60
     found = sums([0] * 16, [0, 16], [0], [(long, long, long)] * 16)
-    assert found == [[16, 0, 0], [MOST, 0, 0], [MOST, 0, 0], [long, 0, 0]]
+    assert found == [[16, 0, 0], [MAX_CYCLES, 0, 0], [MAX_CYCLES, 0, 0], [long, 0, 0]]

@@ -146,7 +146,7 @@ def test_texts_of_others_come_first_and_do_without_a_file() -> None:
 
 
 def test_functions_without_end_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_objects, "MOST_CODE", 16)
+    monkeypatch.setattr(code_objects, "MAX_CODE", 16)
     found = CodeObject(
         1, "x", read_image(code_file({"one": NOP * 9 + ENDS}, kernels=("one",)), "x"), known=()
     )

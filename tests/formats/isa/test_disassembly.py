@@ -17,7 +17,7 @@ from rcv_py.formats.isa import code_object, disassembly, processes
 from rcv_py.formats.isa.alone import GAVE_UP
 from rcv_py.formats.isa.candidates import Candidate, candidates
 from rcv_py.formats.isa.categories import category_of, mnemonic
-from rcv_py.formats.isa.disassembly import Choice, Piece, disassemble
+from rcv_py.formats.isa.disassembly import CodeBytes, DisassemblerChoice, disassemble
 from rcv_py.formats.isa.program import Category
 from tests.formats.isa.test_lengths import CASES
 from tests.support.limits import HANG_S
@@ -30,14 +30,14 @@ WORDS = struct.pack("<5I", 0xBF8CC07F, 0x7E000280, 0xBF85FFFD, 0xD1FF0004, 0x000
 
 @pytest.fixture(autouse=True)
 def _forgets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disassembly, "_choice", Choice())
+    monkeypatch.setattr(disassembly, "_choice", DisassemblerChoice())
 
 
 OLD = "this machine has no old libLLVM: install the package libllvm14 or libllvm15"
 
 
-def piece(data: bytes = WORDS, address: int = 0x100) -> Piece:
-    return Piece("kernel", address, memoryview(data))
+def piece(data: bytes = WORDS, address: int = 0x100) -> CodeBytes:
+    return CodeBytes("kernel", address, memoryview(data))
 
 
 def old_llvm() -> Candidate:
@@ -148,7 +148,7 @@ def test_words_that_end_a_library_cost_its_answer_alone() -> None:
     """A 16-bit source of a register that does not exist ends the libLLVM of today."""
     newest = need_llvm()
     deadly = bytes.fromhex("f93ad640046f333688bde795ee3126f93ca70ddafe296aed")
-    for _ in range(disassembly.MOST_DEATHS + 1):
+    for _ in range(disassembly.MAX_CRASHES + 1):
         (program,), _name = disassemble([piece(deadly)], "gfx950", [newest])
         assert int(program.size.sum()) == len(deadly)
     (program,), _name = disassemble([piece()], "gfx950", [newest])

@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.formats.isa import code_object as module
 from rcv_py.formats.isa.code_object import CodeObject
-from rcv_py.formats.isa.dwarf import MOST_CALLS, answer
+from rcv_py.formats.isa.dwarf import MAX_CALLS, answer
 from rcv_py.formats.isa.elf import read_image
 
 HERE = Path(__file__).parent
@@ -131,4 +131,4 @@ def test_calls_inlined_into_each_other_without_end_are_cut() -> None:
     document = answer(bytes(data), [0x1600])
     assert document["problem"] == ""
     (chain,) = document["chains"]
-    assert len(chain) == 2 * (MOST_CALLS + 1)
+    assert len(chain) == 2 * (MAX_CALLS + 1)

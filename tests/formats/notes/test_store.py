@@ -12,7 +12,7 @@ import pytest
 
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.problems import Severity
-from rcv_py.formats.notes.lanes import Lanes
+from rcv_py.formats.notes.lanes import SlotClocks
 from rcv_py.formats.notes.store import NotePlaces, export_notes, identity, import_notes, new_note
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.packed.write import write_packed
@@ -174,7 +174,7 @@ def test_a_wave_of_wavescope_is_the_one_of_its_slot_that_lives_then(trace: Trace
 
 def test_a_slot_without_a_time_names_its_only_wave() -> None:
     trace = sample_trace("matmul_small")
-    index, lanes = trace.waves, Lanes.of(trace)
+    index, lanes = trace.waves, SlotClocks.of(trace)
     slots = np.stack([index.se, index.simd, index.slot], axis=1)
     seen: set[int] = set()
     for slot, count in zip(*np.unique(slots, axis=0, return_counts=True), strict=True):

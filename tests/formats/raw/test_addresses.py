@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.formats.raw.addresses import MOST_ENTRIES, UNKNOWN, AddressMap, Extent, address_map
+from rcv_py.formats.raw.addresses import MAX_ENTRIES, UNKNOWN, AddressMap, Extent, address_map
 from rcv_py.formats.sqtt.records import CodeObjectRecord
 
 BASE = 0x7F00_0000_0000
@@ -104,6 +104,6 @@ def test_places_outside_of_any_object_and_of_none() -> None:
 
 
 def test_of_millions_of_beginnings_some_are_guessed_about() -> None:
-    many = np.arange(1, 3 * MOST_ENTRIES, dtype=np.uint64) << np.uint64(12) | np.uint64(0x100)
+    many = np.arange(1, 3 * MAX_ENTRIES, dtype=np.uint64) << np.uint64(12) | np.uint64(0x100)
     where = address_map([], [SMALL], many)
-    assert 0 < len(where.loads) <= MOST_ENTRIES
+    assert 0 < len(where.loads) <= MAX_ENTRIES

@@ -12,8 +12,8 @@ from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch as module
 from rcv_py.formats.raw.stitch import (
-    Starts,
     Stitched,
+    StreamStarts,
     listing,
     programs_at,
     stitch,
@@ -72,7 +72,7 @@ def walked(records: WaveRecords, *programs: Program, gfxip: int = 9, **named: bo
     lines = listing([(1, one) for one in programs])
     one = np.ones(len(records.break_address), dtype=np.int32)
     entry = lines.rows(np.ones(len(records), int), np.full(len(records), programs[0].address[0]))
-    return stitch(records, lines, Starts(entry, lines.rows(one, records.break_address)), gfxip, **named)
+    return stitch(records, lines, StreamStarts(entry, lines.rows(one, records.break_address)), gfxip, **named)
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True)
@@ -118,7 +118,7 @@ def every_instruction_is_found(raw: Raw, objects: dict[int, CodeObject]) -> None
         records = stream.waves
         places, number = records.entry - np.uint64(base), np.full(len(records), found.id)
         lines = listing(programs_at({found.id: found}, number, places))
-        starts = Starts(lines.rows(number, places), np.zeros(0, dtype=np.int32))
+        starts = StreamStarts(lines.rows(number, places), np.zeros(0, dtype=np.int32))
         done = stitch(records, lines, starts, stream.gfxip, stream.gfxip == 12)
         assert done.is_complete
         one = done.waves
@@ -155,7 +155,7 @@ def test_a_place_that_nobody_knows_costs_what_lies_behind_it_until_the_next() ->
 
 def test_an_entry_that_nobody_knows_costs_one_wave() -> None:
     lines = listing([(1, program("s_nop 0", "s_endpgm"))])
-    done = stitch(waves([I, I], [I, I]), lines, Starts(np.array([-1, 0]), np.zeros(0, int)), 9)
+    done = stitch(waves([I, I], [I, I]), lines, StreamStarts(np.array([-1, 0]), np.zeros(0, int)), 9)
     assert done.row.tolist() == [-1, -1, 0, 1]
     assert done.matched.tolist() == [0, 2]
 

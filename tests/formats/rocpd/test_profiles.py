@@ -247,7 +247,7 @@ def test_huge_values_cost_their_table_alone(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_read_that_takes_too_long_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guarded, "STEPS", 10)
-    monkeypatch.setattr(guarded, "MOST_STEPS", 200)
+    monkeypatch.setattr(guarded, "MAX_STEPS", 200)
     assert "takes too long" in complaint(write(tmp_path / "x.db"))
 
 

@@ -15,7 +15,7 @@ import pytest
 from rcv_py.base.errors import BrokenFile, Cancelled
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.formats.sqtt.decode import decode
-from rcv_py.formats.sqtt.records import Stream
+from rcv_py.formats.sqtt.records import DecodedStream
 from rcv_py.model.kinds import EventKind, TokenKind, WaveState
 from tests.formats.sqtt import encode_gfx9 as raw
 from tests.formats.sqtt.encode_gfx9 import AFTER, BEFORE, Tape
@@ -65,14 +65,14 @@ def heads(data: bytes) -> list[int]:
     return found[:-1]
 
 
-def occupancy(stream: Stream, base: int = 0) -> list[list[int]]:
+def occupancy(stream: DecodedStream, base: int = 0) -> list[list[int]]:
     one = stream.occupancy
     columns = (one.time, one.is_start, one.cu, one.simd, one.slot, one.me, one.pipe, one.entry, one.workgroup)
     rows = [list(map(int, row)) for row in zip(*columns, strict=True)]
     return [[*row[:7], row[7] - base, row[8]] for row in rows]
 
 
-def waves(stream: Stream) -> list[Any]:
+def waves(stream: DecodedStream) -> list[Any]:
     found = stream.waves
     return [
         (
@@ -105,7 +105,7 @@ def expected(reference: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
-def records(stream: Stream, row: int = 0) -> list[list[int]]:
+def records(stream: DecodedStream, row: int = 0) -> list[list[int]]:
     """Time, kind, stall and duration of what a wave issued."""
     found = stream.waves
     own = slice(*found.token_first[row : row + 2])
@@ -114,7 +114,7 @@ def records(stream: Stream, row: int = 0) -> list[list[int]]:
     return rows
 
 
-def states(stream: Stream, row: int = 0) -> list[list[int]]:
+def states(stream: DecodedStream, row: int = 0) -> list[list[int]]:
     found = stream.waves
     own = slice(*found.state_first[row : row + 2])
     rows: list[list[int]] = np.stack(
@@ -123,7 +123,7 @@ def states(stream: Stream, row: int = 0) -> list[list[int]]:
     return rows
 
 
-def breaks(stream: Stream, row: int = 0) -> list[list[int]]:
+def breaks(stream: DecodedStream, row: int = 0) -> list[list[int]]:
     found = stream.waves
     own = slice(*found.break_first[row : row + 2])
     return [list(map(int, one)) for one in zip(found.break_token[own], found.break_address[own], strict=True)]
@@ -132,7 +132,7 @@ def breaks(stream: Stream, row: int = 0) -> list[list[int]]:
 # -- time --------------------------------------------------------------------------------------------------
 
 
-def stream_of(*tokens: tuple[int, raw.Token], cu: int = 0, **facts: int) -> Stream:
+def stream_of(*tokens: tuple[int, raw.Token], cu: int = 0, **facts: int) -> DecodedStream:
     tape = Tape(cu)
     for time, token in tokens:
         tape.put(time, token)
@@ -250,7 +250,7 @@ def test_waves_of_other_units_leave_no_records() -> None:
 # -- what a wave did ---------------------------------------------------------------------------------------
 
 
-def wave_of(*steps: tuple[int, int | str], until: int = 400, simd: int = 1) -> Stream:
+def wave_of(*steps: tuple[int, int | str], until: int = 400, simd: int = 1) -> DecodedStream:
     """A wave on slot 0 from cycle 0: at each time an issue (a word) or a kind (a number)."""
     tape = Tape()
     tape.put(0, raw.start(0, simd, 0), BEFORE)

@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.formats.sqtt import rdna, rdna_walk
 from rcv_py.formats.sqtt.decode import decode
-from rcv_py.formats.sqtt.records import OccupancyRecords, Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, OccupancyRecords, WaveRecords
 from tests.formats.sqtt.rdna_encoder import Encoder
 from tests.formats.sqtt.rdna_streams import busy, storm, streams
 from tests.formats.sqtt.rdna_truth import largest
@@ -22,7 +22,7 @@ from tests.support.checked_kernels import checked
 HEADER = 8
 
 
-def same(one: Stream | WaveRecords | OccupancyRecords, other: object) -> None:
+def same(one: DecodedStream | WaveRecords | OccupancyRecords, other: object) -> None:
     for field in dataclasses.fields(one):
         ours, theirs = getattr(one, field.name), getattr(other, field.name)
         if isinstance(ours, np.ndarray):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rcv_py.formats.sqtt.decode import decode
-from rcv_py.formats.sqtt.records import FLAG_BARRIER, Stream
+from rcv_py.formats.sqtt.records import FLAG_BARRIER, DecodedStream
 from rcv_py.synth.build import build
-from rcv_py.synth.capture import Capture
+from rcv_py.synth.capture import SyntheticCapture
 from rcv_py.synth.samples import SAMPLES
 from tests.formats.sqtt import rdna_encoder as enc
 from tests.formats.sqtt.rdna_encoder import Encoder, Step, Wave, expressible
@@ -19,7 +19,7 @@ from tests.formats.sqtt.rdna_encoder import Encoder, Step, Wave, expressible
 ENTRY = 0x7F12_3456_7800
 
 
-def told(stream: Stream) -> list[tuple[object, ...]]:
+def told(stream: DecodedStream) -> list[tuple[object, ...]]:
     """Slot, begin, end, workgroup, tokens and states of every wave, as they began."""
     waves = stream.waves
     rows = []
@@ -57,13 +57,13 @@ def written(waves: list[Wave], generation: int) -> Encoder:
     return encoder
 
 
-def simulated(name: str, seed: int) -> list[Capture]:
-    capture: Capture = build(replace(SAMPLES[name].plan(), seed=seed)).capture
+def simulated(name: str, seed: int) -> list[SyntheticCapture]:
+    capture: SyntheticCapture = build(replace(SAMPLES[name].plan(), seed=seed)).capture
     engines = sorted({wave.se for wave in capture.waves})
     return [replace(capture, waves=tuple(wave for wave in capture.waves if wave.se == se)) for se in engines]
 
 
-def waves_of(capture: Capture) -> list[Wave]:
+def waves_of(capture: SyntheticCapture) -> list[Wave]:
     made = []
     for wave in capture.waves:
         code = capture.kernels[wave.kernel].instructions

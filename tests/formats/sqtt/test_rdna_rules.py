@@ -11,7 +11,7 @@ import pytest
 from rcv_py.formats.sqtt import rdna, rdna_walk
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.rdna_tables import OP_ACT, OP_CYCLES, Act, Token, layout
-from rcv_py.formats.sqtt.records import FLAG_BARRIER, Stream
+from rcv_py.formats.sqtt.records import FLAG_BARRIER, DecodedStream
 from rcv_py.model.kinds import EventKind, TokenKind
 from tests.formats.sqtt import rdna_encoder as enc
 from tests.formats.sqtt.rdna_encoder import ALL_FORMS, Encoder
@@ -28,20 +28,20 @@ def begun(generation: int, slot: int = 3, begin: int = 100) -> Encoder:
     return encoder
 
 
-def tokens(stream: Stream, wave: int = 0) -> list[tuple[int, int, int, int]]:
+def tokens(stream: DecodedStream, wave: int = 0) -> list[tuple[int, int, int, int]]:
     told = stream.waves
     own = slice(*told.token_first[wave : wave + 2])
     columns = (told.time[own], told.kind[own], told.stall[own], told.duration[own])
     return [tuple(row) for row in np.stack(columns, axis=1).tolist()]
 
 
-def breaks(stream: Stream, wave: int = 0) -> list[tuple[int, int]]:
+def breaks(stream: DecodedStream, wave: int = 0) -> list[tuple[int, int]]:
     told = stream.waves
     own = slice(*told.break_first[wave : wave + 2])
     return list(zip(told.break_token[own].tolist(), told.break_address[own].tolist(), strict=True))
 
 
-def occupancy(stream: Stream) -> list[tuple[int, bool, int, int, int, int]]:
+def occupancy(stream: DecodedStream) -> list[tuple[int, bool, int, int, int, int]]:
     told = stream.occupancy
     columns = (told.time, told.is_start, told.cu, told.simd, told.slot, told.entry)
     return list(zip(*(column.tolist() for column in columns), strict=True))

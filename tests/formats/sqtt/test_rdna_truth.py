@@ -9,12 +9,12 @@ import pytest
 
 from rcv_py.formats.isa.categories import categories, written_targets
 from rcv_py.formats.isa.program import Program
-from rcv_py.formats.raw.stitch import Starts, listing, stitch
+from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.formats.sqtt.decode import decode
-from rcv_py.formats.sqtt.records import Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 from tests.formats.sqtt.rdna_truth import Golden, simulated
 
-Decoded = list[tuple[Golden, Stream]]
+Decoded = list[tuple[Golden, DecodedStream]]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def all_decoded(goldens: list[Golden]) -> Decoded:
     return [(golden, decode(golden.data.tobytes())) for golden in goldens]
 
 
-def waves(stream: Stream) -> list[tuple[object, ...]]:
+def waves(stream: DecodedStream) -> list[tuple[object, ...]]:
     told = stream.waves
     return sorted(
         (
@@ -59,14 +59,14 @@ def golden_waves(golden: Golden) -> list[tuple[object, ...]]:
     )
 
 
-def occupancy(stream: Stream, base: int) -> list[list[int]]:
+def occupancy(stream: DecodedStream, base: int) -> list[list[int]]:
     told = stream.occupancy
     entry = told.entry.astype(np.int64) - base
     columns = (told.time, told.is_start, told.cu, told.simd, told.slot, told.me, told.pipe, entry)
     return np.stack(columns, axis=1).tolist()
 
 
-CHECKS: dict[str, tuple[Callable[[Golden, Stream], object], Callable[[Golden], object]]] = {
+CHECKS: dict[str, tuple[Callable[[Golden, DecodedStream], object], Callable[[Golden], object]]] = {
     "waves": (lambda _, stream: waves(stream), golden_waves),
     "occupancy": (
         lambda golden, stream: occupancy(stream, golden.base),
@@ -114,7 +114,7 @@ def test_every_token_stands_at_its_instruction(decoded: Decoded) -> None:
         lines = listing([(1, Program("kernel", places, sizes, text, categories(text), targets))])
         waves = stream.waves
         inside = waves.entry - np.uint64(golden.base)
-        starts = Starts(lines.rows(np.ones(len(waves), int), inside), np.zeros(0, dtype=np.int32))
+        starts = StreamStarts(lines.rows(np.ones(len(waves), int), inside), np.zeros(0, dtype=np.int32))
         done = stitch(waves, lines, starts, stream.gfxip, stream.excludes_barrier_waits)
         assert done.is_complete, golden.name
         at = lines.address[done.row].tolist()

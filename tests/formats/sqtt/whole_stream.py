@@ -6,13 +6,13 @@ import dataclasses
 
 import numpy as np
 
-from rcv_py.formats.sqtt.records import OccupancyRecords, Stream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, OccupancyRecords, WaveRecords
 
 MOST = 400  # bytes that a byte of a stream may become: a mask of sixteen waves has three
 MOST_OF_ANY = 1 << 20
 
 
-def check(stream: Stream, size: int) -> None:
+def check(stream: DecodedStream, size: int) -> None:
     """Assert that the columns fit together, and are no larger than `size` bytes of a stream justify."""
     waves = stream.waves
     count = len(waves)
@@ -44,7 +44,7 @@ def check(stream: Stream, size: int) -> None:
     assert held_bytes(stream) <= MOST * size + MOST_OF_ANY
 
 
-def held_bytes(record: Stream | WaveRecords | OccupancyRecords) -> int:
+def held_bytes(record: DecodedStream | WaveRecords | OccupancyRecords) -> int:
     """Bytes of all columns."""
     total = 0
     for field in dataclasses.fields(record):

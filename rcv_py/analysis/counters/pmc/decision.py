@@ -27,7 +27,7 @@ YES, NO, UNKNOWN = "yes", "no", "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DecisionStep:
     """A question of the tree."""
 
     name: str
@@ -53,7 +53,7 @@ class Decision:
     """The branch taken, and all tests, including tests after it."""
 
     branch: Branch
-    tests: tuple[Step, ...]
+    tests: tuple[DecisionStep, ...]
     deciding: str  # name of the deciding step, "" if none decided
 
 
@@ -146,14 +146,14 @@ def missing(decided: Decision) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for test in decided.tests for key in test.missing))
 
 
-def _step(test: _Test, value: Range, row: Traffic) -> Step:
+def _step(test: _Test, value: Range, row: Traffic) -> DecisionStep:
     answers = {test.is_yes(end, test.limit) for end in (value.low, value.high)} if value.is_known else set()
     answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
     # If only the ideal is missing, no counter helps.
     is_countable = value.is_known or test.name != "over_fetch" or not row.read.is_known
     lacks = [key for key in test.keys if isnan(row.counted[key])] if answer == UNKNOWN else []
     means = {YES: test.yes, NO: test.no, UNKNOWN: test.unknown}[answer]
-    return Step(
+    return DecisionStep(
         name=test.name,
         question=test.question,
         value=value,

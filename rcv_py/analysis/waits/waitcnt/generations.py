@@ -45,17 +45,17 @@ _SINGLE = re.compile(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class CounterEffect:
     """The effect of one instruction on counters."""
 
     raises: Raised = ()
     waits: tuple[tuple[str, int], ...] = ()  # (counter, number of operations that may stay outstanding)
 
 
-NOTHING = Effect()
+NOTHING = CounterEffect()
 
 
-class Generation:
+class WaitcntGeneration:
     """The rules of one generation; the first row of a table that matches counts.
 
     `order` is the order in which a wait checks counters; `fields` are the bit fields of an `s_waitcnt`.
@@ -71,14 +71,14 @@ class Generation:
         self.name, self.order, self._fields = name, order, fields or {}
         self._rows = tuple((re.compile(text), raised) for text, raised in table)
 
-    def effect(self, text: str) -> Effect:
+    def effect(self, text: str) -> CounterEffect:
         """The effect of a disassembled instruction."""
         if not text.startswith("s_wait"):
             raises = next((raised for fits, raised in self._rows if fits.match(text)), ())
-            return Effect(raises) if raises else NOTHING
+            return CounterEffect(raises) if raises else NOTHING
         left = dict.fromkeys(self.order, 0) if text.startswith("s_wait_idle") else self._left(text)
         waits = tuple((counter, left[counter]) for counter in self.order if counter in left)
-        return Effect(waits=waits) if waits else NOTHING
+        return CounterEffect(waits=waits) if waits else NOTHING
 
     def _left(self, text: str) -> dict[str, int]:
         """The number of operations that a wait leaves outstanding, for each counter that it names."""
@@ -180,11 +180,11 @@ _MARKS = re.compile(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|clu
 _ORDER10 = ("vs", "vm", "lgkm", "exp")
 _ORDER12 = ("bvh", "exp", "sample", "km", "store", "load", "tensor", "async", "x", "ds")
 _PACKED: dict[str, Field] = {"vm": ((0, 4), (14, 2)), "exp": ((4, 3),)}
-GFX9 = Generation("gfx9", ("lgkm", "vm", "exp"), _GFX9, {**_PACKED, "lgkm": ((8, 4),)})
-GFX10 = Generation("gfx10", _ORDER10, _GFX10, {**_PACKED, "lgkm": ((8, 6),)})
-GFX11 = Generation("gfx11", _ORDER10, _GFX10, {"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)})
-GFX12 = Generation("gfx12", _ORDER12, _GFX12)
-GFX1250 = Generation("gfx1250", _ORDER12, _GFX1250)
+GFX9 = WaitcntGeneration("gfx9", ("lgkm", "vm", "exp"), _GFX9, {**_PACKED, "lgkm": ((8, 4),)})
+GFX10 = WaitcntGeneration("gfx10", _ORDER10, _GFX10, {**_PACKED, "lgkm": ((8, 6),)})
+GFX11 = WaitcntGeneration("gfx11", _ORDER10, _GFX10, {"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)})
+GFX12 = WaitcntGeneration("gfx12", _ORDER12, _GFX12)
+GFX1250 = WaitcntGeneration("gfx1250", _ORDER12, _GFX1250)
 _BY_NAME = {one.name: one for one in (GFX9, GFX10, GFX11, GFX12, GFX1250)}
 
 
@@ -193,7 +193,7 @@ def is_gfx1250(texts: tuple[str, ...]) -> bool:
     return any(_MARKS.match(text) for text in texts)
 
 
-def generation_of(architecture: Architecture, texts: tuple[str, ...]) -> Generation:
+def generation_of(architecture: Architecture, texts: tuple[str, ...]) -> WaitcntGeneration:
     """Return the rules of an architecture, or of gfx1250 if a gfx12 program has instructions of gfx1250."""
     is_later = architecture.waitcnt == GFX12.name and is_gfx1250(texts)
     return GFX1250 if is_later else _BY_NAME[architecture.waitcnt]

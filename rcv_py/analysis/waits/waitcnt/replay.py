@@ -15,14 +15,14 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     NOTHING,
     NUMBER_OF,
     UNORDERED,
-    Generation,
+    WaitcntGeneration,
     generation_of,
 )
 from rcv_py.base.runs import borders, of_ranges, order, repeated, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.tokens import Waits
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
 class _Effects:
     """The effect of each code row on each counter, derived from its text when the row first runs."""
 
-    def __init__(self, texts: tuple[str, ...], rules: Generation) -> None:
+    def __init__(self, texts: tuple[str, ...], rules: WaitcntGeneration) -> None:
         self.rules, self._texts = rules, texts
         shape = len(rules.order), len(texts)
         self.times = np.zeros(shape, dtype=np.int64)  # how often it raises a counter
@@ -234,7 +234,7 @@ def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations:
     )
 
 
-def waits_of(wave: Wave, code: CodeTable, architecture: Architecture) -> Waits:
+def waits_of(wave: TracedWave, code: CodeTable, architecture: Architecture) -> Waits:
     """Return what each executed wait of one wave waited for, as code rows.
 
     The waits are replayed.  The list in the wave's file uses rules that are wrong in places, and is returned

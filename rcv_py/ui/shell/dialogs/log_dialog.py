@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
-from rcv_py.base.log import LOG, Entry
+from rcv_py.base.log import LOG, LogEntry
 from rcv_py.base.text import translated
 from rcv_py.base.versions import versions_text
 from rcv_py.base.whole_files import whole_file
 from rcv_py.ui.core.layout import Dialog
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 
-MOST_BLOCKS = 20_000  # lines kept in the dialog
+MAX_BLOCKS = 20_000  # lines kept in the dialog
 WHAT = "Lines name files and captures, and hold nothing else of them. Nothing is sent by itself."
 
 
@@ -32,7 +32,7 @@ class LogDialog(Dialog):
         self.filter.textChanged.connect(self._show)
         self.view = QPlainTextEdit(readOnly=True)
         self.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.view.setMaximumBlockCount(MOST_BLOCKS)
+        self.view.setMaximumBlockCount(MAX_BLOCKS)
         self.view.setAccessibleName(translated("Lines of the log"))
         action = QDialogButtonBox.ButtonRole.ActionRole
         self.buttons.addButton(translated("Copy"), action).clicked.connect(lambda: copy_text(self.text))
@@ -61,7 +61,7 @@ class LogDialog(Dialog):
         self._hears = False
         super().done(result)
 
-    def _hear(self, entry: Entry) -> None:
+    def _hear(self, entry: LogEntry) -> None:
         if isValid(self):  # in the thread that wrote the line
             self._came.emit(entry)
 
@@ -72,7 +72,7 @@ class LogDialog(Dialog):
         if chosen:
             self.save(Path(chosen))
 
-    def _fits(self, entry: Entry) -> bool:
+    def _fits(self, entry: LogEntry) -> bool:
         line = str(entry).casefold()
         return all(word in line for word in self.filter.text().casefold().split())
 
@@ -80,6 +80,6 @@ class LogDialog(Dialog):
         self.view.setPlainText("\n".join(str(entry) for entry in LOG.lines() if self._fits(entry)))
         self.view.verticalScrollBar().setValue(self.view.verticalScrollBar().maximum())
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: LogEntry) -> None:
         if self._fits(entry):
             self.view.appendPlainText(str(entry))

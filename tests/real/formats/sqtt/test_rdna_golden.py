@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from rcv_py.formats.sqtt.rdna import walk
-from rcv_py.formats.sqtt.rdna_notes import told_events
+from rcv_py.formats.sqtt.rdna_notes import recorded_events
 from rcv_py.formats.sqtt.rdna_tables import Token
 from tests.formats.sqtt.rdna_truth import VERSIONS, Golden, streams_of
 from tests.formats.sqtt.test_rdna_truth import (  # noqa: F401 - collected here, too
@@ -47,6 +47,6 @@ def test_tokens_are_as_many_of_each_type_and_events_as_many_of_each_number() -> 
             if token not in NOT_IN_GOLDENS and walked.counts[token]
         }
         assert counts == golden.truth["token_histogram"], golden.name
-        events = told_events(walked.notes)
+        events = recorded_events(walked.notes)
         events[:, 0] = walked.notes.time[events[:, 0]]
         assert events[:, :4].tolist() == golden.truth["events"], golden.name
