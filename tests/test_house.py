@@ -34,6 +34,9 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.unpack",
     "ui.shell.dialogs.about",  # a dialog a module
 }
+BANNED = {"behind", "bury", "nobody", "patience", "somebody", "told", "whoever"}
+UNUSUAL_LIMIT = re.compile(r"_?(MOST|FEWEST|LONGEST|WIDEST|FARTHEST|DEEPEST)(_|$)")  # not MAX or MIN
+Named = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Name | ast.Attribute | ast.arg
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -148,8 +151,40 @@ def _fields(key: tuple[str, str], classes: dict[tuple[str, str], ast.ClassDef], 
     return own.union(*(_fields(base, classes, known) for base in places if base in classes))
 
 
+def ambiguous(known: Known) -> Iterator[str]:
+    """Names of public classes that several modules define."""
+    places: dict[str, list[str]] = {}
+    for module in known.values():
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module.name)
+    yield from (f"{name}: {', '.join(where)}" for name, where in places.items() if len(where) > 1)
+
+
+def homemade(known: Known) -> Iterator[str]:
+    """Names of functions, classes, variables and attributes with words that say too little."""
+    for module in known.values():
+        for node, name in _defined(module):
+            words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+            if words & BANNED or UNUSUAL_LIMIT.match(name):
+                yield f"{module.name}:{node.lineno}: {name}"
+
+
+def _defined(module: Module) -> Iterator[tuple[Named, str]]:
+    for node in module.nodes:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node, node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node, node.attr
+        elif isinstance(node, ast.arg):
+            yield node, node.arg
+
+
 RULES: dict[str, Callable[[Known], Iterator[str]]] = {
-    rule.__name__: rule for rule in (undescribed, colours, evaluated, quoted, terse, small, positional)
+    rule.__name__: rule
+    for rule in (undescribed, colours, evaluated, quoted, terse, small, positional, ambiguous, homemade)
 }
 PLANTED = {
     "undescribed": "x = 1",
@@ -159,6 +194,8 @@ PLANTED = {
     "terse": '"""It is said what is here."""\ndef wait() -> None:\n    """Waves."""',
     "small": "",
     "positional": "from rcv_py.model.waves import TracedWave\nwave = TracedWave(*range(8))",
+    "ambiguous": "class TracedWave: ...",
+    "homemade": "def bury(nobody: int) -> None:\n    MOST_BYTES = told = 1",
 }
 
 
