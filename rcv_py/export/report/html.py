@@ -40,7 +40,7 @@ def html(report: model.Report) -> str:
         f"<p>{_said(report.subtitle)}</p></header>"
         f"\n{nav}\n<main>\n{sections}\n"
         f'<p class="foot">{escape(report.made_with)}</p></main></div>\n'
-        f"<script>\n{script()}</script></body></html>\n"
+        f"<script>{script()}</script></body></html>\n"
     )
 
 

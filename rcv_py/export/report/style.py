@@ -15,7 +15,7 @@ _HERE = Path(__file__).parent
 
 def script() -> str:
     """Return the script of the page."""
-    return _HERE.joinpath("page.js").read_text("utf-8")
+    return "\n" + _HERE.joinpath("page.js").read_text("utf-8")
 
 
 def style() -> str:

@@ -16,7 +16,8 @@ PREFIXES = {
     Category.IMMED: (
         "s_waitcnt", "s_wait_", "s_nop", "s_sleep", "s_wakeup", "s_sendmsg", "s_setprio", "s_set_inst",
         "s_inst_prefetch", "s_setkill", "s_version", "s_trap", "s_barrier", "s_endpgm", "s_icache_inv",
-        "s_dcache_inv", "s_incperf", "s_decperf", "s_sethalt", "s_setvskip", "s_ttrace", "s_clause", "s_monitor",
+        "s_dcache_inv", "s_incperf", "s_decperf", "s_sethalt", "s_setvskip", "s_ttrace", "s_clause",
+        "s_monitor",
     ),
     Category.SKIP: ("s_delay", "s_wait_alu", "s_wait_dep", "s_set_vgpr", "buffer_nop"),
     Category.SMEM: (
