@@ -18,6 +18,7 @@ from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.program.blocks import labels
+from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.timeline.wave_places import global_rows
 from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.ids import WaveId
@@ -25,7 +26,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
-from tests.analysis.in_memory import all_lines, hotspot
+from tests.analysis.in_memory import all_lines, hotspot, jumps
 from tests.support.opened import VARIED
 from tests.support.read_twice import Case, opened, opened_plainly
 from tests.support.samples import sample, sample_path
