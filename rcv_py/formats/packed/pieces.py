@@ -22,7 +22,7 @@ COLUMNS = (
 )  # fmt: skip
 _STARTS = {"offset": "token_first", "state_offset": "state_first"}  # stored as differences within a wave
 _ROWS = {"token_first": ("offset", "stall", "busy", "kind", "line"), "state_first": ("state_offset", "state")}
-_TYPES = {  # final types of the columns; of two, the first if it holds the numbers
+TYPES = {  # final types of the columns but `line`; of two, the first if it holds the numbers
     **dict.fromkeys(("facts", "token_first", "state_first"), "i8"),
     **dict.fromkeys(("offset", "stall", "busy", "state_offset"), "i4 i8"),
     **dict.fromkeys(("kind", "state"), "u1"),
@@ -122,7 +122,7 @@ def unpacked_piece(data: memoryview, *, is_narrow: bool, lines: int) -> PackedPi
     found = dict(zip(COLUMNS, npy.unpacked(data, len(COLUMNS)), strict=True))
     if any(column.ndim != (2 if name == "facts" else 1) for name, column in found.items()):
         raise Unreadable("its columns have another shape")
-    types = _TYPES | {"line": "i2" if lines < 1 << 15 else "i4"}
+    types = TYPES | {"line": "i2" if lines < 1 << 15 else "i4"}
     if is_narrow:
         _widen(found, types)
     if any(column.dtype.str[1:] not in types[name].split() for name, column in found.items()):

@@ -18,8 +18,8 @@ from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import bounds, tight
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable, unpacked
-from rcv_py.formats.packed.pieces import COLUMNS, PackedPiece, unpacked_piece
-from rcv_py.model.waves import FACTS, WaveBatch, WaveColumns
+from rcv_py.formats.packed.pieces import COLUMNS, TYPES, PackedPiece, unpacked_piece
+from rcv_py.model.waves import WaveBatch, WaveColumns, facts_of
 
 KEPT_BYTES = 48 << 20  # of unpacked pieces, in each process
 INDEX = "pieces.columns"  # int32 [waves]: the piece of each wave, and its place in it; -1 if it has none
@@ -133,14 +133,8 @@ class _Kept:
         return piece
 
 
-_TYPES = dict.fromkeys(COLUMNS, np.int32) | {
-    "facts": FACTS,
-    "token_first": np.int64,
-    "state_first": np.int64,
-    "kind": np.uint8,
-    "state": np.uint8,
-}
-_NOTHING = {name: np.zeros(0, dtype=np.int16 if name == "line" else dtype) for name, dtype in _TYPES.items()}
+_NOTHING = {name: np.zeros(0, dtype=types.split()[0]) for name, types in TYPES.items()}
+_NOTHING |= {"facts": facts_of(0), "line": np.zeros(0, dtype=np.int16)}
 
 
 def _joined(parts: list[dict[str, np.ndarray]], missing: Notes, notes: Notes) -> WaveColumns:

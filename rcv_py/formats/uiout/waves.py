@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,11 +13,11 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import ascending, borders
-from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight, whole_number
+from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, number_column, tight
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.uiout.wave_json import PLAIN_FACTS, STATE_WIDTH, TOKEN_WIDTH, RawWaits, RawWave, parse
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.waves import FACTS, WaveBatch, WaveColumns, WaveFacts, WaveIndex
+from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex, facts_of
 
 NEGATIVE = "has negative durations; they count as 0"
 _ABSENT = -(1 << 62)  # smaller than any number of a file
@@ -95,59 +95,49 @@ class WaveFiles(PickledByCopy):
         tokens, bases, negative = _token_columns(raws, self.numbers)
         states, lengths, negative_states = _state_columns(raws)
         waits = _wait_columns([raw.waits for raw in raws if raw.waits is not None], self.numbers)
-        facts, notes = [], []
-        for i, (row, raw) in enumerate(zip(rows, raws, strict=True)):
-            shift = int(self.offset_of_se.get(int(self.index.se[row]), 0))
-            life, note = self._life(row, raw.facts, shift)
-            notes += [(row, note)] if note else []
+        facts, shift = self._facts(rows, [raw.facts for raw in raws])
+        facts["base"] = np.where(np.diff(tokens["token_first"]) > 0, bases + shift, facts["begin"])
+        facts["length"] = lengths
+        facts["waits"] = [-1 if raw.waits is None else len(raw.waits.line) for raw in raws]
+        notes: Notes = []
+        for row, raw, life in zip(rows, raws, facts[["begin", "end"]].tolist(), strict=True):
+            notes += [(row, note) for note in self._life_notes(row, *life)]
             notes += [(row, f"{self.index.file[row]} is damaged: {doubt}.") for doubt in raw.doubts]
-            base = bases[i] + shift if len(raw.tokens) else life[0]
-            waited = -1 if raw.waits is None else len(raw.waits.line)
-            facts.append(
-                WaveFacts(
-                    **self._place(row, raw.facts, life),
-                    base=base,
-                    state_base=life[0],
-                    length=lengths[i],
-                    waits=waited,
-                )
-            )
         for i in sorted({*negative, *negative_states}):
             notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
-        table = np.array(facts, dtype=FACTS)
         return WaveColumns(
-            facts=table, **tokens, **states, **waits, lod=None, missing=tuple(missing), notes=tuple(notes)
+            facts=facts, **tokens, **states, **waits, lod=None, missing=tuple(missing), notes=tuple(notes)
         )
 
-    def _life(self, row: int, said: dict[str, Any], shift: int) -> tuple[tuple[int, int], str]:
-        """Aligned begin and end of a wave, and a sentence if the index differs."""
-        listed = int(self.index.begin[row]), int(self.index.end[row])
-        begin = _number(said, "begin", listed[0] - shift) + shift
-        end = max(begin, _number(said, "end", listed[1] - shift) + shift)
-        if (begin, end) == listed:
-            return listed, ""
-        name, (first, last) = self.index.file[row], (time - shift for time in listed)
-        note = (
-            f"{name} holds a wave that ran from cycle {begin - shift:,} to {end - shift:,}, "
-            f"but filenames.json lists {first:,} to {last:,}; the wave file is right."
-        )
-        return (begin, end), note
+    def _facts(self, rows: list[int], said: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+        """The facts of waves but those about their columns, and the cycles that align each wave, int64."""
+        index, at = self.index, np.array(rows, dtype=np.int64)
 
-    def _place(self, row: int, said: dict[str, Any], life: tuple[int, int]) -> dict[str, int]:
-        """The facts of a wave but those of its columns."""
-        found = {name: int(getattr(self.index, name)[row]) for name in ("se", "simd", "slot", "wid", "cu")}
-        found |= {name: _number(said, key, -1) for key, name in PLAIN_FACTS.items()}
-        cu, dispatcher = _number(said, "cu", -1), _number(said, "dispatcher", -1)
-        if cu >= 0:
-            found["cu"] = cu & 0x7F
-        if dispatcher >= 0:
-            found |= {"me": (dispatcher >> 4) & 7, "pipe": dispatcher & 15}
-        return {**found, "row": row, "begin": life[0], "end": life[1]}
+        def given(key: str, otherwise: np.ndarray | int = -1) -> np.ndarray:
+            column = number_column([facts.get(key) for facts in said], _ABSENT)
+            return np.where(column == _ABSENT, otherwise, column)
 
+        shift = np.array([self.offset_of_se.get(se, 0) for se in index.se[at].tolist()], dtype=np.int64)
+        begin = given("begin", index.begin[at] - shift) + shift
+        end = np.maximum(begin, given("end", index.end[at] - shift) + shift)
+        cu, dispatcher = given("cu"), given("dispatcher")
+        found = {name: getattr(index, name)[at] for name in ("se", "simd", "slot", "wid")}
+        found |= {name: given(key) for key, name in PLAIN_FACTS.items()}
+        found |= {"row": at, "begin": begin, "end": end, "state_base": begin}
+        found["cu"] = np.where(cu >= 0, cu & 0x7F, index.cu[at])
+        found["me"] = np.where(dispatcher >= 0, dispatcher >> 4 & 7, found["me"])
+        found["pipe"] = np.where(dispatcher >= 0, dispatcher & 15, found["pipe"])
+        return facts_of(len(rows), **found), shift
 
-def _number(facts: dict[str, Any], name: str, default: int) -> int:
-    value = whole_number(facts.get(name), _ABSENT)
-    return default if value == _ABSENT else value
+    def _life_notes(self, row: int, begin: int, end: int) -> Iterator[str]:
+        """A sentence if the index lists another life."""
+        first, last = int(self.index.begin[row]), int(self.index.end[row])
+        if (begin, end) != (first, last):
+            shift = int(self.offset_of_se.get(int(self.index.se[row]), 0))
+            life = f"{begin - shift:,} to {end - shift:,}"
+            listed = f"filenames.json lists {first - shift:,} to {last - shift:,}"
+            name = self.index.file[row]
+            yield f"{name} holds a wave that ran from cycle {life}, but {listed}; the wave file is right."
 
 
 def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, list[int], list[int]]:
