@@ -98,14 +98,12 @@ ARROWS = {  # features whose answers another one uses
     "compare": {"flame"},
     "compat": {"hotspot"},
     "counters": {"compat"},
-    "hotspot": {"compat", "isa", "loops", "occupancy", "source"},
-    "latency": {"loops"},
+    "hotspot": {"compat", "occupancy", "source"},
     "line": {"whatif"},
     "notes": {"isa"},
     "record": {"compare", "findings", "health"},
+    "registers": {"occupancy"},
     "summary": {"health", "registers", "waves"},
-    "waves": {"occupancy", "registers"},
-    "whatif": {"roofline"},
     "why": {"whatif"},
 }
 WITH_QT = ("ui", "features.panel")

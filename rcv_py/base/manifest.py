@@ -105,6 +105,7 @@ class Feature:
     id: str  # the name of its folder
     commands: tuple[CommandEntry, ...] = ()
     schemas: tuple[str, ...] = ()  # modules of its folder that declare schemas of documents
+    sections: Mapping[str, int] = field(default_factory=dict)  # of reports: functions of `report` → order
     panels: tuple[PanelEntry, ...] = ()
 
     def module(self, name: str) -> str:
@@ -136,3 +137,13 @@ def schema_modules() -> Iterator[str]:
     """Yield the modules that declare schemas."""
     for feature in features():
         yield from map(feature.module, feature.schemas)
+
+
+def report_sections() -> list[str]:
+    """Return the functions that make the sections of a report, as `module:function`, in their order."""
+    found = (
+        (order, f"{feature.module('report')}:{name}")
+        for feature in features()
+        for name, order in feature.sections.items()
+    )
+    return [name for _, name in sorted(found)]

@@ -14,7 +14,6 @@ from rcv_py.base.progress import Stage
 from rcv_py.cli.commands import report as report_command
 from rcv_py.cli.main import main
 from rcv_py.cli.terminal import progress
-from rcv_py.export.report import files as report_module
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
 from tests.export.perfetto_reader import read
@@ -191,7 +190,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report_module, "SECTIONS", (interrupted,))
+    monkeypatch.setattr("rcv_py.features.hotspot.report.kinds", interrupted)
     assert run("report", sample_path(NAME), "--out", tmp_path / "r.html") == 130
     monkeypatch.setattr("rcv_py.export.traces.perfetto.Waves.tokens", interrupted)
     assert run("export", sample_path(NAME), "--to", "perfetto", "--out", tmp_path / "t") == 130

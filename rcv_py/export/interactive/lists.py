@@ -15,7 +15,7 @@ from rcv_py.analysis.health.capture_health import verdict
 from rcv_py.analysis.health.note import RANK
 from rcv_py.base.text import count, elide_right, percent, plural, translated, visible
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.features.waves.report import room_text
+from rcv_py.features.registers.report import room_text
 from rcv_py.features.why.report import main_producer
 from rcv_py.model.notes import Anchor
 from rcv_py.model.trace import Trace

@@ -1,4 +1,4 @@
-"""Reports as files: the name's ending selects the form, and one table lists the sections."""
+"""Reports as files: the name's ending selects the form, and manifests list the sections."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 
 from rcv_py import __version__
 from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.base.manifest import report_sections
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.text import short_kernel, visible
@@ -18,34 +19,6 @@ from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import Report
 
-SECTIONS = (  # functions of features, in the order of the report
-    "findings.report:the_verdict",
-    "findings.report:ranked",
-    "notes.report:notes",
-    "whatif.report:experiments",
-    "whatif.report:critical_path",
-    "summary.report:health",
-    "summary.report:configuration",
-    "whatif.report:peaks",
-    "waves.report:activity",
-    "hotspot.report:kinds",
-    "why.report:causes",
-    "why.report:waits",
-    "hotspot.report:top_lines",
-    "hotspot.report:loop_phases",
-    "latency.report:segments",
-    "hotspot.report:blocks_of",
-    "hotspot.report:source_lines",
-    "why.report:idle_simds",
-    "why.report:hidden",
-    "latency.report:accesses",
-    "latency.report:fetches",
-    "waves.report:registers",
-    "waves.report:occupancy",
-    "waves.report:waves",
-    "hotspot.report:pc_map",
-    "summary.report:how_to",
-)
 FORMS: dict[str, Callable[[Report], str]] = {".html": html, ".htm": html, ".md": markdown}
 PAGES = (".html", ".htm")  # endings of pages that need a browser
 _ELSEWHERE = "Choose another folder with --out-dir."
@@ -56,7 +29,7 @@ def make_report(
 ) -> Report:
     """Return every section that has something to say; raises Cancelled once `cancel` is set."""
     trace, sections = inputs.trace, []
-    makers = [resolve_name(f"rcv_py.features.{name}") for name in SECTIONS]
+    makers = [resolve_name(name) for name in report_sections()]
     for ordinal, make in enumerate(makers):
         if cancel is not None:
             cancel.check()

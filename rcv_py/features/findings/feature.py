@@ -17,6 +17,7 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"the_verdict": 10, "ranked": 20},
     panels=(
         PanelEntry(
             id="triage",

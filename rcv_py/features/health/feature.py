@@ -17,6 +17,7 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"health": 60},
     panels=(
         PanelEntry(
             id="trust",

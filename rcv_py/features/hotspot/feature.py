@@ -18,6 +18,7 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"kinds": 100, "top_lines": 130, "source_lines": 170},
     panels=(
         PanelEntry(
             id="explorer",

@@ -25,6 +25,7 @@ FEATURE = Feature(
         "help_result",
         "result",
     ),
+    sections={"blocks_of": 160, "pc_map": 250},
     panels=(
         PanelEntry(
             id="isa",

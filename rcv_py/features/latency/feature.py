@@ -18,6 +18,7 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"hidden": 190, "accesses": 200, "fetches": 210},
     panels=(
         PanelEntry(
             id="latency",

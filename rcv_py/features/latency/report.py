@@ -1,8 +1,10 @@
-"""Sections about delays outside the waves' own code: barriers, busy units, the instruction cache."""
+"""Sections about latency that no wave hides, busy units, and the instruction cache."""
 
 from __future__ import annotations
 
-from rcv_py.analysis.iterations.segments import OUTSIDE
+import numpy as np
+
+from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
@@ -16,32 +18,10 @@ from rcv_py.features.latency.result import (
     fetch_text,
     fetch_totals,
 )
-from rcv_py.features.loops.result import SEGMENTS, segment_table
 
 TOP = 10
+TOP_HIDDEN = 15
 LEAST_SHARE = 0.01  # of latency and idle time of all instructions, from which slow fetches are reported
-
-
-def segments(inputs: ReportInputs) -> ReportSection | None:
-    """What waves do from one barrier to the next, where there are barriers."""
-    if not inputs.waves:
-        return None
-    found = inputs.segments
-    if not len(found):
-        return None
-    table = segment_table(inputs.trace, found).head(TOP)
-    cycles, waiting = found.cycles[:TOP], found.waiting[:TOP]
-    ends = zip(found.first[:TOP].tolist(), found.last[:TOP].tolist(), strict=True)
-    names = [
-        f"{'begin' if first == OUTSIDE else first} → {'end' if last == OUTSIDE else last}"
-        for first, last in ends
-    ]
-    series = (
-        Series("before the barrier", (cycles - waiting).tolist(), "accent"),
-        Series("in the barrier", waiting.tolist(), "stall"),
-    )
-    parts = (ReportBars("Cycles of all executions", names, series), cells.report_table(table, inputs.trace))
-    return ReportSection("segments", "Between barriers", parts, SEGMENTS.note)
 
 
 def accesses(inputs: ReportInputs) -> ReportSection | None:
@@ -66,3 +46,29 @@ def fetches(inputs: ReportInputs) -> ReportSection | None:
     text = fetch_text(fetch_totals(inputs.trace, found, inputs.iterations.found.table))
     parts = (cells.report_table(table, inputs.trace), ReportNote(FETCH_NOTE))
     return ReportSection("fetches", "Waits for code", parts, text)
+
+
+def hidden(inputs: ReportInputs) -> ReportSection | None:
+    """Instructions by the cycles that other waves did not hide."""
+    trace = inputs.trace
+    if not inputs.waves or why_not_hidden(trace):
+        return None
+    found = inputs.hidden
+    left, cost = found.nonhidden(inputs.code), inputs.code.latency + inputs.code.idle
+    total, remaining = int(cost.sum()), int(left.sum())
+    if not total:
+        return None
+    top = np.argsort(-left, kind="stable")[:TOP_HIDDEN]
+    top = top[left[top] > 0]
+    shown = cells.table(
+        *cells.instructions(inputs, top.tolist()),
+        cells.numbers("latency and idle", cost[top]),
+        cells.numbers("not hidden", left[top]),
+        cells.shares("share", left[top], remaining),
+    )
+    series = (
+        Series("not hidden", (remaining,), "accent"),
+        Series("hidden by other waves", (total - remaining,), "hidden"),
+    )
+    plot = ReportBars("Latency and idle of all instructions", ("all instructions",), series)
+    return ReportSection("hidden", "What no other wave hid", (plot, shown, ReportNote(found.assumption)))

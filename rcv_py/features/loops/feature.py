@@ -18,6 +18,7 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"loop_phases": 140, "segments": 150},
     panels=(
         PanelEntry(
             id="loops",

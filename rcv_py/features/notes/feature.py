@@ -31,6 +31,7 @@ FEATURE = Feature(
         "result",
         "search_result",
     ),
+    sections={"notes": 30},
     panels=(
         PanelEntry(
             id="search",

@@ -18,6 +18,7 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"occupancy": 230},
     panels=(
         PanelEntry(
             id="occupancy",

@@ -19,4 +19,5 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"registers": 220},
 )

@@ -20,6 +20,7 @@ FEATURE = Feature(
         ),
     ),
     schemas=("result",),
+    sections={"peaks": 80},
     panels=(
         PanelEntry(
             id="roofline",

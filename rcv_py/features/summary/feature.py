@@ -28,6 +28,7 @@ FEATURE = Feature(
         "info_result",
         "result",
     ),
+    sections={"configuration": 70, "how_to": 260},
     panels=(
         PanelEntry(
             id="summary",

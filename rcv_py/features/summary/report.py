@@ -1,4 +1,4 @@
-"""Sections about the capture itself: how far to trust it, what was recorded, how to get the numbers again."""
+"""Sections about the capture itself: what was recorded, and how to get the numbers again."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from math import prod
 import numpy as np
 
 from rcv_py import __version__
-from rcv_py.analysis.health.capture_health import CHECKED, verdict
-from rcv_py.analysis.health.input_yaml import command_line, input_yaml
-from rcv_py.analysis.health.note import HealthNote
+from rcv_py.analysis.health.input_yaml import command_line
 from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.export.report.cells import line_anchor, place_text, text_table
 from rcv_py.export.report.inputs import ReportInputs
@@ -20,7 +18,6 @@ from rcv_py.export.report.model import Part, Prose, ReportListing, ReportNote, R
 from rcv_py.model.resources import AgentFacts, KernelResources
 from rcv_py.model.trace import INFERRED
 
-YAML_CAPTION = "A ready input.yaml for rocprofv3, which records the same kernel again"
 MAX_COMMAND = 70  # characters that may have a comment after them
 _TRACE = "the capture"
 _REGISTERS = (("vgprs", "VGPR"), ("accum_vgprs", "AGPR"), ("sgprs", "SGPR"))
@@ -48,34 +45,6 @@ _RECORD = (
 )
 
 Fact = tuple[str, str, str]  # name, value, where it is from
-
-
-def health(inputs: ReportInputs) -> ReportSection:
-    """Every doubt with its numbers, meaning and fix; then problems of files."""
-    notes, trace = inputs.health, inputs.trace
-    parts = [part for note in notes for part in _note(note)]
-    parts += [ReportNote(str(problem), problem.severity.value) for problem in trace.problems]
-    missing = inputs.answers.missing
-    if missing:
-        first = next(iter(missing.values()))
-        parts.append(ReportNote(f"{plural(len(missing), 'wave')} could not be read. {first}", "warning"))
-    if not parts:
-        parts.append(Prose("There is no reason to distrust the numbers."))
-    parts.append(Prose(f"{', '.join(CHECKED)}.", "Looked at", is_quiet=True))
-    if trace.has_thread_trace or notes:
-        lines = (f"# {command_line()}", *input_yaml(trace, notes).splitlines())
-        parts.append(ReportListing(lines, "yaml", YAML_CAPTION))
-    return ReportSection("health", "How far to trust it", parts, f"Capture health: {verdict(notes)}.")
-
-
-def _note(note: HealthNote) -> Iterator[Part]:
-    yield Subheading(note.title, f"health-{note.name}")
-    yield ReportNote(note.consequence, note.severity.value)
-    yield text_table(("evidence", "value"), ((number.name, number.text) for number in note.evidence))
-    yield Prose(note.remedy, "Fix")
-    if note.settings:
-        settings = ", ".join(f"{name}: {value}" for name, value in note.settings.items())
-        yield Prose(settings, "Settings of rocprofv3")
 
 
 def configuration(inputs: ReportInputs) -> ReportSection:

@@ -22,6 +22,7 @@ FEATURE = Feature(
         "result",
         "units_result",
     ),
+    sections={"activity": 90, "waves": 240},
     panels=(
         PanelEntry(
             id="utilization",

@@ -1,4 +1,4 @@
-"""Sections about waves: activity, registers and occupancy limits, residency, and each traced wave."""
+"""Sections about waves: their activity, and each traced wave."""
 
 from __future__ import annotations
 
@@ -9,30 +9,15 @@ import numpy as np
 from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
-from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
-from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.waves.wave_facts import WaveFactColumns
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import (
-    Part,
-    ReportCell,
-    ReportCurve,
-    ReportHistogram,
-    ReportNote,
-    ReportSection,
-    ReportShare,
-    ReportTable,
-    Stacked,
-)
-from rcv_py.features.occupancy.result import limit_table
-from rcv_py.features.registers.result import file_table
+from rcv_py.export.report.model import Part, ReportHistogram, ReportSection, ReportShare, ReportTable, Stacked
 from rcv_py.features.waves.result import LIVED
 from rcv_py.model.columns import of_rows
 from rcv_py.results.common import WAVE_NAME
 
-HELD = "Registers that must be held at a time, by live ranges over the control-flow graph"
 MAX_WAVES = 300
 BINS = 40
 _STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
@@ -69,63 +54,6 @@ def _stacked(title: str, parts: Sequence[ReportShare]) -> list[Part]:
         is_folded=True,
     )
     return [Stacked(title, tuple(parts)), shown]
-
-
-def room_text(inputs: ReportInputs) -> str:
-    """Return how many waves a SIMD can hold and what limits them; "" if the capture does not say."""
-    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
-        return ""
-    found, binding = inputs.limits, inputs.limits.binding
-    text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
-    return f"{text}." if binding is None else f"{text}; {binding.name} bind. {found.next_step}".strip()
-
-
-def registers(inputs: ReportInputs) -> ReportSection | None:
-    """Resources a wave takes, how many waves fit, and what the next step requires."""
-    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
-        return None
-    found = inputs.limits
-    held = file_table(inputs.trace, live_registers(inputs.trace.code), found)
-    parts: tuple[Part, ...] = (
-        cells.report_table(limit_table(found), inputs.trace),
-        *((cells.report_table(held, inputs.trace, HELD),) if len(held) else ()),
-        ReportNote(room_text(inputs)),
-        *(ReportNote(note, "warning") for note in found.notes),
-    )
-    intro = (
-        "How many waves could be resident; the actual number is shown below. More waves "
-        "only help to hide latency."
-    )
-    return ReportSection("registers", "Register pressure and room for waves", parts, intro)
-
-
-def occupancy(inputs: ReportInputs) -> ReportSection | None:
-    """Resident waves over time, in all and by shader engine."""
-    curves = [curve for by in ("all", "se") for curve in occupancy_curves(inputs.trace, by)]
-    if not curves or not len(curves[0].steps):
-        return None
-    found = [occupancy_numbers(curve.steps) for curve in curves]
-    of_slots = [
-        ReportCell(percent(one.mean, curve.slots), value=one.mean / max(1, curve.slots))
-        for one, curve in zip(found, curves, strict=True)
-    ]
-    total = curves[0].steps
-    title = "Waves resident on all compute units that the trace covers, by cycle"
-    shown = cells.table(
-        cells.texts("waves", (curve.name for curve in curves)),
-        cells.numbers("units", (curve.units for curve in curves)),
-        cells.numbers("peak", (one.peak for one in found)),
-        cells.column(
-            "mean", (ReportCell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True
-        ),
-        cells.column("mean of slots", of_slots, is_number=True),
-        cells.column("tail", (ReportCell(percent(one.tail, 1)) for one in found), is_number=True),
-        cells.numbers("begin", (one.begin for one in found)),
-        cells.numbers("cycles", (one.end - one.begin for one in found)),
-    )
-    intro = "Tail: the share of time after the last moment with more than half of the peak."
-    plot = ReportCurve(title, total.time.tolist(), total.value.tolist())
-    return ReportSection("occupancy", "Resident waves over time", (plot, shown), intro)
 
 
 def waves(inputs: ReportInputs) -> ReportSection | None:

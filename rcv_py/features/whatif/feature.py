@@ -30,6 +30,7 @@ FEATURE = Feature(
         "result",
         "schedule_result",
     ),
+    sections={"experiments": 40, "critical_path": 50},
     panels=(
         PanelEntry(
             id="whatif",

@@ -1,13 +1,11 @@
-"""Sections about what could be gained: experiments, the critical path, and how near the peaks are."""
+"""Sections about what could be gained: experiments, and the critical path."""
 
 from __future__ import annotations
 
-from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.base.text import count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
-from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
 
 TOP = 15
 
@@ -53,15 +51,3 @@ def critical_path(inputs: ReportInputs) -> ReportSection | None:
     )
     rows = cells.report_table(path_rows(inputs.trace, found).head(TOP), inputs.trace)
     return ReportSection("critical-path", "The critical path", (bars, rows), intro)
-
-
-def peaks(inputs: ReportInputs) -> ReportSection | None:
-    """How near the kernel and its loops are to the peaks of a compute unit and of memory."""
-    if not inputs.waves or inputs.is_sampled:
-        return None
-    found = roofline(inputs.trace, inputs.widths, inputs.iterations)
-    if not any(one.flop() or one.bytes for one in found.scopes):
-        return None
-    table = cells.report_table(roofline_table(inputs.trace, found), inputs.trace)
-    said = [ReportNote(text) for one in found.scopes[:1] for text in computed_texts(one.computed)]
-    return ReportSection("roofline", "Roofline", (table, *said), NOTE)

@@ -38,6 +38,7 @@ FEATURE = Feature(
         "result",
         "waits_result",
     ),
+    sections={"causes": 110, "waits": 120, "idle_simds": 180},
     panels=(
         PanelEntry(
             id="why",

@@ -1,4 +1,4 @@
-"""Sections about why cycles were spent: causes, waits, and what other waves hid."""
+"""Sections about why cycles were spent: causes, waits, and idle SIMDs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, GUESSED, Cause
-from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.base.text import known_percent
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, ReportShare, Series, Stacked
+from rcv_py.export.report.model import ReportBars, ReportSection, ReportShare, Series, Stacked
 from rcv_py.features.why.bubbles_result import bubble_table
 from rcv_py.features.why.waits_result import MEDIAN, SHARE_OF_STALL, TIMES
 from rcv_py.results.common import IDLE, STALL
@@ -123,29 +122,3 @@ def idle_simds(inputs: ReportInputs) -> ReportSection | None:
     shown = cells.report_table(bubble_table(inputs.trace, found).head(TOP), inputs.trace)
     plot = Stacked("Cycles of SIMDs that held a recorded wave", parts)
     return ReportSection("bubbles", "When nothing happened on a SIMD", (plot, shown), _NO_ISSUE)
-
-
-def hidden(inputs: ReportInputs) -> ReportSection | None:
-    """Instructions by the cycles that other waves did not hide."""
-    trace = inputs.trace
-    if not inputs.waves or why_not_hidden(trace):
-        return None
-    found = inputs.hidden
-    left, cost = found.nonhidden(inputs.code), inputs.code.latency + inputs.code.idle
-    total, remaining = int(cost.sum()), int(left.sum())
-    if not total:
-        return None
-    top = np.argsort(-left, kind="stable")[:TOP]
-    top = top[left[top] > 0]
-    shown = cells.table(
-        *cells.instructions(inputs, top.tolist()),
-        cells.numbers("latency and idle", cost[top]),
-        cells.numbers("not hidden", left[top]),
-        cells.shares("share", left[top], remaining),
-    )
-    series = (
-        Series("not hidden", (remaining,), "accent"),
-        Series("hidden by other waves", (total - remaining,), "hidden"),
-    )
-    plot = ReportBars("Latency and idle of all instructions", ("all instructions",), series)
-    return ReportSection("hidden", "What no other wave hid", (plot, shown, ReportNote(found.assumption)))

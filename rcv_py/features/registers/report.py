@@ -1,0 +1,41 @@
+"""The section about registers, and how many waves fit."""
+
+from __future__ import annotations
+
+from rcv_py.analysis.program.live_registers import live_registers
+from rcv_py.base.text import count
+from rcv_py.export.report import cells
+from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.export.report.model import Part, ReportNote, ReportSection
+from rcv_py.features.occupancy.result import limit_table
+from rcv_py.features.registers.result import file_table
+
+HELD = "Registers that must be held at a time, by live ranges over the control-flow graph"
+
+
+def room_text(inputs: ReportInputs) -> str:
+    """Return how many waves a SIMD can hold and what limits them; "" if the capture does not say."""
+    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
+        return ""
+    found, binding = inputs.limits, inputs.limits.binding
+    text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
+    return f"{text}." if binding is None else f"{text}; {binding.name} bind. {found.next_step}".strip()
+
+
+def registers(inputs: ReportInputs) -> ReportSection | None:
+    """Resources a wave takes, how many waves fit, and what the next step requires."""
+    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
+        return None
+    found = inputs.limits
+    held = file_table(inputs.trace, live_registers(inputs.trace.code), found)
+    parts: tuple[Part, ...] = (
+        cells.report_table(limit_table(found), inputs.trace),
+        *((cells.report_table(held, inputs.trace, HELD),) if len(held) else ()),
+        ReportNote(room_text(inputs)),
+        *(ReportNote(note, "warning") for note in found.notes),
+    )
+    intro = (
+        "How many waves could be resident; the actual number is shown below. More waves "
+        "only help to hide latency."
+    )
+    return ReportSection("registers", "Register pressure and room for waves", parts, intro)
