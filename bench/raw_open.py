@@ -96,7 +96,7 @@ def raw_open(options: Options) -> Iterable[Row]:
 
 def opened(folder: Path) -> None:
     """Open a capture as a window does, and tell when what is there."""
-    from rcv_py.base.machine import memory  # noqa: PLC0415 - its imports are measured
+    from rcv_py.tuning import memory  # noqa: PLC0415 - its imports are measured
     from rcv_py.work.ahead import Preload  # noqa: PLC0415 - `opened` measures imports
 
     memory.begin_start()  # nobody but a window looks for garbage in its process

@@ -16,8 +16,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from rcv_py.base.machine import memory
 from rcv_py.cli.main import main
+from rcv_py.tuning import memory
 
 BEAT_MS = 5
 LOOK_EVERY = 4  # beats: asking everything whether it is idle is work, too

@@ -28,7 +28,7 @@ TOGETHER = ROOT / "packaging" / "composed_texts.json"  # more of what COMPOSED i
 LEFT_OUT = (
     *("cli/mcp/", "bundled/"),  # agents read English, as scripts do
     *("export/report/style.py", "ui/core/style_sheet.py"),  # rules of CSS
-    "ui/core/imports/",  # names of Qt
+    "tuning/",  # names of Qt
 )
 HELP = re.compile(r"cli/options/|features/\w+/options\.py")  # docstrings of classes are help of commands
 ENGLISH = "AgentTool"  # what calls of it say, agents read

@@ -18,8 +18,9 @@ MAY_IMPORT = {  # layer → layers
     "": ("api",),
     "__main__": ("cli",),
     "base": ("base",),
+    "tuning": ("base", "tuning"),
     "model": ("base", "model"),
-    "formats": ("base", "model", "formats"),
+    "formats": ("tuning", "base", "model", "formats"),
     "analysis": ("base", "model", "analysis"),
     "results": ("base", "model", "analysis", "results"),
     "export": REPORTED,
@@ -43,16 +44,16 @@ MAY_IMPORT = {  # layer → layers
     ),
     "features.panel": (*BELOW, "work", "state", "ui", "features.result", "features.panel"),
     "synth": ("base", "model", "formats.derived", "formats.uiout.written", "synth"),
-    "work": (*BELOW, "work"),
+    "work": ("tuning", *BELOW, "work"),
     "state": ("base", "model", "analysis", "state"),
-    "ui": (*BELOW, "work", "state", "ui"),
-    "ui.shell": (*BELOW, "export", "work", "state", "ui"),
+    "ui": ("tuning", *BELOW, "work", "state", "ui"),
+    "ui.shell": ("tuning", *BELOW, "export", "work", "state", "ui"),
     "ui.shot": ("base", "model", "formats", "analysis", "work", "state", "ui"),
     "api": (*BELOW, "export", "work", "features.result", "api"),
-    "cli": (*BELOW, "export", "synth", "work", "state", "cli"),
+    "cli": ("tuning", *BELOW, "export", "synth", "work", "state", "cli"),
     "cli.schemas": ("base", "results"),
-    "cli.commands.view": ("base", "model", "formats", "state", "work", "cli", "ui"),
-    "cli.commands.shot": ("base", "model", "formats", "state", "work", "cli", "ui"),
+    "cli.commands.view": ("tuning", "base", "model", "formats", "state", "work", "cli", "ui"),
+    "cli.commands.shot": ("tuning", "base", "model", "formats", "state", "work", "cli", "ui"),
 }
 FLOORS = (  # rooms of a house with floors, the lowest first: a room may use those on floors below
     (
@@ -106,7 +107,7 @@ ARROWS = {  # features whose answers another one uses
     "summary": {"health", "registers", "waves"},
     "why": {"whatif"},
 }
-WITH_QT = ("ui", "features.panel")
+WITH_QT = ("ui", "features.panel", "tuning.pyqtgraph_import")
 QT = ("PySide6", "pyqtgraph", "shiboken6")
 MOST_LOOSE = 25
 ONE_FILE_EACH = ("cli.commands",)  # rooms whose modules are a command each

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import Terminated, ends_tidily
-from rcv_py.base.machine.memory import without_garbage
 from rcv_py.base.text import translated, visible
 from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.commands import module_of
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.terminal import on_a_terminal, outlets
+from rcv_py.tuning.memory import without_garbage
+from rcv_py.tuning.processors import start_one_numpy_thread
 
 if TYPE_CHECKING:  # it imports numpy, which not every command needs
     from rcv_py.formats.capture_cache import CaptureCache
 
-# numpy multiplies little here: a thread of its own a processor costs each process 30 ms at its start.
 ENDED = "Ended from outside; no half-written file is left."
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "1")
 _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
 
 
@@ -36,7 +35,7 @@ def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -
     `cache` keeps the captures that it opens, for the next command of this process.
     """
     _prepare_streams()
-    os.environ.setdefault(*ONE_THREAD)  # before numpy is imported; the user may override it
+    start_one_numpy_thread()
     words = list(sys.argv[1:] if argv is None else argv)
     with outlets():
         return _answered(words, cache)

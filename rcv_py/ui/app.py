@@ -36,7 +36,6 @@ from rcv_py import __version__
 from rcv_py.base import resources
 from rcv_py.base.errors import UsageError
 from rcv_py.base.log import LOG
-from rcv_py.base.machine import memory
 from rcv_py.base.machine.ending import check_end
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.settings import SYSTEM, VARIABLE
@@ -45,6 +44,7 @@ from rcv_py.state.commands import Commands
 from rcv_py.state.selection import SelectedPlace
 from rcv_py.state.session import Session
 from rcv_py.state.single_instance import Listener, OpenRequest
+from rcv_py.tuning import memory, processors
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import Destination
@@ -59,9 +59,6 @@ from rcv_py.work.ahead import Preload
 
 STYLE = "Fusion"
 SAFE = "rcv, safe mode"
-# A computing thread keeps the lock this long.  With Python's default of 5 ms, a window that paints and
-# releases the lock at every Qt call waits that long again and again.
-SWITCH_S = 0.0005
 BESIDE = QPoint(28, 28)  # px: offset of a new window from the previous window
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -295,7 +292,7 @@ def start(settings_store: QSettings | None, *, has_capture: bool = False, is_saf
     so.
     """
     memory.return_large_blocks()
-    sys.setswitchinterval(SWITCH_S)
+    processors.pass_lock_on_quickly()
     qt = application()
     load_fonts()
     return Windows(qt, settings_store, program_name(is_safe)).make(has_capture=has_capture)

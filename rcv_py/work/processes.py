@@ -29,8 +29,8 @@ from warnings import catch_warnings, simplefilter
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import check_end, ends_tidily, not_interrupted
-from rcv_py.base.machine.memory import trim
-from rcv_py.work.machine import WORKER_NICE, lower_priority
+from rcv_py.tuning.memory import trim
+from rcv_py.tuning.processors import WORKER_NICE, lower_priority
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 _starting = Lock()  # held while multiprocessing scans its child processes: to start and to reap one

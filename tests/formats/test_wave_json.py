@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.base.machine.memory import trim
 from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.wave_json import parse, parse_exactly, parse_quickly
+from rcv_py.tuning.memory import trim
 from tests.support.opened import VARIED
 from tests.support.samples import sample_path
 from tests.support.wave_folder import wave

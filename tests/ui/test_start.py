@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from rcv_py.tuning import shiboken_import
 from rcv_py.ui.app import App, start
-from rcv_py.ui.core.imports import late_signatures
 from rcv_py.ui.core.shared_results import OF_FINDINGS
 from tests.support.limits import HANG_MS, HANG_S
 from tests.support.paths import ROOT
@@ -89,8 +90,8 @@ app.window.show_with({str(SAMPLE)!r})
 while app.ui.results.cell("findings").value is None or not app.window.idle:
     app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 settled = ours()
-from rcv_py.ui.core.imports import late_signatures
-explained = sorted(late_signatures.LATE - late_signatures.waiting())
+from rcv_py.tuning import shiboken_import
+explained = sorted(shiboken_import.LATE - shiboken_import.waiting())
 pairs = [(getattr(PySide6, name), getattr(pyqtgraph.Qt, name)) for name in ("QtCore", "QtGui", "QtWidgets")]
 public = [[name for name in dir(qt) if not name.startswith("__")] for qt, _ in pairs]
 mirrored = [sum(map(len, public)), sum(len(vars(mirror)) for _, mirror in pairs)]
@@ -126,7 +127,7 @@ class Fails:  # as if a plot asked for a name that was left out, when it is firs
             raise ImportError(name)
 fails = Fails()
 sys.meta_path.insert(0, fails)
-import rcv_py.ui.core.imports.mirrors
+import rcv_py.tuning.pyqtgraph_import
 import pyqtgraph
 print(fails.asked, "pyqtgraph.parametertree" in sys.modules, hasattr(pyqtgraph, "PlotWidget"))
 """
@@ -135,7 +136,7 @@ print(fails.asked, "pyqtgraph.parametertree" in sys.modules, hasattr(pyqtgraph, 
 EXPLAINS = """
 import sys
 if sys.argv[1:] == ["late"]:
-    from rcv_py.ui.core.imports.late_signatures import import_shiboken
+    from rcv_py.tuning.shiboken_import import import_shiboken
     import_shiboken()
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QWidget
@@ -153,13 +154,19 @@ print(hasattr(feature, "update_mapping"), hasattr(feature, "nothing"))
 """
 
 
+def printed(code: str, *words: str, is_plain: bool = False) -> str:
+    """What a process prints that has the import hooks, or has them switched off."""
+    variables = os.environ | {"RCV_PLAIN_IMPORTS": "1" if is_plain else ""}
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S, env=variables,
+    ).stdout  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def said() -> Any:
     """What a window in a process of its own says."""
-    words = [sys.executable, "-c", CHILD]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(printed(CHILD).splitlines()[-1])
 
 
 def test_a_settled_window_has_not_imported_what_nobody_asked_for(said: Any) -> None:
@@ -190,26 +197,34 @@ def test_a_start_explains_no_function_of_qt(said: Any) -> None:
 
 
 def test_functions_of_qt_are_explained_as_they_are_without_us() -> None:
-    texts = []
-    for word in ("late", "as it is"):
-        words = [sys.executable, "-c", EXPLAINS, word]
-        texts.append(
-            subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S)
-        )
-    assert texts[0].stdout == texts[1].stdout
-    assert "Supported signatures" in texts[0].stdout
-    assert "msec: int" in texts[0].stdout
+    late, plain = printed(EXPLAINS, "late"), printed(EXPLAINS, "as it is")
+    assert late == plain
+    assert "Supported signatures" in late
+    assert "msec: int" in late
 
 
-@pytest.mark.parametrize("tried", [frozenset({(6, 2)}), late_signatures.TRIED])
+def test_one_variable_switches_both_hooks_off() -> None:
+    code = (
+        "import sys, rcv_py.tuning.pyqtgraph_import\n"
+        "from rcv_py.tuning import shiboken_import\n"
+        "print(len(shiboken_import.waiting()), 'pyqtgraph.parametertree' in sys.modules)\n"
+    )
+    assert printed(code, is_plain=True).split() == ["0", "True"]
+    waiting, is_whole = printed(code).split()
+    assert int(waiting) > 0
+    assert is_whole == "False"
+
+
+@pytest.mark.parametrize("tried", [frozenset({(6, 2)}), shiboken_import.TRIED])
 def test_only_releases_on_which_it_was_tried_wait_with_explaining(
     tried: frozenset[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = []
-    monkeypatch.setattr(late_signatures, "TRIED", tried)
+    monkeypatch.setattr(shiboken_import, "TRIED", tried)
+    monkeypatch.setattr(shiboken_import, "HAS_PLAIN_IMPORTS", False)
     monkeypatch.delitem(sys.modules, "shiboken6")
-    monkeypatch.setattr(late_signatures, "import_module", lambda _: compiled.append(builtins.compile))
-    late_signatures.import_shiboken()
+    monkeypatch.setattr(shiboken_import, "import_module", lambda _: compiled.append(builtins.compile))
+    shiboken_import.import_shiboken()
     assert [one is builtins.compile for one in compiled] == [(6, 2) in tried]
 
 
@@ -235,9 +250,7 @@ def test_of_pyqtgraph_only_what_plots_need_is_imported_until_somebody_asks(said:
 
 
 def test_a_pyqtgraph_that_needs_more_is_imported_as_it_is() -> None:
-    words = [sys.executable, "-c", OTHER_PYQTGRAPH]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S)
-    assert done.stdout.split() == ["1", "True", "True"], done.stderr
+    assert printed(OTHER_PYQTGRAPH).split() == ["1", "True", "True"]
 
 
 def test_what_was_seen_last_is_made_before_the_window_is_shown(tmp_path: Any) -> None:

@@ -14,7 +14,8 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QProgressBar, QWidget
 
 from rcv_py.base.progress import Stage
-from rcv_py.ui.app import SWITCH_S, start
+from rcv_py.tuning.processors import SWITCH_S
+from rcv_py.ui.app import start
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.tasks import MAX_AT_ONCE, MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, GcGate

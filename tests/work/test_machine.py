@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from rcv_py.work import machine
-from rcv_py.work.machine import cores, half_of_memory, lower_priority, memory
+from rcv_py.work.machine import cores, half_of_memory, memory
 
 CORES = 16
 FREE = 8_000_000  # kB
@@ -71,31 +69,3 @@ def test_where_nobody_says_half_of_the_memory_is_not_known(
     for name in ("CGROUPS", "OWN", "MEMINFO"):
         monkeypatch.setattr(machine, name, tmp_path / "none")
     assert half_of_memory() is None
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no policy of its own")
-@pytest.mark.parametrize(("before", "after"), [("SCHED_OTHER", "SCHED_BATCH"), ("SCHED_IDLE", "SCHED_IDLE")])
-def test_what_steps_back_interrupts_nobody_unless_somebody_chose_otherwise(before: str, after: str) -> None:
-    seen = []
-
-    def run() -> None:
-        os.sched_setscheduler(0, getattr(os, before), os.sched_param(0))
-        lower_priority()
-        seen.append(os.sched_getscheduler(0))
-
-    thread = Thread(target=run)
-    thread.start()
-    thread.join()
-    assert seen == [getattr(os, after)]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody is asked")
-@pytest.mark.parametrize("name", ["sched_getscheduler", "sched_setscheduler"])
-def test_where_that_cannot_be_said_work_goes_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr(os, name, refuse)
-    monkeypatch.setattr(os, "setpriority", lambda *_: None)  # this process goes on to other tests
-    monkeypatch.setattr(os, "sched_setscheduler", refuse)
-    lower_priority()

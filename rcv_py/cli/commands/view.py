@@ -9,7 +9,6 @@ from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.log import LOG
-from rcv_py.base.machine import memory
 from rcv_py.base.text import translated
 from rcv_py.cli.commands import shot
 from rcv_py.cli.options.program import ShotOptions, ViewOptions
@@ -18,6 +17,7 @@ from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import SelectedPlace, Selection
 from rcv_py.state.single_instance import OpenRequest, address, hand_over
+from rcv_py.tuning import memory
 from rcv_py.work.ahead import Preload
 
 PICTURE = Path("rcv.png")

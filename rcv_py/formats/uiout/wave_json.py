@@ -16,11 +16,11 @@ import numpy as np
 import orjson
 import simdjson
 
-from rcv_py.base.machine import memory
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, holds, int_column, int_table
 from rcv_py.formats.input.files import BOM
 from rcv_py.formats.uiout.digit_rows import digit_rows
+from rcv_py.tuning import memory
 
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
 STATE_WIDTH = 2  # state, duration

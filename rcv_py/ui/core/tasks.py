@@ -14,10 +14,10 @@ from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
+from rcv_py.tuning.processors import lower_thread_priority
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.turns import FrameBudget
 from rcv_py.ui.core.visibility import Visibility
-from rcv_py.work.machine import lower_thread_priority
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest generation before a collection of the next

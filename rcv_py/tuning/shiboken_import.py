@@ -24,6 +24,8 @@ from threading import RLock
 from types import CodeType
 from typing import Any
 
+from rcv_py.tuning import HAS_PLAIN_IMPORTS
+
 TRIED = frozenset((6, minor) for minor in range(8, 13))  # releases
 VERSION_FILE = "_git_shiboken_module_version.py"
 FOLDER, SUFFIX = "shibokensupport/", ".py"
@@ -58,7 +60,7 @@ _running = RLock()
 
 def import_shiboken() -> None:
     """Import shiboken6; only a first import of a known release can be made cheaper."""
-    if "shiboken6" in sys.modules or not _is_known():
+    if HAS_PLAIN_IMPORTS or "shiboken6" in sys.modules or not _is_known():
         import_module("shiboken6")
         return
     builtins.compile = _compile

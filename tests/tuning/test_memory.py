@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from rcv_py.base.machine.memory import is_spare, trim, without_garbage
+from rcv_py.tuning.memory import is_spare, trim, without_garbage
 from tests.support.limits import HANG_S
 
 SCRIPT = """
 import numpy as np
-from rcv_py.base.machine.memory import return_large_blocks, trim
+from rcv_py.tuning.memory import return_large_blocks, trim
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -49,7 +49,7 @@ def test_what_is_spare_goes_when_memory_is_given_back() -> None:
 def test_a_start_is_not_searched_for_garbage_and_leaves_the_rest_to_the_window() -> None:
     """Switched on again here, garbage would be looked for in threads that read, and widgets die there."""
     code = (
-        "import gc; from rcv_py.base.machine import memory; memory.begin_start(); off = gc.isenabled();"
+        "import gc; from rcv_py.tuning import memory; memory.begin_start(); off = gc.isenabled();"
         "memory.end_start(); print(off, gc.isenabled(), gc.get_freeze_count() > 0)"
     )
     done = subprocess.run(
@@ -72,7 +72,7 @@ def test_no_garbage_is_looked_for_in_a_block_and_afterwards_as_before(was_on: bo
 
 IN_A_BLOCK = """
 import gc
-from rcv_py.base.machine.memory import is_spare, trim, without_garbage
+from rcv_py.tuning.memory import is_spare, trim, without_garbage
 
 looked, gone = [], []
 gc.callbacks.append(lambda phase, facts: looked.append(facts["generation"]))

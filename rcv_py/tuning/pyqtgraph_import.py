@@ -17,7 +17,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from rcv_py.ui.core.imports.late_signatures import import_shiboken
+from rcv_py.tuning import HAS_PLAIN_IMPORTS
+from rcv_py.tuning.shiboken_import import import_shiboken
 
 import_shiboken()  # before any import of PySide6
 from PySide6 import QtCore, QtGui, QtWidgets  # noqa: E402
@@ -155,5 +156,7 @@ def _import_used() -> None:
         import_module("pyqtgraph")
 
 
-if "pyqtgraph" not in sys.modules:
+if HAS_PLAIN_IMPORTS:
+    import_module("pyqtgraph")
+elif "pyqtgraph" not in sys.modules:
     _import()
