@@ -21,7 +21,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, PanelInfo, discover
 from rcv_py.ui.core.plain_text import shown
-from rcv_py.ui.shell.layouts import APART, PLACES
+from rcv_py.ui.shell.layouts import APART, FOLDED_PX, PLACES
 from rcv_py.ui.widgets.broken import BrokenNotice, BrokenPanel, make_panel
 from rcv_py.ui.widgets.parts import PART
 
@@ -36,7 +36,6 @@ def make_docks(ui: UiContext) -> list[Dock]:
 
 MAX_MINIMUM = QSize(320, 120)  # px: maximum of a panel's minimum size
 NO_PANEL = QSize(0, 100)  # px: minimum of a dock whose panel is not made
-FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about 0
 FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # time a panel takes to show something
 UNLIMITED_PX = (1 << 24) - 1  # Qt's value for no limit
 
@@ -221,11 +220,6 @@ class Dock(QDockWidget):
         """Return whether it is likely to be seen at once: neither folded nor a separate window."""
         return not self._is_folded and self.info.is_at_start
 
-    @property
-    def is_folded(self) -> bool:
-        """Return whether only its tab is shown."""
-        return self._is_folded
-
     def has_focus(self) -> bool:
         """Return whether the keyboard focus is in the dock."""
         focus = QApplication.focusWidget()
@@ -265,8 +259,26 @@ class Dock(QDockWidget):
         self._is_folded = is_folded
         if self.made is not None:
             self.made.setVisible(not is_folded)
-        self._body.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
-        self.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
+        self._body.setMaximumHeight(self._most_px)
+        self.setMaximumHeight(self._most_px)
+
+    @property
+    def _most_px(self) -> int:
+        return FOLDED_PX if self._is_folded else UNLIMITED_PX
+
+    def limit(self, is_wide: bool, least_px: int, most_px: int) -> None:
+        """Limit the width, if `is_wide`, or the height."""
+        if is_wide:
+            self.setMinimumWidth(least_px)
+            self.setMaximumWidth(most_px)
+        else:
+            self.setMinimumHeight(least_px)
+            self.setMaximumHeight(most_px)
+
+    def unlimit(self) -> None:
+        """Remove the limits, except of a folded dock."""
+        self.setMinimumSize(0, 0)  # both at once: Qt takes a least height of 0 for one that was meant
+        self.setMaximumSize(UNLIMITED_PX, self._most_px)
 
 
 class _Body(QWidget):

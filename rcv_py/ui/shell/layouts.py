@@ -31,6 +31,7 @@ CODE_SHARE = 0.6  # share of the width: instructions and source
 ROWS_PX = 540  # height of 18 rows of code, with everything around them but the time views
 BELOW = 0.22  # share of the height: a second time view
 BOTTOM_PX, LEAST_BOTTOM_PX = 320, 260  # height of the open bottom tabs; in a low window
+FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about 0
 LEAST_CODE_PX, LEAST_TIME_PX = 250, 140  # heights that code and time keep when the bottom opens
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
@@ -171,7 +172,7 @@ def shares(
     left = 0 if "left" in folded else min(grown(layout.left), size.width() // 3)
     right = 0 if "right" in folded else grown(layout.right)
     middle, height = size.width() - left - right, size.height()
-    bottom = 0 if "bottom" in folded else max(BOTTOM_PX, round((layout.bottom or 0.36) * height))
+    bottom = FOLDED_PX if "bottom" in folded else max(BOTTOM_PX, round((layout.bottom or 0.36) * height))
     time, below = round(layout.time * height), round(layout.below * height)
     wave = grown(most.get("wave", WAVE_PX))
     time = min(time, grown(most.get("time", time)), max(grown(LEAST_TIME_PX), height - grown(ROWS_PX)))

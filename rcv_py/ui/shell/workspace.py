@@ -23,7 +23,7 @@ from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.turns import FrameBudget
 from rcv_py.ui.core.visibility import WAKE_MS
-from rcv_py.ui.shell.docks import FOLDED_PX, UNLIMITED_PX, Dock
+from rcv_py.ui.shell.docks import UNLIMITED_PX, Dock
 from rcv_py.ui.shell.layouts import (
     ACROSS,
     APART,
@@ -32,6 +32,7 @@ from rcv_py.ui.shell.layouts import (
     BY_ID,
     COMPACT_WIDTH,
     DOWN,
+    FOLDED_PX,
     LAYOUTS,
     LEAST_BOTTOM_PX,
     OWN,
@@ -49,13 +50,12 @@ from rcv_py.ui.shell.side_bar import SideBar
 
 VERSION = 2  # of the saved layout: other versions are ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
-Column = tuple[Sequence[Dock], Sequence[int], int]  # stacked docks, their px, how many get exactly these
+Sizes = Mapping[Dock, int]  # px of docks
 HOLD_MS = 3  # between two checks of the heights
 HIDDEN_MS = 150  # time panels may take to show something, when first seen
 CODE_AREAS = ("code", "source")
-COLUMNS = (("time", "time_below", "bottom", "code"), SIDES["right"])  # the last of each gives way
+COLUMNS = (("time", "time_below", "bottom", "code"), SIDES["right"])  # the last of each takes the rest
 SCALE = 1000  # px whose growth measures the growth of text
-RESIZE_PASSES = 4  # maximum passes: Qt comes nearer to the requested sizes each time, and arrives after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
@@ -101,20 +101,19 @@ class Workspace(QMainWindow):
         middle.setFixedHeight(0)
         middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCentralWidget(middle)
+        self.resizeDocks([], [], ACROSS)  # from now on Qt lays docks out by their sizes, not by their hints
         self.docks = {dock.info.id: dock for dock in docks}
         self._homes = {part.id: dock for dock in self.docks.values() for part in dock.parts} | self.docks
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
         self._time_before = 0  # height of the time view before the bottom was opened
-        self._fit: Callable[[], None] = lambda: None  # requests sizes from Qt
-        self._passes = 0  # remaining requests; owed if nothing could be measured
-        self._measured: QSize | None = None  # the size for which all docks are being measured
+        self._owed: Callable[[], None] | None = None  # sizes the docks once more
+        self._is_measured = False  # whether it sizes all of them
         self._beside_code: tuple[QByteArray, dict[str, int]] | None = None  # previous docks and heights
         self._closed: list[str] = []  # closed panels, the last last
-        self._sizes: list[QSize] = []  # of the docks, after the last pass
         self._pending: tuple[QByteArray, Folded] | None = None  # saved state, until there is room for it
-        self._was_shown = self._has_woken = self._resize_pending = self._is_sized_later = False
+        self._was_shown = self._has_woken = self._is_sized_later = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True)
@@ -180,7 +179,8 @@ class Workspace(QMainWindow):
         self.leave_only_code()
         self.layout_ = layout
         with self._sized_later():
-            self._unfold_all()
+            for part in self.folded:
+                self.fold(part, False)
             self._place()
             for name in front:
                 dock = self._homes[name]
@@ -258,44 +258,70 @@ class Workspace(QMainWindow):
             for side in SIDES:
                 self.fold(side, is_compact and side not in self.layout_.opens)
             self.fold("bottom", not self.layout_.bottom)
-        self._fit_soon(partial(self._resize, size))
-        self._measured = size
+        self._fit(partial(self._resize, size))
+        self._is_measured = True
 
-    def _fit_soon(self, fit: Callable[[], None]) -> None:
-        """Request sizes from Qt, now and as often as needed to come near them."""
-        if self._is_sized_later:
-            return
-        self._fit, self._passes, self._sizes, self._measured = fit, RESIZE_PASSES, [], None
-        self._resize_pending = not self.isVisible()
-        fit()
-        self._tidy_soon()
+    def _fit(self, fit: Callable[[], None]) -> None:
+        """Size docks now, and once more when they are visible and their panels have adapted."""
+        if self._was_shown and not self._is_sized_later:
+            self._owed, self._is_measured = fit, False
+            fit()
+            self._tidy_soon()
 
     def _resize(self, size: QSize) -> None:
         pixels = self._shares(size)
         self._given_px = {}
-        # The sides first and alone: Qt divides the sizes of a call among all the docks it names.
-        self._resize_groups(pixels.widths, ACROSS)
-        self._resize_groups(pixels.code_widths, ACROSS)
-        columns: list[Column] = []
+        heights: dict[Dock, int] = {}
         for areas in COLUMNS:
-            docks = self._shown({area: pixels.heights[area] for area in areas})
-            fronts = [self._in_front(dock) for dock in docks]  # heights of hidden tabs are out of date
-            columns.append((fronts, list(docks.values()), len(docks) - 1))
-        self._give_heights(*columns)
+            heights |= _but_last(self._shown(pixels.heights, areas))
+        self._give(self._shown(pixels.widths, pixels.widths), heights)
+        self._divide(self._shown(pixels.code_widths, pixels.code_widths))
+
+    def _give(self, widths: Sizes, heights: Sizes) -> None:
+        """Give docks and their tabs exactly these sizes; the others take the rest.
+
+        Limits work at once and to the pixel; Qt takes sizes that are only asked for as a hint, and counts the
+        bars of tabs into them.
+        """
+        layout = self.layout()
+        assert layout is not None
+        docks = [(tab, px, True) for dock, px in widths.items() for tab in self._tabs(dock)]
+        docks += [(tab, px, False) for dock, px in heights.items() for tab in self._tabs(dock)]
+        for play in (0, 1):  # Qt leaves no room for a handle beside a dock without play
+            for dock, px, is_wide in docks:
+                dock.limit(is_wide, max(1, px), max(1, px) + play)
+            layout.activate()
+        for dock, _, _ in docks:
+            dock.unlimit()
+
+    def _divide(self, shares: Sizes) -> None:
+        """Divide the width of docks side by side anew, in the proportions of these shares."""
+        room, total = sum(self._in_front(dock).width() for dock in shares), sum(shares.values())
+        if total:
+            self._give(_but_last({dock: round(room * px / total) for dock, px in shares.items()}), {})
+
+    def _tabs(self, dock: Dock) -> list[Dock]:
+        """Return a dock and the docks that are its tabs; none for a window of its own."""
+        tabs = () if dock.isFloating() else (dock, *self.tabifiedDockWidgets(dock))
+        return [one for one in self.docks.values() if one in tabs]
+
+    def _heights(self) -> dict[Dock, int]:
+        """Return the visible docks of the columns and their heights, but those that take the rest."""
+        heights: dict[Dock, int] = {}
+        for areas in COLUMNS:
+            groups = [group for area in areas if (group := self.group(area))]
+            fronts = [front for group in groups if (front := self._in_front(group[0])).is_seen]
+            heights |= _but_last({dock: dock.height() for dock in fronts})
+        return heights
 
     def _text_changed(self) -> None:
         """Give the sides room for text of another size."""
         ratio, self._size = grown(SCALE) / self._size, grown(SCALE)
         shown = [self._in_front(group[0]) for area in ("left", "wave") if (group := self.group(area))]
         shown = [dock for dock in shown if dock.isVisible()]
-        widths = [round(dock.width() * ratio) for dock in shown]
+        widths = {dock: round(dock.width() * ratio) for dock in shown}
         heights = {dock: round(dock.height() * ratio) for dock in shown if dock.area == "wave"}
-
-        def fit() -> None:
-            self.resizeDocks(shown, widths, ACROSS)
-            self.resizeDocks(list(heights), list(heights.values()), DOWN)
-
-        self._fit_soon(fit)
+        self._fit(partial(self._give, widths, heights))
 
     def _shares(self, size: QSize) -> Shares:
         return shares(self.layout_, size, self.folded, self._most)
@@ -306,27 +332,20 @@ class Workspace(QMainWindow):
         most, before = most_px(trace), self._most
         if trace is None or most == before or not self._was_shown:
             return
-        if self._measured is not None:  # docks have no sizes yet to trade
-            self._measure(self._measured)
+        if self._owed is not None and self._is_measured:  # docks have no sizes yet to trade
+            self._measure(self.size())
             return
         self._most = most
         traded = [
             self._traded(place, before) for place in ROOM_GOES_TO if most.get(place) != before.get(place)
         ]
+        widths, heights = dict[Dock, int](), self._heights()
+        for dock, px, way in filter(None, traded):
+            (heights if way == DOWN else widths)[dock] = px
+        self._fit(partial(self._give, widths, heights))
 
-        def fit() -> None:
-            for docks, sizes, way in filter(None, traded):
-                if way == DOWN:
-                    self._give_heights((docks, sizes, 1))
-                else:
-                    self.resizeDocks(docks, sizes, way)
-
-        self._fit_soon(fit)
-
-    def _traded(
-        self, place: str, before: Mapping[str, int]
-    ) -> tuple[list[Dock], list[int], Qt.Orientation] | None:
-        """Return sizes that shrink a place to its minimum or restore its size; None if it is hidden."""
+    def _traded(self, place: str, before: Mapping[str, int]) -> tuple[Dock, int, Qt.Orientation] | None:
+        """Return the size that shrinks a place to its minimum or restores it; None if it is hidden."""
         other, way = ROOM_GOES_TO[place]
         groups = [self.group(area) for area in (place, other)]
         docks = [self._in_front(group[0]) for group in groups if group]
@@ -339,21 +358,17 @@ class Workspace(QMainWindow):
             wanted = min(self._given_px[place], grown(self._most[place]))
         else:
             wanted = self._given_px.pop(place, 0) or self._full(place)
-        return docks, [max(1, wanted), max(1, sum(sizes) - wanted)], way
+        return docks[0], min(wanted, sum(sizes) - 1), way
 
     def _full(self, place: str) -> int:
         """Return the size that the layout gives a place for a capture with all data."""
         given = shares(self.layout_, self.size(), self.folded)
         return (given.code_widths if ROOM_GOES_TO[place][1] == ACROSS else given.heights)[place]
 
-    def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
-        docks = self._shown(sizes)
-        self.resizeDocks(list(docks), list(docks.values()), direction)
-
-    def _shown(self, sizes: Mapping[str, int]) -> dict[Dock, int]:
-        """Return the visible docks of areas that get a size, and that size."""
-        groups = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in sizes}
-        return {group[0]: sizes[area] for area, group in groups.items() if group and sizes[area]}
+    def _shown(self, sizes: Mapping[str, int], areas: Iterable[str]) -> dict[Dock, int]:
+        """Return the visible docks of those areas that get a size, and that size."""
+        groups = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in areas}
+        return {group[0]: sizes[area] for area, group in groups.items() if group and sizes.get(area)}
 
     def pin_time(self) -> None:
         """Show a second time view below the first, or put it back among its tabs; the rest stays.
@@ -377,8 +392,11 @@ class Workspace(QMainWindow):
         other = next((dock for dock in (*mates, *views) if dock is not first and dock.is_seen), None)
         other = other or next(dock for dock in (*mates, *views) if dock is not first)
         shown = [dock for dock in mates if dock is not other and not dock.isHidden()]
-        code, below = self._in_front(self.docks[self.main]), round(BELOW * self.height())
-        heights = {first: self._in_front(first).height(), other: below, code: max(1, code.height() - below)}
+        heights = {
+            **self._heights(),
+            first: self._in_front(first).height(),
+            other: round(BELOW * self.height()),
+        }
         other.area = "time_below"
         other.setFloating(False)
         first.show()
@@ -391,19 +409,17 @@ class Workspace(QMainWindow):
                 dock.setVisible(dock in shown)
         other.show()
         first.raise_()
-        self._fit_soon(partial(self.resizeDocks, list(heights), list(heights.values()), DOWN))
+        self._fit(partial(self._give, {}, heights))
         self.layout_ = replace(self.layout_, below=BELOW)
 
     def _unpin(self, pinned: Sequence[Dock]) -> None:
         first = next((view for view in self.group("time") if not view.isHidden()), None)
-        code = self._in_front(self.docks[self.main])
-        room = code.height() + sum(dock.height() for dock in pinned if dock.is_seen)
+        heights = {dock: px for dock, px in self._heights().items() if dock not in pinned}
         for dock in pinned:
             dock.area = dock.home
         if first is None:  # it is alone there: only its area changes
-            first, height = pinned[0], pinned[0].height()
+            heights[pinned[0]] = pinned[0].height()
         else:
-            height = self._in_front(first).height()
             tabs = {*self.tabifiedDockWidgets(first), *pinned}
             shown = {dock for dock in tabs if isinstance(dock, Dock) and not dock.isHidden()}
             for dock in self.group("time"):  # all docks, in their order: a tab that is added goes last
@@ -411,7 +427,7 @@ class Workspace(QMainWindow):
                     self.tabifyDockWidget(first, dock)
                     dock.setVisible(dock in shown)
             pinned[-1].raise_()
-        self._fit_soon(partial(self.resizeDocks, [first, code], [height, room], DOWN))
+        self._fit(partial(self._give, {}, heights))
         self.layout_ = replace(self.layout_, below=0.0)
 
     def _in_front(self, dock: Dock) -> Dock:
@@ -449,41 +465,21 @@ class Workspace(QMainWindow):
         heights = [dock.height() for dock in front]
         for dock in docks:
             dock.fold(is_folded)
-        if len(front) < 3 or not self._was_shown:
+        if len(front) < 3:
             return
         time, code, bottom = heights
         if is_folded:
-            least = front[2].maximumHeight()
-            time = max(time, self._time_before)
-            heights = [time, sum(heights) - time - least, least]
+            given = {front[0]: max(time, self._time_before), front[2]: FOLDED_PX}
         else:
             self._time_before = time
             bottom = min(bottom, FOLDED_PX)  # a dock that was hidden when it was folded has an old height
             wanted = self._shares(self.size()).heights["bottom"]
-            above, room = room_above(time, code, wanted - bottom), time + code + bottom
-            heights = [*above, max(LEAST_BOTTOM_PX, min(wanted, room - sum(above)))]
-            heights[1] = room - heights[0] - heights[2]
-            order = (0, 2, 1)  # the code dock compensates for what Qt does to the others
-            front, heights = [front[at] for at in order], [heights[at] for at in order]
-
-        self._fit_soon(partial(self._give_heights, (front, heights, 1 if is_folded else 2)))
-
-    def _give_heights(self, *columns: Column) -> None:
-        """Give stacked docks these heights, the first `exact` of a column to the pixel.
-
-        Qt counts tabs into some heights: the dock below the exact docks compensates for the result of a pass.
-        Columns share the passes, in each of which Qt lays out all docks; a correct column is left alone.
-        """
-        layout = self.layout()
-        assert layout is not None
-        wrong = [(column, list(column[1])) for column in columns if not _has_heights(column)]
-        for _ in range(RESIZE_PASSES):
-            for (docks, _, _), asked in wrong:
-                self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
-            if not wrong or not self.isVisible():  # no result yet to compensate for
-                return
-            layout.activate()
-            wrong = [(column, asked) for column, asked in wrong if _make_up(column, asked)]
+            above = room_above(time, code, wanted - bottom)
+            given = {
+                front[0]: above[0],
+                front[2]: max(LEAST_BOTTOM_PX, min(wanted, time + code + bottom - sum(above))),
+            }
+        self._fit(partial(self._give, {}, {**self._heights(), **given}))
 
     def _floated(self, dock: Dock, is_floating: bool) -> None:
         """Show all of a dock that is taken out of the folded bottom."""
@@ -491,30 +487,25 @@ class Workspace(QMainWindow):
             dock.fold(self.is_bottom_folded and not is_floating)
 
     def _fold_side(self, side: str, is_folded: bool) -> None:
-        bar, docks = self.bars[side], [dock for area in SIDES[side] for dock in self.group(area)]
+        docks = [dock for area in SIDES[side] for dock in self.group(area)]
         middle = [self._in_front(group[0]) for area in ("code", "source") if (group := self.group(area))]
-        widths = [dock.width() for dock in middle]
+        widths = {dock: dock.width() for dock in middle}
         if is_folded:
             self._away[side] = [dock for dock in docks if not dock.isHidden()]
-            bar.fill(self._away[side])
+            self.bars[side].fill(self._away[side])
             for dock in self._away[side]:
                 dock.hide()
         else:
             for dock in self._away.pop(side, []):
                 dock.show()
+        self.bars[side].setVisible(is_folded)
 
         def fit() -> None:
-            if not is_folded:
-                self._give_shares(SIDES[side])
-            if sum(widths):  # Qt would take all room from one dock
-                room = sum(dock.width() for dock in middle)
-                self.resizeDocks(middle, [max(1, room * width // sum(widths)) for width in widths], ACROSS)
+            given, areas = self._shares(self.size()), SIDES[side]
+            self._give(self._shown(given.widths, areas), _but_last(self._shown(given.heights, areas)))
+            self._divide(widths)  # Qt would take all room from one dock
 
-        if self._was_shown:
-            self._fit_soon(fit)
-        else:
-            fit()
-        bar.setVisible(is_folded)
+        self._fit(fit)
 
     # -- nothing but code ----------------------------------------------------------------------------
 
@@ -553,16 +544,6 @@ class Workspace(QMainWindow):
         self.setProperty("is_only_code", self.is_only_code)
         self.style().unpolish(self)
         self.style().polish(self)
-
-    def _give_shares(self, areas: Sequence[str]) -> None:
-        """Give areas that were hidden their widths and heights of the layout."""
-        given = self._shares(self.size())
-        for sizes, way in ((given.widths, ACROSS), (given.heights, DOWN)):
-            self._resize_groups({area: sizes[area] for area in areas if area in sizes}, way)
-
-    def _unfold_all(self) -> None:
-        for part in self.folded:
-            self.fold(part, False)
 
     def show_panel(self, name: str) -> None:
         """Bring a panel or a part to the front, and unfold its place.
@@ -666,8 +647,8 @@ class Workspace(QMainWindow):
         wanted = [px for px in docks.values() if isinstance(px, int) and 0 < px < UNLIMITED_PX]
         if len(wanted) == len(docks) > 1:
             room = sum(dock.height() for dock in docks)
-            shares = [max(1, round(room * px / sum(wanted))) for px in wanted]
-            self._fit_soon(partial(self._give_heights, (list(docks), shares, len(docks) - 1)))
+            shares = {dock: round(room * px / sum(wanted)) for dock, px in zip(docks, wanted, strict=True)}
+            self._fit(partial(self._give, {}, {**self._heights(), **_but_last(shares)}))
 
     def _column(self) -> dict[str, Dock]:
         """Return the visible docks of the areas stacked in the middle."""
@@ -694,8 +675,8 @@ class Workspace(QMainWindow):
         """Restore what `saveState(VERSION)` and `save_folded` returned; return False if it does not fit."""
         self.leave_only_code()
         self._pending = None if self._was_shown else (state, folded)
-        self._passes = 0
-        self._unfold_all()
+        for part in self.folded:
+            self.fold(part, False)
         if not self.restoreState(state, VERSION):
             return False
         hidden = {
@@ -739,17 +720,17 @@ class Workspace(QMainWindow):
             self._hold_timer.start()
             self._hidden_for.start()
             self._arrange()
-        elif self._resize_pending:
-            if self._measured is not None:  # for a guessed size
+        elif self._owed is not None:
+            if self._is_measured:  # for a guessed size
                 self._measure(self.size())
             else:
-                self._fit_soon(self._fit)
+                self._fit(self._owed)
 
     def _uncover(self) -> None:
         """Paint from now on, if the panels have their first rows."""
         seen = [dock.made for dock in self.docks.values() if dock.is_seen and dock.made is not None]
         is_ready = not any(panel.visibility.is_asleep or self._ui.tasks.is_busy(panel) for panel in seen)
-        if (is_ready and not self._passes) or self._hidden_for.elapsed() > HIDDEN_MS:
+        if is_ready or self._hidden_for.elapsed() > HIDDEN_MS:
             self._hold_timer.stop()
             if self._cover is not None:
                 self._cover.hide()
@@ -833,13 +814,9 @@ class Workspace(QMainWindow):
         self._tidy_timer.start(0)
 
     def _tidy(self) -> None:
-        if self._passes:
-            before, self._sizes = self._sizes, [dock.size() for dock in self.docks.values()]
-            self._passes = 0 if self._sizes == before else self._passes - 1
-            self._measured = self._measured if self._passes or self._resize_pending else None
-        if self._passes:
-            self._fit()
-            self._tidy_soon()
+        if self._owed is not None and self.isVisible():
+            owed, self._owed = self._owed, None
+            owed()
         for dock in self.docks.values():
             dock.look()
             dock.update_title(bool(self.tabifiedDockWidgets(dock)))
@@ -864,21 +841,9 @@ class Workspace(QMainWindow):
             self.fold("bottom", True)
 
 
-def _has_heights(column: Column) -> bool:
-    """Return whether docks have their wanted heights; the last dock gets the rest."""
-    docks, heights, _ = column
-    return [dock.height() for dock in docks[:-1]] == list(heights[:-1])
-
-
-def _make_up(column: Column, asked: list[int]) -> bool:
-    """Correct the requests where Qt missed the exact sizes; return whether a correction was needed."""
-    docks, heights, exact = column
-    over = [dock.height() - px for dock, px in zip(docks[:exact], heights, strict=False)]
-    for at, px in enumerate(over):
-        asked[at] -= px
-    if any(over):
-        asked[exact] += sum(over)
-    return any(over)
+def _but_last(sizes: Sizes) -> dict[Dock, int]:
+    """Return the sizes of docks in a row or column without the last dock, which takes the rest."""
+    return dict(list(sizes.items())[:-1])
 
 
 def _pixels(kept: object) -> dict[str, int]:
