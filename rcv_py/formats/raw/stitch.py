@@ -30,6 +30,9 @@ IS_BARRIER_WAIT = 8  # of gfx12, which may leave no token
 IS_SCALED = 16  # an MFMA with scales; the hardware issues their load first
 IS_MOVE_64 = 32
 IS_CLOCK = 64  # s_memtime, which is encoded as memory and listed by AMD with the scalar ALU
+SWAPS = 128  # of all lines: the stream may report instructions of two units in either order
+_MATTERS = IS_WAITCNT | IS_LOAD | IS_CLOCK  # in every stream
+_MATTERS_IN = {9: IS_BARRIER | IS_SCALED | SWAPS, 12: IS_MOVE_64}  # by major version of the graphics IP
 
 VALU, IMMED, SALU, VMEM, BRANCH = map(
     int, (Category.VALU, Category.IMMED, Category.SALU, Category.VMEM, Category.BRANCH)
@@ -196,9 +199,9 @@ def stitch(
     gap between its neighbours.
     """
     tokens = np.stack((waves.time, waves.kind, waves.stall, waves.duration), dtype=np.int64)
-    lines = np.stack(
-        (program.category, program.after, program.target, program.traits, program.shown), dtype=np.int32
-    )
+    matter = _MATTERS | _MATTERS_IN.get(gfxip, 0) | (IS_BARRIER_WAIT if excludes else 0)
+    traits = (program.traits | SWAPS) & matter
+    lines = np.stack((program.category, program.after, program.target, traits, program.shown), dtype=np.int32)
     rows = np.full(tokens.shape[1], -1, dtype=np.int32)
     matched = np.zeros(len(waves), dtype=np.int64)
     named_first = waves.break_first + np.arange(len(waves) + 1)  # an entry is stored like a break
@@ -213,7 +216,7 @@ def stitch(
         (first[:-1], first[1:], named_first[:-1], named_first[1:], waves.begin, waves.end), axis=1
     )
     state = np.zeros(len(STATE), dtype=np.int64)
-    _walk(of_wave, named, tokens, lines, rows, matched, state, gfxip, int(excludes))
+    _walk(of_wave, named, tokens, lines, rows, matched, state)
     changed = replace(
         waves,
         time=tokens[TIME],
@@ -321,22 +324,20 @@ def _scale(state: np.ndarray, tokens: np.ndarray) -> None:
 
 
 @part
-def _correct(
-    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int
-) -> None:
+def _correct(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray) -> None:
     """Correct times of the token that depend on its instruction."""
     token, trait = int(state[TOKEN]), int(lines[TRAITS, line])
-    if gfxip == 12 and trait & IS_MOVE_64:
+    if trait & IS_MOVE_64:
         tokens[DURATION, token] = max(int(tokens[DURATION, token]), int(tokens[STALL, token]) + 2)
-    if gfxip == 9 and trait & IS_SCALED:
+    if trait & IS_SCALED:
         _scale(state, tokens)
-    if gfxip == 9 and trait & IS_BARRIER and tokens[KIND, token] == MSG and _is_next(IMMED, state, tokens):
+    if trait & IS_BARRIER and tokens[KIND, token] == MSG and _is_next(IMMED, state, tokens):
         _place(state, line, rows)  # one token when it entered, one when it left
 
 
 @part
 def _swapped(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
-    """Exchange the token with the next if both then fit: gfx9 may report two units in either order."""
+    """Exchange the token with the next if both then fit."""
     token, later = int(state[TOKEN]), int(lines[AFTER, line])
     if later < 0 or not _is_next(int(lines[CATEGORY, line]), state, tokens):
         return False
@@ -351,7 +352,7 @@ def _swapped(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray
 
 
 @part
-def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, gfxip: int) -> int:
+def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray) -> int:
     """Handle a token that does not plainly fit the line; return FITS, MISSES (no token for it) or ENDS."""
     kind, category = int(tokens[KIND, int(state[TOKEN])]), int(lines[CATEGORY, line])
     trait = int(lines[TRAITS, line])
@@ -360,9 +361,9 @@ def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarr
         return FITS if kind == JUMP else ENDS
     if trait & IS_CLOCK and kind == SMEM:
         return FITS
-    if gfxip == 9 and _swapped(state, line, tokens, lines):
+    if trait & SWAPS and _swapped(state, line, tokens, lines):
         return MISSES
-    if gfxip != 9 and kind == IMMED and _is_any(kind, category):
+    if not trait & SWAPS and kind == IMMED and _is_any(kind, category):
         state[OWED] += 1
         return FITS
     if trait & IS_WAITCNT and state[OWED] > 0:
@@ -372,9 +373,7 @@ def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarr
 
 
 @part
-def _step(
-    state: np.ndarray, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int, excludes: int
-) -> bool:
+def _step(state: np.ndarray, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray) -> bool:
     """Compare the token with the next line; return False if the walk of the wave must end."""
     token, line = int(state[TOKEN]), int(state[LINE])
     kind = int(tokens[KIND, token])
@@ -382,14 +381,14 @@ def _step(
         return False
     state[LINE] = int(lines[AFTER, line])
     outcome = MISSES
-    if excludes and lines[TRAITS, line] & IS_BARRIER_WAIT:
+    if lines[TRAITS, line] & IS_BARRIER_WAIT:
         if kind == IMMED and not _leaves_nothing(token, int(state[STOP]), line, tokens, lines):
             outcome = FITS
     elif _is_plain(kind, int(lines[CATEGORY, line])):
-        _correct(state, line, tokens, lines, rows, gfxip)
+        _correct(state, line, tokens, lines, rows)
         outcome = FITS
     else:
-        outcome = _otherwise(state, line, tokens, lines, gfxip)
+        outcome = _otherwise(state, line, tokens, lines)
     if outcome == FITS:
         _place(state, line, rows)
     else:
@@ -410,14 +409,12 @@ def _named_line(state: np.ndarray, named: np.ndarray) -> int:
 
 
 @part
-def _begin_at(
-    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int
-) -> None:
+def _begin_at(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray) -> None:
     """Assign the token to the line that the stream names, or to the next line that leaves a token."""
     if lines[SHOWN, line] >= 0:
         line = int(lines[SHOWN, line])
     kind = int(tokens[KIND, int(state[TOKEN])])
-    if gfxip == 9 and lines[TRAITS, line] & IS_BARRIER and _is_next(IMMED, state, tokens):
+    if lines[TRAITS, line] & IS_BARRIER and _is_next(IMMED, state, tokens):
         _place(state, line, rows)
     _place(state, line, rows)
     state[LINE] = _goes_on(kind, line, lines)
@@ -432,8 +429,6 @@ def _walk(
     rows: np.ndarray,
     matched: np.ndarray,
     state: np.ndarray,
-    gfxip: int,
-    excludes: int,
 ) -> None:
     """Walk every wave: fill `rows` and `matched`, and correct the tokens in place."""
     for wave in range(len(matched)):
@@ -451,8 +446,8 @@ def _walk(
             elif tokens[KIND, int(state[TOKEN])] == TRAP:
                 _place(state, -1, rows)
             elif line >= 0:
-                _begin_at(state, line, tokens, lines, rows, gfxip)
-            elif not _step(state, tokens, lines, rows, gfxip, excludes):
+                _begin_at(state, line, tokens, lines, rows)
+            elif not _step(state, tokens, lines, rows):
                 break
         matched[wave] = state[MATCHED]
 
@@ -462,4 +457,4 @@ def prepare() -> None:
     waves, named, tokens = (np.zeros(shape, dtype=np.int64) for shape in ((0, 6), (2, 0), (4, 0)))
     lines, rows = np.zeros((5, 0), dtype=np.int32), np.zeros(0, dtype=np.int32)
     matched, state = np.zeros(0, dtype=np.int64), np.zeros(len(STATE), dtype=np.int64)
-    _walk(waves, named, tokens, lines, rows, matched, state, 0, 0)
+    _walk(waves, named, tokens, lines, rows, matched, state)
