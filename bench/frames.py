@@ -22,6 +22,7 @@ from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Hover
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.scheduler import Scheduler
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
@@ -94,8 +95,9 @@ class Screen:
         """Rows repeat after `distinct`, to save memory."""
         settings, self.session = Settings(None), Everywhere()
         self.tasks = Tasks(1)
-        results = SharedResults(self.session, self.tasks)
-        context = UiContext(self.session, self.tasks, Theme(settings), settings, Commands(), results)
+        scheduler = Scheduler(self.session, self.tasks)
+        results = SharedResults(self.session, scheduler)
+        context = UiContext(self.session, scheduler, Theme(settings), settings, Commands(), results)
         made = [segment(tokens, seed) for seed in range(distinct)]
         source = TokenRows(context.theme, RowShape(6, 5, 1))
         rows = [TokenRow((made[i % distinct],)) for i in range(ROWS)]

@@ -19,7 +19,7 @@ from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch, WaveLod
-from rcv_py.state.running import Again, AnswerFlag, IncrementalAnswer, RunningReduction, Watcher
+from rcv_py.state.incremental import Again, AnswerFlag, IncrementalAnswer, RunningReduction, Watcher
 
 NAMED = 20  # waves with their own sentence in the list of problems
 NO_LIMIT = 1 << 62
@@ -119,7 +119,7 @@ class WaveStore:
         self._running: dict[Hashable, tuple[Hashable, IncrementalAnswer[Any, Any]]] = {}
         self._flags: WeakSet[AnswerFlag] = WeakSet()
         self._is_over = False
-        # Running results do not reference the store: a cycle would live until the next garbage collection.
+        # They do not reference the store: a cycle would live until the next garbage collection.
         read_again = WeakMethod(self._read_again)
         self._again: Again = lambda *asked: None if (read := read_again()) is None else read(*asked)
         self.uncounted = 0  # evicted waves that the newest result does not count

@@ -48,9 +48,9 @@ from rcv_py.tuning import memory, processors
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import Destination
+from rcv_py.ui.core.scheduler import Scheduler
 from rcv_py.ui.core.settings_store import SettingsGroup
 from rcv_py.ui.core.shared_results import SharedResults
-from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, catching, fault
 from rcv_py.ui.shell.exporter import WINDOW
@@ -146,17 +146,18 @@ class Windows(QObject):
 
     def make(self, *, has_capture: bool = False) -> App:
         """Make a hidden window; if a capture opens at once, make the panels that will be visible."""
-        session, tasks, settings = Session(), Tasks(), self._settings.make()
+        session, settings = Session(), self._settings.make()
         speak_as_set(self._qt, str(settings["look.language"]))
-        theme = Theme(settings)
+        scheduler, theme = Scheduler(session), Theme(settings)
         ui = UiContext(
             session=session,
-            tasks=tasks,
+            scheduler=scheduler,
             theme=theme,
             settings=settings,
             commands=Commands(),
-            results=SharedResults(session, tasks),
+            results=SharedResults(session, scheduler),
         )
+        scheduler.importer.hold()  # until the workspace was painted
         loader = Loader(session, settings)
         loader.finished.connect(memory.trim)
         window = MainWindow(ui, loader, self._program)

@@ -99,7 +99,7 @@ def wait_until_idle(app: App, errors: list[BaseException]) -> None:
         QApplication.sendPostedEvents()
         if errors:
             raise errors[0]
-        quiet = quiet + 1 if app.window.idle and not _is_due(app) else 0
+        quiet = quiet + 1 if app.window.idle else 0
         if deadline.hasExpired():
             raise ExportError(
                 "The picture did not get ready in three minutes.", hint="Try a smaller capture."
@@ -107,11 +107,6 @@ def wait_until_idle(app: App, errors: list[BaseException]) -> None:
         loop = QEventLoop()  # wait a moment for timers and threads
         QTimer.singleShot(25, loop.quit)
         loop.exec()
-
-
-def _is_due(app: App) -> bool:
-    """Return whether anything in the window is about to happen: even on a slow machine, it happens first."""
-    return any(timer.isActive() for timer in app.window.findChildren(QTimer))
 
 
 def _print_message(kind: QtMsgType, context: object, text: str) -> None:

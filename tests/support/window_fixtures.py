@@ -26,8 +26,9 @@ from rcv_py.state.history import History, Visit
 from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
-from rcv_py.ui.core import turns
+from rcv_py.ui.core import frame_budget
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.scheduler import Scheduler
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
@@ -43,13 +44,13 @@ Reused = Callable[..., AbstractContextManager[App]]
 
 @pytest.fixture(autouse=True)
 def whole_turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a key does is done when it was pressed, however slow the machine; test_turns is about the rest.
+    """What a key does is done when it was pressed, however slow the machine: but for test_frame_budget.
 
     A table that is exported from a hidden panel is whole; on a busy machine users get a part after 20 s.
     """
     monkeypatch.setattr(exporter, "TIMEOUT_MS", HANG_MS)
-    if not request.module.__name__.endswith("test_turns"):
-        monkeypatch.setattr(turns, "TURN_S", float("inf"))
+    if not request.module.__name__.endswith("test_frame_budget"):
+        monkeypatch.setattr(frame_budget, "FRAME_S", float("inf"))
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +130,8 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     tasks.failed.connect(lambda error, _: errors.append(error))
     theme = Theme(settings)
     session = Session()
-    yield UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
+    scheduler = Scheduler(session, tasks)
+    yield UiContext(session, scheduler, theme, settings, Commands(), SharedResults(session, scheduler))
     tasks.close()
     assert not errors, errors
 

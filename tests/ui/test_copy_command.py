@@ -33,17 +33,10 @@ from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.widgets.parts import PartedPanel
 from tests.support.command_runs import CACHE
 from tests.support.samples import sample_path, write_sample
-from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
-from tests.ui.window import settle as settle_soon
+from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle, window
 
 FIRST = 12  # rows that are compared of long tables
 LINE = 113  # a wait of the sample that some waves ran often
-
-
-def settle(app: App, qtbot: QtBot) -> None:
-    """Wait also for calls of slow jobs that rest: what is shown is compared with what is printed."""
-    app.window.statusBar().clearMessage()  # its time is no work
-    settle_soon(app, qtbot, 10_000)
 
 
 @pytest.fixture(scope="module")

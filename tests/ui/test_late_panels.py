@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,9 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Panel, PanelInfo, discover
+from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
+from rcv_py.ui.shell.workspace import Workspace
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
@@ -306,48 +306,31 @@ def live_through_much(app: App, qtbot: QtBot) -> None:
     assert app.window.pages.currentWidget() is app.window.welcome
 
 
-def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> None:
-    """One that is seen later; and while nothing is to do the others and their parts, imported one a call."""
+def test_a_panel_is_made_in_steps_with_turns_of_the_event_loop_between(qtbot: QtBot) -> None:
     with window(size=WIDE) as app:
         open_sample(app, qtbot)
-        workspace, steps, loaded = app.window.workspace, [], []
+        workspace, steps = app.window.workspace, list[str]()
         dock = workspace.docks["summary"]
-        dock.info = noted(dock.info, steps.append)
+        dock.stepped.connect(lambda: steps.append("step"))
         turn = QTimer(app.window, interval=0)
         turn.timeout.connect(lambda: steps.append("") if steps and steps[-1] else None)
         turn.start()
         workspace.show_panel("summary")
         qtbot.waitUntil(lambda: dock.made is not None)
-        assert steps[:3] == ["load", "", "make"]
         turn.stop()
-        settle(app, qtbot)
-        late = [dock for dock in workspace.docks.values() if dock.made is None]
-        assert len(late) > len(workspace.docks) // 3
-        for dock in late:
-            dock._loaded = 0
-            dock.info, *dock.parts = (
-                noted(replace(one, parts=()), lambda step, name=one.id: loaded.append(name))
-                for one in (dock.info, *dock.parts)
-            )
-        for count in range(1, sum(1 + len(dock.parts) for dock in late) + 1):
-            assert workspace.load_next()
-            assert len(loaded) == count
-        assert not workspace.load_next()
-        assert not made(app) & set(loaded)
+        assert steps[:5] == ["step", "", "step", "", "step"]
 
 
-def noted(info: PanelInfo, note: Callable[[str], object]) -> PanelInfo:
-    """The same panel, which notes that its module is imported and that it is made."""
-
-    class Noted(PanelInfo):
-        __slots__ = ()
-
-        def load(self) -> type[Panel]:
-            note("load")
-            return PanelInfo.load(self)
-
-        def make(self, ui: UiContext) -> Panel:
-            note("make")
-            return info.make(ui)
-
-    return Noted(**{field.name: getattr(info, field.name) for field in fields(info)})
+def test_while_nothing_is_to_do_modules_of_unseen_panels_are_imported(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with window(size=WIDE) as app:
+        open_sample(app, qtbot)
+        late = [dock for dock in app.window.workspace.docks.values() if dock.made is None]
+        assert len(late) > len(app.window.workspace.docks) // 3
+        assert app.window.workspace.unseen_modules == [module for dock in late for module in dock.modules]
+        monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+        monkeypatch.setattr(Workspace, "unseen_modules", ("colorsys",))
+        app.window._spare.ask()
+        qtbot.waitUntil(lambda: "colorsys" in sys.modules)
+        qtbot.waitUntil(lambda: app.ui.results.cell("health").value is not None)

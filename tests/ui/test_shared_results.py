@@ -29,7 +29,7 @@ def trace():
 def test_nothing_is_computed_until_wanted(ui, open_in, settled, trace, qtbot):
     calls = []
     shared = SharedResults(
-        ui.session, ui.tasks, {"count": lambda _, batches: calls.append(1) or len(batches)}
+        ui.session, ui.scheduler, {"count": lambda _, batches: calls.append(1) or len(batches)}
     )
     open_in(trace, [trace.reader.read([0])])
     settled()
@@ -42,7 +42,7 @@ def test_nothing_is_computed_until_wanted(ui, open_in, settled, trace, qtbot):
 
 
 def test_more_waves_make_a_new_answer(ui, open_in, settled, trace, qtbot):
-    shared = SharedResults(ui.session, ui.tasks, {"count": lambda _, batches: len(batches)})
+    shared = SharedResults(ui.session, ui.scheduler, {"count": lambda _, batches: len(batches)})
     open_in(trace, [trace.reader.read([0])])
     shared.want("count")
     qtbot.waitUntil(lambda: shared.cell("count").value == 1)
@@ -64,7 +64,7 @@ def test_while_waves_stream_in_an_arrival_costs_what_arrived(ui, open_in, trace,
         return looks[-1]
 
     alone = replace(BRANCHES, map=note)
-    shared = SharedResults(ui.session, ui.tasks, {"branches": alone, "together": look})
+    shared = SharedResults(ui.session, ui.scheduler, {"branches": alone, "together": look})
     ui.session.busy.set((Stage("Reading waves", 0, len(trace.waves)),))
     open_in(trace, [trace.reader.read([0])])
     shared.want("branches")
@@ -72,7 +72,7 @@ def test_while_waves_stream_in_an_arrival_costs_what_arrived(ui, open_in, trace,
     rows = range(12)  # the others are missing: the reader was stopped
 
     def rest():
-        qtbot.waitUntil(lambda: ui.tasks.idle and shared.idle)
+        qtbot.waitUntil(lambda: ui.scheduler.is_idle)
 
     for row in rows[1:]:
         rest()
@@ -90,7 +90,7 @@ def test_while_waves_stream_in_an_arrival_costs_what_arrived(ui, open_in, trace,
 
 
 def test_another_capture_forgets_the_answer(ui, open_in, settled, trace, qtbot):
-    shared = SharedResults(ui.session, ui.tasks, {"count": lambda _, batches: len(batches)})
+    shared = SharedResults(ui.session, ui.scheduler, {"count": lambda _, batches: len(batches)})
     open_in(trace, [trace.reader.read([0])])
     shared.want("count")
     qtbot.waitUntil(lambda: shared.cell("count").value == 1)
@@ -101,7 +101,7 @@ def test_another_capture_forgets_the_answer(ui, open_in, settled, trace, qtbot):
 def test_what_only_sleeping_panels_want_waits_until_one_of_them_is_seen(ui, open_in, trace, qtbot):
     calls = []
     shared = SharedResults(
-        ui.session, ui.tasks, {"count": lambda _, batches: calls.append(1) or len(batches)}
+        ui.session, ui.scheduler, {"count": lambda _, batches: calls.append(1) or len(batches)}
     )
     panels = [Panel(ui), Panel(ui)]
     for panel in panels:
@@ -121,7 +121,7 @@ def test_what_only_sleeping_panels_want_waits_until_one_of_them_is_seen(ui, open
 
 
 def test_what_somebody_wants_who_is_no_panel_is_always_computed(ui, open_in, trace, qtbot):
-    shared = SharedResults(ui.session, ui.tasks, {"count": lambda _, batches: len(batches)})
+    shared = SharedResults(ui.session, ui.scheduler, {"count": lambda _, batches: len(batches)})
     panel = Panel(ui)
     panel.visibility.allow_sleep()
     open_in(trace, [trace.reader.read([0])])
@@ -132,7 +132,7 @@ def test_what_somebody_wants_who_is_no_panel_is_always_computed(ui, open_in, tra
 
 def test_an_unknown_result_is_an_error(ui):
     with pytest.raises(KeyError):
-        SharedResults(ui.session, ui.tasks, {}).want("nothing")
+        SharedResults(ui.session, ui.scheduler, {}).want("nothing")
 
 
 def test_garbage_is_collected_in_no_thread_but_the_window_s(ui, settled):

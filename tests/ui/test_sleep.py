@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -20,12 +20,11 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
-from rcv_py.ui.core.visibility import WAKE_MS, WHEN_IDLE
+from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shot import Shot, take
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
-REST_MS = 3_600_000  # calls that come later than that: none, however long a slow job rests
 BEHIND = ("hotspot", "explorer", "summary", "flamegraph", "why", "loops", "distribution", "trust")
 
 
@@ -73,12 +72,9 @@ class Watch:
         self.jobs: Counter[str] = Counter()
         run = Tasks.run
 
-        def counted(
-            tasks: Tasks, owner: Any, job: Any, done: Any, topic: str = "", *, visibility: Any = None
-        ) -> None:
-            if not (isinstance(owner, Panel) and owner.visibility.is_asleep):
-                self.jobs[getattr(owner, "panel_id", type(owner).__name__)] += 1
-            run(tasks, owner, job, done, topic, visibility=visibility)
+        def counted(tasks: Tasks, owner: Any, *others: Any, **options: Any) -> None:
+            self.jobs[getattr(owner, "panel_id", type(owner).__name__)] += 1
+            run(tasks, owner, *others, **options)
 
         monkeypatch.setattr(Tasks, "run", counted)
 
@@ -139,8 +135,9 @@ def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(
 def test_what_was_put_off_last_is_done_last(panel: Panel) -> None:
     """A clock range is set, reset and set again: its job must not be muted by that of the whole capture."""
     done: list[str] = []
+    requests = {name: panel.request(partial(done.append, name)) for name in ("range", "whole")}
     for name in ("range", "whole", "range"):
-        panel.visibility.on_wake(name, lambda name=name: done.append(name))  # type: ignore[misc]
+        requests[name].now()
     panel.visibility.keep_awake()
     assert done == ["whole", "range"]
 
@@ -159,7 +156,7 @@ def test_a_shared_result_waits_until_somebody_sees_a_panel_that_wants_it(
 ) -> None:
     calls: list[int] = []
     jobs = {"count": lambda _, batches: calls.append(1) or len(batches)}
-    shared = SharedResults(ui.session, ui.tasks, jobs)
+    shared = SharedResults(ui.session, ui.scheduler, jobs)
     trace = open_trace(SAMPLE)
     open_in(trace, [trace.reader.read([0])])
     shared.want("count", panel.visibility)
@@ -212,19 +209,9 @@ def test_raising_a_tab_runs_its_jobs_once_and_soon(
         app.ui.session.wave_loaded()
         QApplication.processEvents()
     watch = Watch(monkeypatch)
-    dock, rests = app.window.workspace.docks[name], set[int]()
-
-    def all_run() -> bool:
-        timers = [] if dock.made is None else dock.made.findChildren(QTimer)
-        rests.update(
-            timer.interval() for timer in timers if timer.isActive() and timer.objectName() != WHEN_IDLE
-        )
-        return watch.jobs[name] == jobs
-
     app.window.workspace.show_panel(name)
-    qtbot.waitUntil(all_run)
-    assert max(rests, default=0) <= WAKE_MS, "soon: nothing rests before"
-    settle(app, qtbot, REST_MS)
+    qtbot.waitUntil(lambda: watch.jobs[name] == jobs)
+    settle(app, qtbot)
     assert watch.jobs[name] == jobs
 
 
@@ -236,7 +223,7 @@ def test_going_behind_a_tab_again_ends_it(opened: App, qtbot: QtBot, monkeypatch
     settle(app, qtbot)
     watch = Watch(monkeypatch)
     app.ui.session.wave_loaded()
-    settle(app, qtbot, REST_MS)
+    settle(app, qtbot)
     assert watch.jobs["hotspot"], "what is seen looks again"
     assert not watch.jobs["summary"]
 
@@ -302,7 +289,7 @@ def test_the_picture_of_a_panel_behind_a_tab_shows_it_computed(
     assert not QImage(str(tmp_path / "summary.png")).isNull()
     summary = panel_of(app, "summary")
     assert summary.summary is not None
-    assert not summary.visibility._on_wake
+    assert not app.ui.scheduler.is_pending(summary)
     assert not app.ui.tasks.is_busy(summary)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -30,7 +29,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.state import running
+from rcv_py.state import incremental
 from rcv_py.state.selection import Selection
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
@@ -75,19 +74,17 @@ def loader(qtbot: QtBot, capture: Trace, ui: UiContext, monkeypatch: pytest.Monk
 
 def opened(qtbot: QtBot, loader: Loader, ui: UiContext, *panels: QWidget) -> WaveStore:
     loader.open(Path())
-    settle(qtbot, loader, ui, *panels)
+    settle(qtbot, loader, ui)
     store = ui.session.store
     assert store is not None
     return store
 
 
-def settle(qtbot: QtBot, loader: Loader, ui: UiContext, *panels: QWidget) -> None:
+def settle(qtbot: QtBot, loader: Loader, ui: UiContext) -> None:
     """Wait until nothing is read or computed, and no panel is about to ask."""
 
     def is_at_rest() -> bool:
-        timers = (timer for panel in panels for timer in panel.findChildren(QTimer))
-        is_idle = loader.idle and ui.tasks.idle and ui.results.idle and not ui.session.busy.value
-        return is_idle and not any(timer.isActive() for timer in timers)
+        return loader.idle and ui.scheduler.is_idle and not ui.session.busy.value
 
     qtbot.waitUntil(is_at_rest)
 
@@ -117,7 +114,7 @@ def test_waves_in_sight_come_back_as_far_as_there_is_room_and_others_are_not_hel
     for middle in (300, 100):  # looking elsewhere, and back
         store.that_fit(range(WAVES - 1, -1, -1))
         ui.session.set_view(TimeWindow(middle - 20, middle + 20))
-        settle(qtbot, loader, ui, panel)
+        settle(qtbot, loader, ui)
     (seen,) = ui.session.looked_at.value
     assert store.is_settled(seen)
     assert store.nbytes <= store.budget
@@ -135,7 +132,7 @@ def test_totals_and_filters_count_waves_that_left_the_memory(
     stages = []
     ui.session.busy.watch(note := Stages(ui, stages).note)
     ui.session.clock_range.set(EVER)
-    settle(qtbot, loader, ui, panel)
+    settle(qtbot, loader, ui)
     assert np.array_equal(panel.plot.bins.cycles, whole.cycles)
     assert panel.note.text() == ""
     assert AGAIN in stages, "the status bar says what is done"
@@ -167,12 +164,12 @@ def test_cancelling_it_says_how_many_do_not_count(
 
     monkeypatch.setattr(reduce.SlabCache, "map_slab", cancelled)
     ui.session.clock_range.set(EVER)
-    settle(qtbot, loader, ui, panel)
+    settle(qtbot, loader, ui)
     assert looks["parcels"] == 1, "it ends between two parcels"
     assert panel.note.text() == f"partial: {WAVES - HELD} waves not read again"
     monkeypatch.undo()
     panel.scope.currentIndexChanged.emit(0)  # whatever asks next
-    settle(qtbot, loader, ui, panel)
+    settle(qtbot, loader, ui)
     assert panel.note.text() == ""
 
 
@@ -225,7 +222,7 @@ def test_causes_of_one_execution_say_how_many_waves_beside_it_do_not_count(
     tokens = everything.waves[0].tokens
     line = int(tokens.line[np.argmax(tokens.stall)])
     ui.session.select(Selection(seen, line, 0))
-    settle(qtbot, loader, ui, panel)
+    settle(qtbot, loader, ui)
     assert panel.facts is not None
     assert panel.facts.causes
     (said,) = panel.facts.doubts
@@ -234,7 +231,7 @@ def test_causes_of_one_execution_say_how_many_waves_beside_it_do_not_count(
     store.add(everything)
     ui.session.wave_loaded()
     panel._compute()
-    settle(qtbot, loader, ui, panel)
+    settle(qtbot, loader, ui)
     assert not panel.facts.doubts
 
 
@@ -278,7 +275,7 @@ def test_waves_are_mapped_where_they_are_read_while_panels_are_in_front(
             here.update(one.row for one in parcel.tokens.waves)
             yield parcel
 
-    monkeypatch.setattr(running, "alone", counted)
+    monkeypatch.setattr(incremental, "alone", counted)
     hotspot_, overview = HotspotPanel(ui), OverviewPanel(ui)
     overview.strip.resize(300, 40)
     names = ("branches", "waits", "loops", "populations", "memory", "kinds", "health")
@@ -290,11 +287,11 @@ def test_waves_are_mapped_where_they_are_read_while_panels_are_in_front(
     assert hotspot_.plot.bins is not None
     assert overview.strip.sums is not None
     answers = {name: ui.results.cell(name).value for name in names}
-    later = SharedResults(ui.session, ui.tasks)
+    later = SharedResults(ui.session, ui.scheduler)
     store._running.clear()  # as if nobody had asked before
     for name in names:
         later.want(name)
-        qtbot.waitUntil(lambda: ui.tasks.idle and later.idle)
+        qtbot.waitUntil(lambda: ui.scheduler.is_idle)
         assert not differences(answers[name], later.cell(name).value), name
     assert here
     del wishes

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
-from shiboken6 import isValid
 
 from rcv_py.ui.app import App, start
-from rcv_py.ui.core.visibility import WHEN_IDLE
 from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +24,6 @@ CALM = {  # settings of windows in tests
 }
 LOOK_MS = 10  # between looks at jobs that run
 RESTS = 2  # looks in a row at which nothing was to be done
-SOON_MS = 100  # calls that come later are those of a slow job that rests, or end a message
 
 
 @contextmanager
@@ -62,42 +59,17 @@ def window(
     assert not errors, errors
 
 
-def is_at_rest(app: App, soon_ms: int = SOON_MS) -> bool:
-    """Whether nothing is being read or computed, and no call is about to be made."""
-    return _busy_ms(app, _timers(app), soon_ms) is None
-
-
-def _timers(app: App) -> list[QTimer]:
-    """The timers of a window whose calls are waited for; Qt asks all objects of a window for them."""
-    return [timer for timer in app.window.findChildren(QTimer) if timer.objectName() != WHEN_IDLE]
-
-
-def _busy_ms(app: App, timers: Iterable[QTimer], soon_ms: int) -> int | None:
-    """How long to wait before looking again whether all is at rest; None: it is."""
-    if not app.window.idle:
-        return LOOK_MS
-    left = [timer.remainingTime() for timer in timers if isValid(timer)]
-    return min((max(1, one) for one in left if 0 <= one <= soon_ms), default=None)
-
-
-def settle(app: App, qtbot: object, soon_ms: int = SOON_MS) -> None:
-    """Wait until nothing is left to do within a time, and what is shown is painted.
-
-    Timers are looked for before what may be the last look; until then those are asked that were there.
-    """
+def settle(app: App, qtbot: object) -> None:
+    """Wait until nothing is left to do, and what is shown is painted."""
     end = monotonic() + HANG_S
     rests = 0
-    timers: Iterable[QTimer] = ()
     while rests < RESTS:
-        if rests == RESTS - 1:
-            timers = _timers(app)
-        left = _busy_ms(app, timers, soon_ms)
-        if left is None:
+        if app.window.idle:
             QApplication.processEvents()  # what is delivered here may ask for more
             rests += 1
         else:
             assert monotonic() < end, "the window does not come to rest"
-            qtbot.wait(left)  # type: ignore[attr-defined]
+            qtbot.wait(LOOK_MS)  # type: ignore[attr-defined]
             rests = 0
 
 

@@ -20,9 +20,8 @@ from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.text import plural, translated
 from rcv_py.features.compare.result import change_table, listing_table
 from rcv_py.model.trace import Trace
-from rcv_py.state.running import AnswerFlag
+from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Baseline
-from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet
@@ -190,7 +189,7 @@ class ComparePanel(TablePanel[Comparison]):
         self.flame = FlameView(ui.theme)
         self.flame.setAccessibleName(translated("Differential flamegraph"))
         self.remembered = {"by": self.mode, "only": self.only, "table": self.view}
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._request = self.request(self._compute, STREAM_MS)
         self.ways = QStackedWidget()
         for way in (self.view, self.flame):
             self.ways.addWidget(way)
@@ -206,7 +205,7 @@ class ComparePanel(TablePanel[Comparison]):
         self.replicate.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         session.baseline.watch(self._open)
         self._flag = AnswerFlag()
-        self._arrivals = Arrivals(self, session, self._more_waves)
+        self._request.follow_doublings()
         self.ui.theme.changed.connect(self._show_verdict)
         self.mode.currentIndexChanged.connect(self._show_mode)
         self.only.toggled.connect(self._filter)
@@ -218,7 +217,6 @@ class ComparePanel(TablePanel[Comparison]):
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._stream.reset()
         self.result = None
         self.flame.show_scene(None)
         self.view.rows = None
@@ -227,22 +225,14 @@ class ComparePanel(TablePanel[Comparison]):
             self.empty.say(NO_TRACE if trace is None else NO_BASELINE)
             return
         self.empty.say(READING)
-        self._more_waves()
+        self._request.ask()
 
-    def _more_waves(self) -> None:
-        store = self.session.store
-        if self.session.baseline.value is None or store is None:
-            return
-        if store.batches or len(store.trace.waves) <= len(store.missing):
-            self._stream.ask()
-
-    def _compute(self) -> None:
-        if self.visibility.is_asleep:
-            self.visibility.on_wake(self._stream, self._stream.ask)
-            return
+    def _compute(self) -> bool:
         trace, store, baseline = self.session.trace.value, self.session.store, self.session.baseline.value
         if trace is None or store is None or baseline is None:
-            return
+            return False
+        if not store.batches and len(trace.waves) > len(store.missing):
+            return False
         read, costs = self.session.snapshot(), baseline.costs
         self._flag.end()
         flag = self._flag = AnswerFlag()
@@ -254,7 +244,8 @@ class ComparePanel(TablePanel[Comparison]):
             return comparison, show(comparison)
 
         by = self.by
-        self.run_job(job, lambda answer: self._take(by, *answer), stream=self._stream)
+        self._request.run(job, lambda answer: self._take(by, *answer))
+        return True
 
     def _job(self, by: str) -> Callable[[Comparison], Shown]:
         """Return a function that makes the rows or the scene of a mode."""

@@ -67,8 +67,8 @@ class CountersPanel(CurvePanel):
         self._is_filling = False
         self._drawn: set[str] = set()
         self._colors: dict[str, int] = {}  # numbers of the palette
-        self._wanted = self.coalesced(self._compute)
-        self._redraw = self.coalesced(self._draw)
+        self._wanted = self.request(self._compute)
+        self._redraw = self.request(self._draw)
         everyone = (("All engines", EVERY, "Sum over all shader engines."),)
         self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.now)
         everyone = (("All units", EVERY, "Sum over all compute units."),)
@@ -104,7 +104,6 @@ class CountersPanel(CurvePanel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.answer = None
-        self._wanted.reset()
         self.plot.set_curves((), "")
         self.say("")
         has_any = trace is not None and bool(trace.counters or trace.spm)
@@ -122,7 +121,7 @@ class CountersPanel(CurvePanel):
         before = self.answer
         known = before.counters if before is not None and before.trace is trace else None
         engines, units = self._places("engine"), self._places("unit")
-        self.run_job(lambda: _computed(trace, known, texts, engines, units), self._take, stream=self._wanted)
+        self._wanted.run(lambda: _computed(trace, known, texts, engines, units), self._take)
 
     def _places(self, choice: str) -> list[int] | None:
         value = self.chosen(choice)

@@ -51,7 +51,7 @@ class EventsPanel(TablePanel[EventTable]):
         self.remembered = {"columns": self.view, "filter": self.filter}
         self._rows = WithEmptyState(self.view)
         self.empty = page(self, bar((self.bar, 1), self.note, self.filter), (self._rows, 1))
-        self._soon = self.coalesced(self._compute)
+        self._soon = self.request(self._compute)
         ui.results.cell("markers").watch(self._soon.ask)
         self.filter.changed.connect(self._narrow)
         self.bar.edited.connect(self._search)
@@ -81,7 +81,7 @@ class EventsPanel(TablePanel[EventTable]):
         trace, spans = self.session.trace.value, self.ui.results.cell("markers").value
         if trace is None or not has(trace, Affects.MARKERS) or (trace.shader_data and spans is None):
             return  # events are shown once, when they are complete
-        self.run_job(lambda: event_table(trace, spans), self._take, stream=self._soon)
+        self._soon.run(lambda: event_table(trace, spans), self._take)
 
     def _show_again(self) -> None:
         """Show the same rows in the current unit."""

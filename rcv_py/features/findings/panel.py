@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QRectF,
     QSize,
     Qt,
-    QTimer,
     QUrl,
     Signal,
 )
@@ -64,9 +63,9 @@ from rcv_py.ui.core.plain_text import (
     tooltip,
     with_tip,
 )
+from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.core.visibility import WHEN_IDLE
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
@@ -431,9 +430,7 @@ class TriagePanel(Panel):
         self.list.asked.connect(self.go)
         self.list.copied.connect(self.copy_one)
         self.page.anchorClicked.connect(self._clicked)
-        self._due = QTimer(self, singleShot=True, interval=PREDICT_MS)
-        self._due.setObjectName(WHEN_IDLE)
-        self._due.timeout.connect(self._predict)
+        self._due = self.request(self._predict, PREDICT_MS, priority=Priority.BACKGROUND)
         ui.session.trace.watch(self._open)
         ui.results.cell(RESULT).watch(self._take)
         ui.settings.cell(SETTING).watch(self._take)
@@ -482,9 +479,9 @@ class TriagePanel(Panel):
 
     def _take(self) -> None:
         self.findings = self.ui.results.cell(RESULT).value
-        self._due.stop()
+        self._due.cancel()
         if self.findings is not None and self.ui.settings[SETTING] and compiles():
-            self._due.start()
+            self._due.ask(PREDICT_MS)
         self._show()
 
     def _predict(self) -> None:
@@ -492,10 +489,8 @@ class TriagePanel(Panel):
         trace, store, found = self.session.trace.value, self.session.store, self.findings
         if trace is None or store is None or found is None or found is not self.ui.results.cell(RESULT).value:
             return
-        if self.puts_off(self._due.start):
-            return
-        if self.session.is_streaming or not self.ui.tasks.idle:
-            self._due.start()
+        if self.session.is_streaming:
+            self._due.ask(PREDICT_MS)
             return
         held = store.batches
 
@@ -509,7 +504,7 @@ class TriagePanel(Panel):
                 self.findings = made
                 self._show()
 
-        self.run_job(job, take, "predictions")
+        self._due.run(job, take)
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -622,16 +617,16 @@ class TriagePanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands that open the page and copy its contents."""
         return commands("Analyze", (
             ("triage.show", "What to look at first", "F4",
-             late.then(cls.come),
+             lazy.with_panel(cls.come),
              "Show the findings: patterns that cost cycles, with evidence and a remedy.",
              lambda: "" if ui.session.trace.value is not None else NOTHING_OPEN),
-            ("triage.copy", "Copy findings as Markdown", "Ctrl+Alt+Shift+F", late.then(cls.copy_all),
+            ("triage.copy", "Copy findings as Markdown", "Ctrl+Alt+Shift+F", lazy.with_panel(cls.copy_all),
              "Copy all findings with their evidence, to paste into a ticket.",
-             lambda: "" if late.now is not None and late.now.has_findings else "There are no findings."),
+             lambda: "" if (panel := lazy.existing) and panel.has_findings else "There are no findings."),
         ))  # fmt: skip
 
     def caption(self) -> str:

@@ -14,7 +14,6 @@ from rcv_py.base.text import percent, plural, translated
 from rcv_py.features.flame.head import FlameChoices, FlameCrumbs
 from rcv_py.features.flame.jobs import OF_MARKERS, Content, FlameChoice, scene_job
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet
@@ -61,8 +60,7 @@ class FlamegraphPanel(Panel):
         self._is_own_choice = False
         self._hovered: Hover | None = None
         self._matches = np.empty(0, dtype=np.int64)
-        self._wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._request = self.request(self._compute, STREAM_MS)
         way = row((self.crumbs, 3), (self.note, 2), (self.detail, 3), margins=(8, 0, 8, 4), spacing=8)
         self.legend = Legend()
         names = row((self.legend, 1), margins=(8, 0, 8, 2))
@@ -86,11 +84,11 @@ class FlamegraphPanel(Panel):
         self.ui.theme.changed.connect(self._show_legend)
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
-        session.clock_range.watch(self._wanted.ask)
-        self._arrivals = Arrivals(self, session, self._more_waves)
-        self.ui.settings.cell("isa.show_idle").watch(self._wanted.ask)
+        session.clock_range.watch(self._request.ask)
+        self._request.follow_doublings(self._counts_waves)
+        self.ui.settings.cell("isa.show_idle").watch(self._request.ask)
         for name in ("hidden", "markers"):
-            self.ui.results.cell(name).watch(self._wanted.ask)
+            self.ui.results.cell(name).watch(self._request.ask)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -101,7 +99,6 @@ class FlamegraphPanel(Panel):
         return FlameChoice(choices.content, choices.measure, choices.order, self._element)
 
     def _open(self) -> None:
-        self._stream.reset()
         self._element = -1
         self.view.show_scene(None)
         self._tell()
@@ -121,11 +118,10 @@ class FlamegraphPanel(Panel):
             self.want_result("hidden")
         if content is Content.SANDWICH:
             self._element = place_of(self.session)
-        self._compute()
+        self._request.now()
 
-    def _more_waves(self) -> None:
-        if self.wanted.content is Content.MARKED or self.session.clock_range.value is not None:
-            self._stream.ask()
+    def _counts_waves(self) -> bool:
+        return self.wanted.content is Content.MARKED or self.session.clock_range.value is not None
 
     def _compute(self) -> None:
         wanted, results = self.wanted, self.ui.results
@@ -139,7 +135,7 @@ class FlamegraphPanel(Panel):
         trace = self.session.trace.value
         if job is None or trace is None or not len(trace.code):
             return
-        self.run_job(job, lambda scene: self._take(wanted, scene), stream=self._stream)
+        self._request.run(job, lambda scene: self._take(wanted, scene))
 
     def _take(self, wanted: FlameChoice, scene: FlameScene | None) -> None:
         if wanted != self.wanted:
@@ -199,7 +195,7 @@ class FlamegraphPanel(Panel):
     def _center(self, element: int) -> None:
         if element >= 0 and element != self._element:
             self._element = element
-            self._wanted.ask()
+            self._request.ask()
 
     def _mark_selected(self) -> None:
         if self.view.scene is not None:
@@ -247,7 +243,7 @@ class FlamegraphPanel(Panel):
         self.choices.contents.choose(Content.SANDWICH.value)
         self.choices.offer(not scene.trace.has_thread_trace)
         self._element = int(key(int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])))
-        self._compute()
+        self._request.now()
 
     # -- searching ----------------------------------------------------------------------------------
 

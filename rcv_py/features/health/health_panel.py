@@ -110,7 +110,7 @@ class HealthPanel(Panel):
         super().__init__(ui)
         self.notes: tuple[HealthNote, ...] | None = None
         self.cards: list[NoteCard] = []
-        self._card_soon = self.coalesced(self._show_card)
+        self._card_soon = self.request(self._show_card)
         self.verdict, self.partial = PlainLabel(role="heading"), PlainLabel(role="muted")
         self.verdict.setAccessibleName(translated("Verdict"))
         tip = f"Copy an input file for rocprofv3 that records this kernel again, better: {command_line()}"

@@ -32,7 +32,7 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
         self.view = self.rows_view("Problems", Elastic("text", "hint", 240, 1400), severity=self._paint_icon)
         self.view.opened.connect(self._copy)
         self.empty = page(self, self.view)
-        self._soon = self.coalesced(self._refresh)
+        self._soon = self.request(self._refresh)
         self.session.problems.watch(self._soon.ask)
         self._start()
 

@@ -12,7 +12,6 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import with_tip
-from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.widgets.parts import PartedPanel
 
 EVERY_MS = 120
@@ -41,8 +40,8 @@ class FilesPanel(PartedPanel):
             QLineEdit(placeholderText=translated("Filter files and lines"), clearButtonEnabled=True), tip
         )
         self.field.setAccessibleName(translated("Filter files and lines"))
-        self._soon = Coalesce(self, self._filter, EVERY_MS, visibility=self.visibility)
-        self.field.textChanged.connect(self._soon.ask)
+        self._soon = self.request(self._filter, EVERY_MS, always_rests=True)
+        self.field.textChanged.connect(self._soon.update)
         column(boxed(row(self.choice, (self.field, 1), margins=BAR, spacing=4)), (self.stack, 1), of=self)
 
     def focus_search(self) -> bool:

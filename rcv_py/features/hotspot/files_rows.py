@@ -170,7 +170,6 @@ class TopLinesPanel(TablePanel[Ranking]):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.result = None
-        self._costs.reset()
         missing = trace is None or not len(trace.code)
         self.empty.say(self.reason(NO_COST) if missing else "")
         if not missing:
@@ -188,7 +187,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         how = self.session.source_cost.value
         file, wanted = self._wanted_file(), self._filter
         self._shown_file = file
-        self.run_job(lambda: ranking(trace, cost(), how, file, wanted), self._take, stream=self._costs.stream)
+        self._costs.run(lambda: ranking(trace, cost(), how, file, wanted), self._take)
 
     def set_filter(self, text: str) -> None:
         """Rank only lines with this text in their place or code; "" for all."""

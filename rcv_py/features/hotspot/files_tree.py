@@ -76,7 +76,6 @@ class FileTreePanel(Panel):
     def _open(self) -> None:
         missing = self.why_missing("code")
         self.empty.say(missing)
-        self._costs.reset()
         self.note.setVisible(not missing and not has_sources(self.session.trace.value))
         if not missing:
             self._compute()
@@ -96,7 +95,7 @@ class FileTreePanel(Panel):
             )
             return matching(root, wanted, trace.sources) if wanted else root
 
-        self.run_job(tree, self._take, stream=self._costs.stream)
+        self._costs.run(tree, self._take)
 
     def set_filter(self, text: str) -> None:
         """Show only places with the text in their name, path or line, and their parents; "" for all."""

@@ -101,31 +101,29 @@ class HotspotPanel(Panel):
         self.remembered = {"scope": self.scope}
         self._counted_of: int | None = None  # the shader engine
         self._by_row: HotspotBins | None = None  # data of the bars
-        self._wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._request = self.request(self._compute, STREAM_MS)
         self.empty = page(self, bar((self.legend, 1), self.note, self.scope), (self.plot, 1))
         self.plot.chosen.connect(self._choose)
-        self.scope.currentIndexChanged.connect(self._compute)
+        self.scope.currentIndexChanged.connect(self._request.now)
         ui.theme.changed.connect(self._show_legend)
         self.session.trace.watch(self._open)
         self.session.selection.watch(self._follow)
-        self.session.loaded.watch(self._stream.ask)
+        self.session.loaded.watch(self._request.update)
         for cell in (self.session.clock_range, ui.settings.cell("hotspot.bins")):
-            cell.watch(self._wanted.ask)
+            cell.watch(self._request.ask)
         self._open()
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         trace = self.session.trace.value
-        self._stream.reset()
         self.plot.select(-1)
         missing = self.why_missing("code")
         self.plot.clear()
         self.empty.say(missing)
         if trace is not None and not missing:
             self.scope.setVisible(len(ascending(trace.waves.se)) > 1)
-            self._compute()
+            self._request.now()
 
     def _engine(self) -> int | None:
         wave = self.session.selection.value.wave
@@ -147,7 +145,7 @@ class HotspotPanel(Panel):
                 return static_bins(trace.code, len(trace.code))
             return ask(rows)
 
-        self.run_job(job, self._take, stream=self._stream if batches else None)
+        self._request.run(job, self._take, rests=bool(batches))
 
     def _say(self) -> None:
         store = self.session.store
@@ -189,7 +187,7 @@ class HotspotPanel(Panel):
 
     def _follow(self) -> None:
         if self._counted_of != self._engine():
-            self._wanted.ask()
+            self._request.ask()
         selection = self.session.selection.value
         line = -1 if selection.line is None else selection.line
         first, stop = selection.lines or (line, line + 1)

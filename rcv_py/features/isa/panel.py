@@ -143,7 +143,6 @@ class IsaPanel(CodePanel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._rows = None
-        self._updates.reset()
         self._cost_key = self._arrow_key = ()
         self._followed = None
         missing = self.why_missing("code")
@@ -171,7 +170,7 @@ class IsaPanel(CodePanel):
         def rows() -> IsaRows:
             return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode, live(trace.code))
 
-        self.run_job(rows, self._take_rows, "costs", stream=self._updates.stream)
+        self._updates.run(rows, self._take_rows)
 
     def _live(self) -> Callable[[CodeTable], LiveRegisters | None]:
         """Return a function for a thread that returns the held registers, or None if they are hidden."""
@@ -470,15 +469,15 @@ class IsaPanel(CodePanel):
     # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands that step through the hottest rows, and choose bars, arrows and folds."""
         settings = ui.settings
 
         def no_cost() -> str:
-            return "" if late.now is not None and late.now.has_cost else NO_COST
+            return "" if lazy.existing is not None and lazy.existing.has_cost else NO_COST
 
         def no_rows() -> str:
-            return "" if late.now is not None and late.now.has_rows else NO_ROWS
+            return "" if lazy.existing is not None and lazy.existing.has_rows else NO_ROWS
 
         def choose(panel: Self) -> None:
             panel.view.header.popup(panel.view.header.menu())
@@ -492,38 +491,38 @@ class IsaPanel(CodePanel):
         return (
             *commands("Go/Code", (
                 ("isa.next_hottest", "Next hottest instruction", "M",
-                 late.then(lambda panel: panel.step_hottest(+1)),
+                 lazy.with_panel(lambda panel: panel.step_hottest(+1)),
                  "Select the instruction that costs most after the selected one.", no_cost),
                 ("isa.previous_hottest", "Previous hottest instruction", "Shift+M",
-                 late.then(lambda panel: panel.step_hottest(-1)),
+                 lazy.with_panel(lambda panel: panel.step_hottest(-1)),
                  "Select the instruction that costs most before the selected one.", no_cost),
             )),
             *walk_commands(
-                lambda: None if late.now is None else late.now.walk,
-                lambda action: late.then(lambda panel: action(panel.walk)),
+                lambda: None if lazy.existing is None else lazy.existing.walk,
+                lambda action: lazy.with_panel(lambda panel: action(panel.walk)),
             ),
             *commands("Analyze/Listing", (
-                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O", late.then(choose),
+                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O", lazy.with_panel(choose),
                  "Show the menu of the header: columns, latency mode, arrows, bars, folds.", no_rows),
                 ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A",
-                 late.then(lambda panel: panel.next_annotation()),
+                 lazy.with_panel(lambda panel: panel.next_annotation()),
                  "Show something else in the bars beside the instructions.", no_rows),
                 ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S",
-                 late.then(lambda panel: panel.next_scale()),
+                 lazy.with_panel(lambda panel: panel.next_scale()),
                  "Draw the bars beside the instructions on another scale.", no_rows),
                 ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W",
-                 late.then(lambda panel: panel.next_arrows()),
+                 lazy.with_panel(lambda panel: panel.next_arrows()),
                  "Show arrows of waits, of branches, both or none.", no_rows),
                 ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-",
-                 late.then(lambda panel: panel.view.fold_all()),
+                 lazy.with_panel(lambda panel: panel.view.fold_all()),
                  "Show each block as one row.", no_rows),
                 ("isa.unfold_all", "Unfold all blocks", "Ctrl+Alt+=",
-                 late.then(lambda panel: panel.view.fold_all(False)),
+                 lazy.with_panel(lambda panel: panel.view.fold_all(False)),
                  "Show every instruction.", no_rows),
                 ("isa.fold_cold", "Fold cold blocks", "Ctrl+Alt+F",
-                 late.then(lambda panel: panel.view.fold_cold(settings["isa.cold_permille"] / 1000)),
+                 lazy.with_panel(lambda panel: panel.view.fold_cold(settings["isa.cold_permille"] / 1000)),
                  "Fold what never ran or costs next to nothing, and unfold the rest.", no_rows),
-                ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", late.then(other_folds),
+                ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", lazy.with_panel(other_folds),
                  "Change what is folded: basic blocks, or everything from a label to the next.", no_rows),
             )),
             Command(id="isa.color_text", title="Colour instructions by unit", menu="Analyze/Listing",

@@ -95,20 +95,19 @@ class DistributionPanel(Panel):
         self.scale = ChoiceBox("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
         self.group = ChoiceBox("What splits the bars", GROUP_NAMES)
         self.faster, self.slower = QToolButton(), QToolButton()
-        self._wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._request = self.request(self._compute, STREAM_MS)
         boxes = {"measure": self.measure, "scale": self.scale, "group": self.group}
         self.remembered = {**boxes, "table": self.table}
         for box in boxes.values():
             box.currentIndexChanged.connect(self._choices_changed)
         self._lay_out()
         self.plot.chosen.connect(self._list_bin)
-        self.plot.bars_changed.connect(lambda _: self._wanted.ask())
+        self.plot.bars_changed.connect(lambda _: self._request.ask())
         self.table.chosen.connect(self._go)
         self.session.trace.watch(self._open)
         self.session.selection.watch(self._follow)
-        for cell in (self.session.loaded, self.session.waves):
-            cell.watch(self._more_waves)
+        self.session.loaded.watch(self._more_waves)
+        self.session.waves.watch(self._request.ask)
         ui.theme.changed.connect(self._restyle)
         ui.settings.cell(UNITS).watch(self._show_again)
         self._restyle()
@@ -135,9 +134,8 @@ class DistributionPanel(Panel):
 
     def _open(self) -> None:
         self._shown = None
-        self._stream.reset()
         self._show(None)
-        self._wanted.ask()
+        self._request.ask()
 
     def _line(self) -> int | None:
         trace, line = self.session.trace.value, self.session.selection.value.line
@@ -153,24 +151,24 @@ class DistributionPanel(Panel):
         )
 
     def _more_waves(self) -> None:
-        store = self.session.store
-        if self._line() is not None and store is not None:
-            (self._wanted if store.is_complete else self._stream).ask()
+        if self._line() is not None:
+            self._request.update()
 
-    def _compute(self) -> None:
+    def _compute(self) -> bool:
         trace, store = self.session.trace.value, self.session.store
         line, wanted = self._line(), self._want()
         if trace is None or store is None or line is None or not store.batches:
             self._show(None)
-            return
-        name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
+            return False
+        name, ways = self.session.waves.value, self.ui.results.populations.of(self.session.snapshot())
         ask = self.incremental("hits", hits_of(line), line)
 
         def job() -> tuple[int, DistributionView]:
             hits = ask(ways(name).rows)
             return line, distribution_view(hits, wanted, trace.architecture.base_clock)
 
-        self.run_job(job, self._take, stream=self._stream)
+        self._request.run(job, self._take)
+        return True
 
     def _take(self, answer: tuple[int, DistributionView]) -> None:
         line, view = answer
@@ -250,7 +248,7 @@ class DistributionPanel(Panel):
         if self._line() != known or is_other_wave or is_back:
             if self._line() != known:
                 self._bin = -1
-            self._wanted.ask()
+            self._request.ask()
         else:
             self._mark()
 
@@ -290,7 +288,7 @@ class DistributionPanel(Panel):
     def _choices_changed(self) -> None:
         self.measure.setToolTip(tooltip(MEASURE_TEXT[self.measure.value]))
         self._bin = -1
-        self._wanted.ask()
+        self._request.ask()
 
     def _restyle(self) -> None:
         self.faster.setIcon(icon(self.ui.theme, "back"))

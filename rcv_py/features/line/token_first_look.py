@@ -53,18 +53,12 @@ class FirstLook(GrowingText):
 
     def _forget(self) -> None:
         self.hottest = self._of = None
-        self._costs.reset()
 
     def _compute(self) -> None:
         trace, cost = self._panel.session.trace.value, charged_job(self._ui)
         if trace is not None and cost is not None and self._is_wanted:
             take = partial(self._take, trace)
-            self._panel.run_job(
-                lambda: hottest(trace.code, cost(), MAX_INSTRUCTIONS),
-                take,
-                "hottest",
-                stream=self._costs.stream,
-            )
+            self._costs.run(lambda: hottest(trace.code, cost(), MAX_INSTRUCTIONS), take)
 
     def _take(self, trace: Trace, found: Hottest) -> None:
         self.hottest, self._of = found, trace

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
@@ -16,16 +16,15 @@ from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import plural, translated
 from rcv_py.features.line.token_first_look import FirstLook
-from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, tooltip
+from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
-from rcv_py.ui.core.visibility import WHEN_IDLE
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
@@ -57,14 +56,12 @@ class TokenDetailsPanel(Panel):
         self.facts: TokenFacts | None = None
         self.view: DistributionView | None = None  # of all executions
         self.causes: tuple[LineCause, ...] | None = None  # over all executions; None while unknown
-        self._all_of: int | None = None  # code row of the two fields above
+        self._all_of: tuple[int, int] | None = None  # code row of the two fields above, and number of waves
         self.replays: dict[int, dict[str, Prediction]] = {}  # by code row
         self._playing: int | None = None  # code row
         self._replay_text = ""  # text about that row
         self._flag = CancelFlag()  # of the replay
-        self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
-        self._idle.setObjectName(WHEN_IDLE)
-        self._idle.timeout.connect(self._play_when_idle)
+        self._idle = self.request(self._play_when_idle, IDLE_MS, priority=Priority.BACKGROUND)
         names = ("Selected instruction", "All executions of the instruction", "This execution", "If free")
         texts = (GrowingText(ui.session, ui.theme, name) for name in names)
         self.head, self.all, self.text, self.replay = texts
@@ -78,9 +75,9 @@ class TokenDetailsPanel(Panel):
         self.larger = QPushButton(translated("Larger"))
         self.speeds = {name: QPushButton(button_text(name.capitalize())) for name in SPEEDS}
         self._lay_out()
-        self._soon = self.coalesced(self._compute)
-        self._all_soon = self.coalesced(self._compute_all)
-        self._causes_soon = self.coalesced(self._compute_causes)
+        self._soon = self.request(self._compute)
+        self._all_soon = self.request(self._compute_all)
+        self._causes_soon = self.request(self._compute_causes)
         ui.session.trace.watch(self._forget_replays)
         for cell in (ui.session.trace, ui.session.selection):
             cell.watch(self._soon.ask)
@@ -90,7 +87,8 @@ class TokenDetailsPanel(Panel):
         ui.session.waves.watch(self._forget_all)
         ui.session.loaded.watch(self._more_waves)
         ui.results.cell("attribution").watch(self._causes_soon.ask)
-        self._arrivals = Arrivals(self, ui.session, self._wants_again)  # it may contain what covered a stall
+        for request in (self._soon, self._all_soon):  # new waves may contain what covered a stall
+            request.follow_doublings()
         self._computing = Computing(self, self._show)
         ui.settings.cell(UNITS).watch(self._show)
         ui.settings.cell("isa.description").watch(self._soon.ask)
@@ -99,7 +97,7 @@ class TokenDetailsPanel(Panel):
         self.chart.bars_changed.connect(self._forget_all)
         self.chart.chosen.connect(self._go_to_bar)
         self._restyle()
-        self._compute()
+        self._soon.now()
         self._all_soon.ask()
 
     def _lay_out(self) -> None:
@@ -149,16 +147,12 @@ class TokenDetailsPanel(Panel):
         if (self.facts is None or not self.facts.wave) and self.session.wave() is not None:
             self._soon.ask()
 
-    def _wants_again(self) -> None:
-        self._soon.ask()
-        self._forget_all()
-
     def _compute(self) -> None:
         job = self._job()
         if job is None:
             self._take(None)
         else:
-            self.run_job(job, self._take)
+            self._soon.run(job, self._take)
 
     def _take(self, facts: TokenFacts | None) -> None:
         self.facts = facts
@@ -230,10 +224,11 @@ class TokenDetailsPanel(Panel):
         if trace is None or store is None or line is None or not store.batches:
             self._all_of, self.view, self.causes = None, None, None
             return
-        if self._all_of == line:
+        known, self._all_of = self._all_of, (line, self._all_soon.waves)
+        if self._all_of == known:
             self._mark()
             return
-        self._all_of, self.view, self.causes = line, None, None
+        self.view, self.causes = None, None
         self.want_result("attribution")
         self._causes_soon.ask()
         wanted, ask, step = (
@@ -241,9 +236,7 @@ class TokenDetailsPanel(Panel):
             self.session.executions.of_line(line),
             trace.architecture.base_clock,
         )
-        self.run_job(
-            lambda: distribution_view(ask(), wanted, step), partial(self._take_all, line), "all executions"
-        )
+        self._all_soon.run(lambda: distribution_view(ask(), wanted, step), partial(self._take_all, line))
 
     def _take_all(self, line: int, view: DistributionView) -> None:
         if line == self._line():
@@ -257,7 +250,7 @@ class TokenDetailsPanel(Panel):
             return
         from rcv_py.analysis.attribution.of_line import causes_of  # noqa: PLC0415 - as above
 
-        self.run_job(lambda: causes_of(table, line), partial(self._take_causes, line), "causes")
+        self._causes_soon.run(lambda: causes_of(table, line), partial(self._take_causes, line))
 
     def _take_causes(self, line: int, causes: tuple[LineCause, ...]) -> None:
         if line == self._line():
@@ -334,7 +327,7 @@ class TokenDetailsPanel(Panel):
             self._flag.set()
             self._playing = None
         if found is None and not is_playing and not streams and self.ui.results.recordings(trace).is_ready:
-            self._idle.start()
+            self._idle.ask(IDLE_MS)
         text = replay_html(found, is_playing=is_playing, why_not=streams)
         if text != self._replay_text:
             self._replay_text = text
@@ -359,7 +352,7 @@ class TokenDetailsPanel(Panel):
 
         times = Times.of(trace, self.ui.settings)
         text, self.chart.times = FactsText(trace, facts, times), times
-        view = self.view if self._all_of == facts.line else None
+        view = self.view if self._all_of is not None and self._all_of[0] == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())
         spread = None if view is None else view.spread

@@ -45,7 +45,7 @@ class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
         self.view.setSortingEnabled(False)
         self._what: list[str] = []  # instruction of each place
         self.empty = page(self, self.view)
-        self._soon = self.coalesced(self._refresh)
+        self._soon = self.request(self._refresh)
         for cell in (ui.session.visited, ui.session.bookmarks):
             cell.watch(self._soon.ask)
         self._start()

@@ -6,7 +6,6 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.features.notes.search_result import HITS
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import field_column
@@ -29,13 +28,13 @@ class MatchesPanel(SearchedPanel[Hits]):
         self.view = self.rows_view("Hits of the search", Elastic("text", "text", 80, 4000))
         self.view.opens_by_key = True
         self.empty = page(self, self.view)
-        self._soon = Coalesce(self, self._search, EVERY_MS, visibility=self.visibility)
-        ui.results.cell("markers").watch(self._soon.ask)
+        self._soon = self.request(self._search, EVERY_MS, always_rests=True)
+        ui.results.cell("markers").watch(self._soon.update)
         self._start()
         self._search()
 
     def _open(self) -> None:
-        self._soon.ask()
+        self._soon.update()
 
     def next_hit(self) -> None:
         """Go to the next place that matches the search."""
@@ -52,7 +51,7 @@ class MatchesPanel(SearchedPanel[Hits]):
     # -- searching ----------------------------------------------------------------------------------
 
     def _narrow(self) -> None:
-        self._soon.ask()
+        self._soon.update()
 
     def _search(self) -> None:
         trace, query = self.session.trace.value, self.session.query.value

@@ -46,7 +46,7 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.empty = page(self, self.view)
-        self._soon = self.coalesced(self._refresh)
+        self._soon = self.request(self._refresh)
         ui.session.notes.shown.watch(self._soon.ask)
         ui.theme.changed.connect(self.view.refresh)
         self._start()

@@ -14,7 +14,7 @@ from rcv_py.base.text import translated
 from rcv_py.features.range.panel_text import COMPUTING, head_html, pair_html, tables_html
 from rcv_py.features.range.result import between_facts, range_table
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.running import AnswerFlag
+from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.wave_store import Snapshot
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, row
@@ -63,10 +63,10 @@ class ClockRangePanel(Panel):
         self.as_command.clicked.connect(self.copy_asked)
         buttons = boxed(row(self.copy, self.as_command, margins=(8, 4, 8, 4), spacing=6))
         self.empty = page(self, buttons, (self.text, 1))
-        self._soon = self.coalesced(self._compute, MEASURE_MS)
+        self._soon = self.request(self._compute, MEASURE_MS)
         session = ui.session
         for cell in (session.trace, session.measure, session.between, session.waves, session.populations):
-            cell.watch(self._soon.ask)
+            cell.watch(self._soon.update)
         session.busy.watch(self._at_the_end)
         ui.settings.cell("timeline.units").watch(self._show)
         self._compute()
@@ -76,7 +76,7 @@ class ClockRangePanel(Panel):
     def _at_the_end(self) -> None:
         """Count the waves that arrived since the last answer."""
         if not self.session.is_streaming and self._question() != (None, None):
-            self._soon.ask()
+            self._soon.update()
 
     def _question(self) -> tuple[TimeWindow | None, tuple[int, int] | None]:
         """Return the measured range and the two instructions."""
@@ -93,7 +93,7 @@ class ClockRangePanel(Panel):
             return
         flag = self._flag = AnswerFlag()
         read, wanted = self.session.snapshot(), self.session.waves.value
-        choose, survey = self.ui.results.ways.of(read), self._survey
+        choose, survey = self.ui.results.populations.of(read), self._survey
 
         def job() -> tuple[Answered, tuple[Snapshot, Survey] | None]:
             rows, known, costs = choose(wanted).rows, survey, None
@@ -107,7 +107,7 @@ class ClockRangePanel(Panel):
         if self.found is None or self.found.window != window:
             self.text.show_html(rich("<p class='q'>{}</p>", COMPUTING))
             self.empty.say("")
-        self.run_job(job, lambda made: self._keep(*made), stream=self._soon)
+        self._soon.run(job, lambda made: self._keep(*made))
 
     def _keep(self, found: Answered, survey: tuple[Snapshot, Survey] | None) -> None:
         self._survey = survey

@@ -12,8 +12,7 @@ from rcv_py.features.roofline.chart import RooflineChart
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
-from rcv_py.state.running import AnswerFlag
-from rcv_py.ui.core.arrivals import Arrivals
+from rcv_py.state.incremental import AnswerFlag
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, split
@@ -44,8 +43,7 @@ class RooflinePanel(Panel):
         self.said, self.note = PlainLabel(wordWrap=True), PlainLabel(role="muted", wordWrap=True)
         self._computing = Computing(self, self._say)
         self._flag = AnswerFlag()
-        self._soon = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._request = self.request(self._compute, STREAM_MS)
         for label in (self.said, self.note):
             label.setContentsMargins(8, 2, 8, 2)
         right = boxed(column((self.table, 1), self.said, self.note))
@@ -55,29 +53,24 @@ class RooflinePanel(Panel):
         self.chart.chosen.connect(self._choose)
         self.table.chosen.connect(self._choose)
         self.session.trace.watch(self._open)
-        self.session.waves.watch(self._more_waves)
-        self._arrivals = Arrivals(self, ui.session, self._more_waves)
+        self.session.waves.watch(self._request.ask)
+        self._request.follow_doublings()
         self._open()
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self.found = self.shown = None
-        self._stream.reset()
         self._say()
         if self.session.trace.value is not None and not self.why_missing("waves"):
-            self._soon.ask()
+            self._request.ask()
 
-    def _more_waves(self) -> None:
-        store = self.session.store
-        (self._soon if store is not None and store.is_complete else self._stream).ask()
-
-    def _compute(self) -> None:
+    def _compute(self) -> bool:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None or not store.batches:
-            return
+            return False
         read, name = self.session.snapshot(), self.session.waves.value
-        ways = self.ui.results.ways.of(read)
+        ways = self.ui.results.populations.of(read)
         self._flag.end()
         flag = self._flag = AnswerFlag()
 
@@ -85,7 +78,8 @@ class RooflinePanel(Panel):
             rows = ways(name).rows
             return roofline(trace, read.of_all(WIDTHS, rows, flag), read.of_all(LOOPS, rows, flag))
 
-        self.run_job(job, self._take, stream=self._stream)
+        self._request.run(job, self._take)
+        return True
 
     def _take(self, found: Roofline) -> None:
         trace = self.session.trace.value

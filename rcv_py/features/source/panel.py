@@ -110,7 +110,6 @@ class SourcePanel(CodePanel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._costs, self._file, self._texts = None, -1, {}
-        self._updates.reset()
         self._followed, self._opened_at = None, None
         missing = trace is None or not len(trace.code.chain_file)
         self.empty.say(self.reason(NO_SOURCE) if missing else "")
@@ -127,7 +126,7 @@ class SourcePanel(CodePanel):
         def job() -> SourceCosts:
             return source_costs(trace.code, cost(), how, len(trace.sources))
 
-        self.run_job(job, self._take_costs, "costs", stream=self._updates.stream)
+        self._updates.run(job, self._take_costs)
 
     def _how_changed(self) -> None:
         self.how.setCurrentIndex(self.how.findData(self.session.source_cost.value))
@@ -353,19 +352,19 @@ class SourcePanel(CodePanel):
     # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands that step through the hottest lines, and choose how costs are charged."""
         cell = ui.session.source_cost
         other = {SourceCost.SELF: SourceCost.INCLUSIVE, SourceCost.INCLUSIVE: SourceCost.SELF}
         rows = (
             ("source.next_hottest", "Next hottest source line", "Alt+M",
-             late.then(lambda panel: panel.step_hottest(+1))),
+             lazy.with_panel(lambda panel: panel.step_hottest(+1))),
             ("source.previous_hottest", "Previous hottest source line", "Alt+Shift+M",
-             late.then(lambda panel: panel.step_hottest(-1))),
+             lazy.with_panel(lambda panel: panel.step_hottest(-1))),
             ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I",
              lambda: cell.set(other[cell.value])),
             ("source.edit", "Open the source line in an editor", "Ctrl+Alt+G",
-             late.then(lambda panel: panel.open_in_editor())),
+             lazy.with_panel(lambda panel: panel.open_in_editor())),
         )  # fmt: skip
         return commands("Go/Code", ((*row, f"{row[1]}.", always) for row in rows))
 

@@ -19,8 +19,7 @@ from rcv_py.features.summary.parts import (
     unit_columns,
 )
 from rcv_py.features.summary.widgets import Card, CardFlow, FactList, Meters, ShareBar
-from rcv_py.state.running import AnswerFlag
-from rcv_py.ui.core.arrivals import Arrivals
+from rcv_py.state.incremental import AnswerFlag
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
@@ -67,13 +66,12 @@ class SummaryPanel(Panel):
         self.note = PlainLabel(role="muted")
         self.remembered = {"units": self.units}
         self._flag = AnswerFlag()
-        self._soon = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._request = self.request(self._compute, STREAM_MS)
         self._lay_out()
         self.units.opened.connect(self._go_to_unit)
         ui.session.trace.watch(self._open)
-        self._arrivals = Arrivals(self, ui.session, self._more_waves)
-        ui.session.waves.watch(self._more_waves)
+        self._request.follow_doublings()
+        ui.session.waves.watch(self._request.ask)
         ui.session.selection.watch(self._follow)
         self._open()
 
@@ -106,12 +104,11 @@ class SummaryPanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.summary = None
-        self._stream.reset()
         self._say_waiting()
         for card in self._all_cards:
             card.setVisible(False)
         if trace is not None:
-            self._soon.ask()
+            self._request.ask()
             self.run_job(lambda: pmc_facts(trace), self._take_memory, "pmc")
             given = self.session.run_files
             self.run_job(lambda: held_facts(trace, given), self._take_held, "registers")
@@ -125,16 +122,12 @@ class SummaryPanel(Panel):
             return
         self.empty.say(self._computing.begin("the summary", stage=lambda: self._flag.stage))
 
-    def _more_waves(self) -> None:
-        store = self.session.store
-        (self._soon if store is not None and store.is_complete else self._stream).ask()
-
     def _compute(self) -> None:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return
         read, name = self.session.snapshot(), self.session.waves.value
-        ways = self.ui.results.ways.of(read)
+        ways = self.ui.results.populations.of(read)
         self._flag.end()
         flag = self._flag = AnswerFlag()
 
@@ -142,7 +135,7 @@ class SummaryPanel(Panel):
             rows = ways(name).rows
             return read.of_all(summary_by(rows), rows, flag)
 
-        self.run_job(job, self._take, stream=self._stream)
+        self._request.run(job, self._take)
 
     def _take(self, summary: DeviceSummary) -> None:
         trace = self.session.trace.value

@@ -136,11 +136,11 @@ class ComputeUnitPanel(TimelinePanel):
         self._progress = PlainLabel(role="muted")
         head = bar(self._which, self.filter, (self.legend, 1), self._progress, margins=(8, 2, 8, 2))
         self._page = page(self, head, (self.timeline, 1))
-        self._rebuild = self.coalesced(self._start, REBUILD_MS)
+        self._rebuild = self.request(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
-        self.session.loaded.watch(self._rebuild.ask)
+        self.session.loaded.watch(self._rebuild.update)
         self.session.selection.watch(self._selection_changed)
-        self._sight = self.coalesced(self._look_at)
+        self._sight = self.request(self._look_at)
         for cell in (self.session.window, self.session.busy):
             cell.watch(self._sight.ask)
         self.session.busy.watch(self._find_path_again)
@@ -155,7 +155,6 @@ class ComputeUnitPanel(TimelinePanel):
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
-        self._rebuild.reset()
         self._segments, self._row_of_wave, self._unit = {}, {}, None
         self.selected = self.hovered_place = None
         self._offer_choices()
@@ -185,7 +184,7 @@ class ComputeUnitPanel(TimelinePanel):
         def job() -> WaveRows:
             return wave_rows(trace, store, chosen, known, has_sibling, before=before)
 
-        self.run_job(job, self._show, stream=self._rebuild)
+        self._rebuild.run(job, self._show)
 
     def _show(self, made: WaveRows) -> None:
         self._segments.update({part.key: part for row in made.rows for part in row.segments if part.key >= 0})

@@ -56,7 +56,7 @@ class GlobalTimelinePanel(TimelinePanel):
         self.source.name_of = self._name_of
         self.filter.put_into_corner(self.timeline, CORNER)
         self._page = page(self, bar((self.legend, 1), margins=(8, 2, 8, 2)), (self.timeline, 1))
-        self._rebuild = self.coalesced(self._start, REBUILD_MS)
+        self._rebuild = self.request(self._start, REBUILD_MS)
         self.filter.changed.connect(self._rebuild.now)
         ui.results.cell("markers").watch(self._rebuild.ask)
         self.session.trace.watch(self._trace_changed)
@@ -80,14 +80,14 @@ class GlobalTimelinePanel(TimelinePanel):
         if trace is not None and not empty:
             if trace.shader_data:
                 self.want_result("markers")
-            self._start()
+            self._rebuild.now()
 
     def _start(self) -> None:
         trace, spans = self.session.trace.value, self.ui.results.cell("markers").value
         if trace is None or not len(trace.occupancy):
             return
         hidden = self.filter.hidden
-        self.run_job(lambda: device_rows(trace, spans, hidden), self._show)
+        self._rebuild.run(lambda: device_rows(trace, spans, hidden), self._show)
 
     def _show(self, device: DeviceRows) -> None:
         self.all = device

@@ -178,10 +178,10 @@ class OverviewPanel(Panel):
         column(self.strip, of=self)
         self.setFixedHeight(HEIGHT)
         self.setFocusProxy(self.strip)
-        self._rebuild = self.coalesced(self._start, REBUILD_MS)
-        self.strip.resized.connect(self._rebuild.ask)
+        self._rebuild = self.request(self._start, REBUILD_MS)
+        self.strip.resized.connect(self._rebuild.update)
         self.session.trace.watch(self._trace_changed)
-        self.session.loaded.watch(self._rebuild.ask)
+        self.session.loaded.watch(self._rebuild.update)
         self._trace_changed()
 
     def command_line(self) -> command_text.CommandWords | None:
@@ -195,7 +195,6 @@ class OverviewPanel(Panel):
         for part in (self, self.strip):
             part.setAccessibleName(translated(f"{NAME}. {self.strip.sentence}".removesuffix(". ")))
         self.strip.show_sums(None)
-        self._rebuild.reset()
         if trace is not None:
             self._rebuild.ask()
 
@@ -211,4 +210,4 @@ class OverviewPanel(Panel):
             state = ask(None).waves(outer, width)
             return OverviewColumns(state, residents(trace, outer, width) if resident is None else resident)
 
-        self.run_job(job, self.strip.show_sums, stream=self._rebuild)
+        self._rebuild.run(job, self.strip.show_sums)

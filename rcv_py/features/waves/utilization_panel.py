@@ -80,9 +80,9 @@ class UtilizationPanel(TimelinePanel):
         ui.settings.cell("look.text_size").watch(self._text_changed)
         self._note, self._progress = ElidedLabel(role="muted"), PlainLabel(role="muted")
         self._page = page(self, bar((self.legend, 2), (self._note, 1), self._progress), (self.timeline, 1))
-        self._rebuild = self.coalesced(self._start, REBUILD_MS)
+        self._rebuild = self.request(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
-        self.session.loaded.watch(self._rebuild.ask)
+        self.session.loaded.watch(self._rebuild.update)
         self.session.selection.watch(self._selection_changed)
         self.session.window.watch(self._window_changed)
         self._trace_changed()
@@ -95,7 +95,6 @@ class UtilizationPanel(TimelinePanel):
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
-        self._rebuild.reset()
         self._unit = self.hovered_place = None
         self._show(UnitTracks((), "", 0, 0))
         empty = self.why_missing("waves")
@@ -112,7 +111,7 @@ class UtilizationPanel(TimelinePanel):
             return
         self._unit = unit_of(trace, row)
         chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)
-        self.run_job(lambda: units_of(trace, store, chosen, place), self._show, stream=self._rebuild)
+        self._rebuild.run(lambda: units_of(trace, store, chosen, place), self._show)
 
     def _selection_changed(self) -> None:
         trace, row = self.session.trace.value, self.session.wave_row

@@ -170,7 +170,7 @@ class WavePickerPanel(Panel):
         self.reset = QPushButton(translated("Reset"))
         self.use_view = QPushButton(translated("Use view"))
         self._lay_out()
-        self._soon = self.coalesced(self._update)
+        self._soon = self.request(self._update)
         session = ui.session
         for cell in (session.trace, session.selection, session.clock_range, session.loaded):
             cell.watch(self._soon.ask)
@@ -178,7 +178,7 @@ class WavePickerPanel(Panel):
         self._update()
 
     @classmethod
-    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return commands for the clock range, and for waves by speed."""
 
         def needs_waves() -> str:

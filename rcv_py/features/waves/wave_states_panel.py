@@ -93,14 +93,13 @@ class WaveStatesPanel(CurvePanel):
         self.add_choice("waves", "Which waves count", WAVES, self._now)
         self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
         self._restack()
-        self._rebuild = self.coalesced(self._start, REBUILD_MS)
+        self._rebuild = self.request(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
-        self.session.loaded.watch(self._rebuild.ask)
+        self.session.loaded.watch(self._rebuild.update)
         self.session.selection.watch(self._selection_changed)
         self._trace_changed()
 
     def _trace_changed(self) -> None:
-        self._rebuild.reset()
         self.made = None
         self.plot.set_curves((), "traced waves")
         self.say("")
@@ -144,7 +143,7 @@ class WaveStatesPanel(CurvePanel):
             curves.prepare()
             return sums, curves
 
-        self.run_job(job, lambda made: self._show(*made), stream=self._rebuild)
+        self._rebuild.run(job, lambda made: self._show(*made))
 
     def _show(self, sums: SourcedCurves, curves: CurveSet) -> None:
         trace, store = self.session.trace.value, self.session.store

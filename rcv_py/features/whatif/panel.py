@@ -110,18 +110,18 @@ class WhatIfPanel(TimelinePanel):
         self.remembered["sizes"] = self.split
         self.empty = WithEmptyState(self.split)
         column(boxed(head), (self.empty, 1), of=self)
-        self._soon = self.coalesced(self._collect, FOLLOW_MS)
-        self._draw_soon = self.coalesced(self._draw, FOLLOW_MS)
-        self.controls.changed.connect(self._soon.ask)
-        self.scope.currentIndexChanged.connect(self._draw_soon.ask)
+        self._soon = self.request(self._collect, FOLLOW_MS)
+        self._draw_soon = self.request(self._draw, FOLLOW_MS)
+        self.controls.changed.connect(self._soon.update)
+        self.scope.currentIndexChanged.connect(self._draw_soon.update)
         self.keep.clicked.connect(self._keep)
         self.stop.clicked.connect(self._toggle)
         self.session.trace.watch(self._opened)
-        self.session.experiments.watch(self._soon.ask)
-        self.session.remedy.watch(self._soon.ask)
-        self.session.selection.watch(self._draw_soon.ask)
-        self.session.busy.watch(self._soon.ask)
-        ui.results.cell("findings").watch(self._soon.ask)
+        self.session.experiments.watch(self._soon.update)
+        self.session.remedy.watch(self._soon.update)
+        self.session.selection.watch(self._draw_soon.update)
+        self.session.busy.watch(self._soon.update)
+        ui.results.cell("findings").watch(self._soon.update)
         self._opened()
 
     # -- what is tried ----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class WhatIfPanel(TimelinePanel):
         self.empty.say(missing)
         if trace is not None and not missing:
             self.want_result("findings")
-            self._soon.ask()
+            self._soon.update()
         self._show()
 
     def _collect(self) -> None:
@@ -177,7 +177,7 @@ class WhatIfPanel(TimelinePanel):
             self.session.remedy.set("")
         self.empty.say("" if self.experiments else NOTHING)
         self._show()
-        self._draw_soon.ask()
+        self._draw_soon.update()
         self._play_next()
 
     def _place(self, experiment: ExperimentRow) -> tuple[bool, float]:
@@ -236,7 +236,7 @@ class WhatIfPanel(TimelinePanel):
             else:
                 self.known[changes] = answer
             if self._next() is None:
-                self._soon.ask()  # in order of predicted gain
+                self._soon.update()  # in order of predicted gain
             self._play_next()
 
         self._show()
@@ -287,7 +287,7 @@ class WhatIfPanel(TimelinePanel):
 
     def _choose(self, at: int) -> None:
         self._chosen = self.experiments[at] if 0 <= at < len(self.experiments) else None
-        self._draw_soon.ask()
+        self._draw_soon.update()
 
     def _draw(self) -> None:
         """Show the selected wave as it ran, and as it would run with the chosen experiment."""

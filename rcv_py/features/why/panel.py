@@ -60,7 +60,7 @@ class WhyPanel(TablePanel[Any]):
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.remembered = {PART: self.choice, "tree": self.tree, ONLY: self.only}
         self.empty = WithEmptyState(self.tree)
-        self._ranged = self.coalesced(self._compute_range, STREAM_MS)
+        self._ranged = self.request(self._compute_range, STREAM_MS)
         self._lay_out()
         self.choice.currentIndexChanged.connect(self._group)
         self.only.toggled.connect(self._show)
@@ -109,7 +109,7 @@ class WhyPanel(TablePanel[Any]):
         """Group as the switch is set."""
         self.ui.results.let_go(self.grouping.result_name, self.visibility)
         self.grouping = self._groupings[self.choice.value]
-        self._ranged.reset()
+        self._ranged.cancel()
         self._name_all()
         self.result = None
         self.tree.show_tree(self._tree(WhyNode()))
@@ -124,7 +124,7 @@ class WhyPanel(TablePanel[Any]):
     # -- where rows come from -----------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._ranged.reset()
+        self._ranged.cancel()
         self.result = None
         self.tree.forget()
         super()._open()
@@ -152,7 +152,7 @@ class WhyPanel(TablePanel[Any]):
 
     def _more_waves(self) -> None:
         if self._is_ranged():
-            self._ranged.ask()
+            self._ranged.update()
         else:
             super()._more_waves()
 
@@ -167,7 +167,7 @@ class WhyPanel(TablePanel[Any]):
         grouping, reduction = self.grouping, self.grouping.of_range
         if trace is None or store is None or window is None or reduction is None or not len(trace.code):
             return
-        name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
+        name, ways = self.session.waves.value, self.ui.results.populations.of(self.session.snapshot())
         inside = rows_in(trace, window)
         ask = self.incremental(f"{grouping.id} of a range", reduction, window, inside)
 
@@ -180,7 +180,7 @@ class WhyPanel(TablePanel[Any]):
                 self.result = result
                 self._show()
 
-        self.run_job(job, take, stream=self._ranged)
+        self._ranged.run(job, take)
 
     # -- showing ------------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ from rcv_py.base.progress import Stage
 from rcv_py.base.text import plural
 from rcv_py.state.session import Session
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.visibility import WHEN_IDLE
 
 EVERY_MS = 400  # minimum interval between changes of the sentence
 
@@ -40,7 +39,7 @@ class Computing(QTimer):
         self._panel, self._say = panel, say
         self._what, self._stages = "", tuple[StageOf, ...]()
         self._last = ""
-        self.setObjectName(WHEN_IDLE)
+        self._when_seen = panel.request(say)
         self.timeout.connect(self._look)
 
     def begin(self, what: str, *results: str, stage: StageOf | None = None) -> str:
@@ -48,7 +47,9 @@ class Computing(QTimer):
         stages = [partial(self._panel.ui.results.stage, name) for name in results]
         self._what, self._stages = what, (*stages, *([stage] if stage is not None else []))
         self._last = self._text()
-        if not self.isActive() and not self._panel.visibility.puts_off(self._say):
+        if self._panel.visibility.is_asleep:
+            self._when_seen.now()
+        elif not self.isActive():
             self.start()
         return self._last
 
@@ -56,7 +57,8 @@ class Computing(QTimer):
         return progress_text(self._panel.session, self._what, self._stages)
 
     def _look(self) -> None:
-        if self._panel.visibility.puts_off(self._say):
+        if self._panel.visibility.is_asleep:
+            self._when_seen.now()
             self.stop()
         elif self._text() != self._last:
             self._say()

@@ -58,8 +58,8 @@ class CostUpdates:
 
     def __init__(self, panel: Panel, compute: Callable[[], None], every_ms: int) -> None:
         self._session = session = panel.session
-        self.wanted, self.stream = panel.coalesced(compute), panel.coalesced(compute, every_ms)
-        self.ask, self.reset = self.wanted.ask, self.stream.reset
+        self.request = panel.request(compute, every_ms)
+        self.ask, self.run = self.request.ask, self.request.run
         for cell in (session.clock_range, panel.ui.settings.cell("isa.show_idle")):
             cell.watch(self.ask)
         session.loaded.watch(self.more_waves)
@@ -67,7 +67,7 @@ class CostUpdates:
     def more_waves(self) -> None:
         """Request an update if the waves of a clock range count; totals of all waves come with the code."""
         if self._session.clock_range.value is not None:
-            self.stream.ask()
+            self.request.update()
 
 
 def charged(costs: CostColumns, show_idle: bool) -> np.ndarray:

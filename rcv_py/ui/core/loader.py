@@ -274,7 +274,7 @@ class _Load:
         self.has_opened = False
         self.is_ahead = False  # its reading began before the window existed, with fewer processes
         self._holds_garbage = True
-        GcGate.hold(1)
+        GcGate.acquire(1)
         self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
         self.thread.start()
 
@@ -313,7 +313,7 @@ class _Load:
         """Allow garbage collection again."""
         if self._holds_garbage:
             self._holds_garbage = False
-            GcGate.hold(-1)
+            GcGate.acquire(-1)
 
     def _on_early(self, trace: Trace, batch: WaveBatch) -> None:
         self._loader.opened.emit(trace)

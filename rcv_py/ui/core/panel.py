@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -23,10 +22,10 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel_parts import PARTS
 from rcv_py.ui.core.plain_text import allow
+from rcv_py.ui.core.scheduler import Priority, Request
 from rcv_py.ui.core.swatches import Swatch
-from rcv_py.ui.core.visibility import Coalesce, Visibility
+from rcv_py.ui.core.visibility import Visibility
 
 COPY_AS_COMMAND = "Copy as command"
 READING = "Waves are still being read."
@@ -122,12 +121,12 @@ class LazyPanel(Generic[APanel]):
         return cls(type(panel), lambda: panel, lambda: panel)
 
     @property
-    def now(self) -> APanel | None:
+    def existing(self) -> APanel | None:
         """Return the panel, None if it does not exist or could not be made."""
         panel = self.made()
         return panel if isinstance(panel, self.kind) else None
 
-    def then(self, action: Callable[[APanel], object]) -> Callable[[], None]:
+    def with_panel(self, action: Callable[[APanel], object]) -> Callable[[], None]:
         """Return a function that makes the panel if needed and acts on it; a broken panel is shown."""
 
         def run() -> None:
@@ -160,7 +159,7 @@ class Panel(QWidget):
         self.visibility = Visibility(self)
         if ui.is_docked:
             self.visibility.allow_sleep()
-        self.session.trace.watch(self.visibility.forget)
+        self._jobs: dict[str, Request] = {}  # by topic
 
     @property
     def declared(self) -> PanelInfo:
@@ -169,30 +168,14 @@ class Panel(QWidget):
 
     # -- computing while it is visible ---------------------------------------------------------------
 
-    def run_job(
-        self,
-        job: Callable[[], Result],
-        done: Callable[[Result], None],
-        topic: str = "",
-        *,
-        stream: Coalesce | None = None,
-    ) -> None:
-        """Run `job` in a thread and pass its answer to `done`; `stream` waits for its end.
+    def run_job(self, job: Callable[[], Result], done: Callable[[Result], None], topic: str = "") -> None:
+        """Run `job` in a thread and pass its answer to `done`, once the panel is visible.
 
-        No answer comes if a newer job of the topic ran, or another capture is open. While the panel is hidden
-        the job is put off.
+        No answer comes if a newer job of the topic ran, or another capture is open.
         """
-        trace = self.session.trace.value
-
-        def take(result: Result) -> None:
-            if self.session.trace.value is trace:
-                if stream is not None:
-                    stream.finished()
-                done(result)
-
-        if stream is not None:
-            stream.started()
-        self.ui.tasks.run(self, job, take, topic, visibility=self.visibility)
+        if topic not in self._jobs:
+            self._jobs[topic] = self.request(lambda: None)
+        self._jobs[topic].run(job, done)
 
     def incremental(
         self,
@@ -213,23 +196,31 @@ class Panel(QWidget):
         """Keep a shared result up to date while this capture is open and the panel is visible."""
         self.ui.results.want(name, self.visibility)
 
-    def coalesced(self, call: Callable[[], None], every_ms: int = 0) -> Coalesce:
-        """Return a function that makes one call of a burst, and none while the panel is hidden."""
-        return Coalesce(
-            self, call, every_ms, visibility=self.visibility, is_over=lambda: not self.session.is_streaming
+    def request(
+        self,
+        call: Callable[[], object],
+        every_ms: int = 0,
+        *,
+        priority: Priority = Priority.SHOWN,
+        always_rests: bool = False,
+    ) -> Request:
+        """Return a new request, which waits while the panel is hidden; updates are `every_ms` apart."""
+        return self.ui.scheduler.request(
+            self,
+            call,
+            every_ms,
+            visibility=self.visibility,
+            priority=priority,
+            always_rests=always_rests,
         )
 
-    def puts_off(self, call: Callable[[], None]) -> bool:
-        """Return whether the panel is hidden; if so, `call` is made as soon as it is visible."""
-        return self.visibility.puts_off(call)
-
     def showEvent(self, event: QShowEvent) -> None:
-        """Soon run what was put off while the panel was hidden."""
+        """Soon run the requests that waited while the panel was hidden."""
         super().showEvent(event)
         self.visibility.look()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """From now on put off work that can wait."""
+        """From now on let requests wait."""
         super().hideEvent(event)
         self.visibility.look()
 
@@ -256,7 +247,7 @@ class Panel(QWidget):
     # -- what a panel offers ------------------------------------------------------------------------
 
     @classmethod
-    def commands(cls, ui: UiContext, late: LazyPanel[Self]) -> tuple[Command, ...]:
+    def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return extra actions for menus and palette, known before the panel exists."""
         return ()
 
@@ -371,12 +362,10 @@ Need = Callable[[], Panel]  # makes the panel
 class PanelInfo(PanelEntry):
     """A panel of a manifest; its module is imported when the panel is first needed."""
 
-    parts: tuple[str, ...] = ()  # modules that the panel's imports, each in its own turn of the event loop
-
     @property
-    def missing(self) -> str | None:
-        """Return the first part that is not imported."""
-        return next((name for name in self.parts if name not in sys.modules), None)
+    def module(self) -> str:
+        """Return the name of the panel's module."""
+        return self.target.partition(":")[0]
 
     def load(self) -> type[Panel]:
         """Import the panel's module and return its class."""
@@ -425,7 +414,6 @@ def discover() -> Registry[PanelInfo]:
     """Return the panels of all manifests."""
     panels: Registry[PanelInfo] = Registry("panel")
     for entry in panel_entries():
-        module = entry.target.partition(":")[0]
         values = {field.name: getattr(entry, field.name) for field in fields(entry)}
-        panels.add(entry.id, PanelInfo(**values, parts=PARTS.get(module, ())))
+        panels.add(entry.id, PanelInfo(**values))
     return panels

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from PySide6.QtCore import QObject, Qt, Signal
 from shiboken6 import isValid
 
-from rcv_py.ui.core.turns import FrameBudget
+from rcv_py.ui.core.frame_budget import FrameBudget
 
 
 class Posts(QObject):

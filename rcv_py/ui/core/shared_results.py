@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from operator import itemgetter
 from pkgutil import resolve_name
 from threading import Lock
@@ -30,12 +28,11 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
-from rcv_py.state.running import AnswerFlag
+from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import Snapshot, WaveStore
-from rcv_py.ui.core.arrivals import MORE
-from rcv_py.ui.core.tasks import Tasks
-from rcv_py.ui.core.visibility import Coalesce, Visibility
+from rcv_py.ui.core.scheduler import MORE, Request, Scheduler
+from rcv_py.ui.core.visibility import Visibility
 from rcv_py.work.findings import FindingsInView, is_small
 
 if TYPE_CHECKING:  # it imports the drawing of wave rows
@@ -106,18 +103,11 @@ class LazyJob:
 
     place: str  # below `rcv_py.analysis`
     then: Callable[[Any], Job] = field(default=lambda found: found)
-    parts: tuple[str, ...] = ()  # modules that it imports, each in its own turn of the event loop
 
     @property
-    def is_there(self) -> bool:
-        """Return whether its module is imported."""
-        return f"rcv_py.analysis.{self.place.partition(':')[0]}" in sys.modules
-
-    @property
-    def missing(self) -> str | None:
-        """Return the first part that is not imported."""
-        names = (f"rcv_py.analysis.{part}" for part in self.parts)
-        return next((name for name in names if name not in sys.modules), None)
+    def module(self) -> str:
+        """Return the name of its module."""
+        return f"rcv_py.analysis.{self.place.partition(':')[0]}"
 
     def import_it(self) -> Job:
         """Return the job.  UI thread only: a module that two threads import at once may be half made."""
@@ -163,11 +153,6 @@ JOBS: dict[str, Job | LazyJob] = {
     "segments": LazyJob("iterations.segments:SEGMENTS"),
     "waits": LazyJob("waits.wait_latency:WAITS"),
 }
-# Importing findings takes as long as three frames: turn by turn, keys and painting get in between.
-OF_FINDINGS = (
-    *("attribution.lines", "attribution.stream", "attribution.attribute", "device.occupancy_limits"),
-    *("iterations.loop_summary", "latency.access_widths", "findings.inputs", "findings.remedies"),
-)
 # Explanations follow the choice of waves; other analyses count all waves.
 OF_ROWS = frozenset(
     (
@@ -196,15 +181,15 @@ class SharedResults(QObject):
     """
 
     def __init__(
-        self, session: Session, tasks: Tasks, jobs: Mapping[str, Job | LazyJob] | None = None
+        self, session: Session, scheduler: Scheduler, jobs: Mapping[str, Job | LazyJob] | None = None
     ) -> None:
         super().__init__()
-        self.ways = PopulationCache()
-        self.is_held = False  # whether imports are put off
-        self._findings = FindingsInView()
-        found = LazyJob("findings.detect:findings_from", lambda _: self._findings.find, parts=OF_FINDINGS)
+        self.populations = PopulationCache()
+        self.scheduler = scheduler
+        self.findings = FindingsInView()
+        found = LazyJob("findings.detect:findings_from", lambda _: self.findings.find)
         own: dict[str, Job | LazyJob] = {"findings": found, **(JOBS if jobs is None else jobs)}
-        self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
+        self._results = {name: _Result(self, name, session, job) for name, job in own.items()}
         self._recordings: Recordings | None = None
         session.trace.watch(self._forget_recordings)
 
@@ -234,18 +219,6 @@ class SharedResults(QObject):
         """Cancel what was wanted with a `visibility`: the widget shows something else now."""
         self._results[name].let_go(visibility)
 
-    def expect(self, trace: Trace, store: WaveStore, job: Job | LazyJob) -> None:
-        """Compute findings once all waves were read, without imports that are put off."""
-        if not isinstance(job, LazyJob) or job.is_there:
-            self._findings.expect(trace, store.whole)
-
-    def hold(self, is_held: bool) -> None:
-        """Put off imports until a picture was painted without them; or no longer."""
-        self.is_held = is_held
-        if not is_held:
-            for result in self._results.values():
-                result.go_on()
-
     def is_missing(self, visibility: Visibility) -> bool:
         """Return whether a result wanted with that visibility has no answer yet."""
         return any(
@@ -258,12 +231,7 @@ class SharedResults(QObject):
 
     def close(self) -> None:
         """End the processes that compute findings."""
-        self._findings.close()
-
-    @property
-    def idle(self) -> bool:
-        """Return whether no wanted result waits for its turn."""
-        return not any(result.stream.is_pending or result.is_put_off for result in self._results.values())
+        self.findings.close()
 
 
 class PopulationCache:
@@ -302,86 +270,68 @@ def _is_alone(job: Job | LazyJob) -> bool:
 
 
 class _Result(QObject):
-    """The state of one analysis: whether it is wanted, and which waves its answer covers."""
+    """The state of one analysis: whether it is wanted, and which waves its answer covers.
 
-    def __init__(
-        self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job | LazyJob
-    ) -> None:
+    It sleeps while every widget that wants it is hidden.
+    """
+
+    def __init__(self, parent: SharedResults, name: str, session: Session, job: Job | LazyJob) -> None:
         super().__init__(parent)
-        self._all, self._ways = parent, parent.ways
-        self.is_put_off = False  # until the first picture is painted
+        self._all, self._scheduler = parent, parent.scheduler
         self.cell: Cell[Any] = Cell(None)
-        self._name, self._session, self._tasks, self._job = name, session, tasks, job
+        self._name, self._session, self._job = name, session, job
         self._is_wanted = False  # whether or not its panels are visible
         self.wanted_by: tuple[Visibility, ...] = ()
         self._flag = AnswerFlag()
         # The last request: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
-        self.stream = Coalesce(self, self._compute, STREAM_MS, is_over=lambda: not self._session.is_streaming)
+        self._request = self._scheduler.request(self, self._compute, STREAM_MS, visibility=self)
         session.trace.watch(self._forget)
-        session.loaded.watch(self._ask)
-        session.busy.watch(self._ask_at_the_end)
+        session.loaded.watch(self._update)
+        session.busy.watch(self._update_at_the_end)
         if name in OF_ROWS or name in BY_NAME:
-            session.waves.watch(self._ask)
+            session.waves.watch(self._update)
 
     def want(self, visibility: Visibility | None = None) -> None:
         if visibility is None:
             self._is_wanted = True
         else:
-            self.wanted_by = (*(one for one in self.wanted_by if one is not visibility), visibility)
-        self._ask()
+            self.let_go(visibility)
+            self.wanted_by = (*self.wanted_by, visibility)
+        self._update()
 
     def let_go(self, visibility: Visibility) -> None:
         self.wanted_by = tuple(one for one in self.wanted_by if one is not visibility)
 
-    def go_on(self) -> None:
-        """Compute what was put off."""
-        if self.is_put_off:
-            self.is_put_off = False
-            self._ask()
+    @property
+    def is_asleep(self) -> bool:
+        """Return whether every widget that wants it is hidden."""
+        return not self._is_wanted and all(panel.is_asleep for panel in self.wanted_by)
+
+    @property
+    def is_waking(self) -> bool:
+        """Return whether a widget that wants it will be visible in a moment."""
+        return any(panel.is_waking for panel in self.wanted_by)
+
+    def on_wake(self, request: Request) -> None:
+        """Run a request when a widget is visible."""
+        for panel in self.wanted_by:
+            panel.on_wake(request)
 
     def _forget(self) -> None:
-        self.stream.reset()
-        self.is_put_off = False
+        self._request.cancel()
         self._is_wanted, self._of = False, None
         self.wanted_by = ()
         self.cell.set(None)
 
-    def _ask(self) -> None:
-        trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None or not self._is_needed():
-            return
-        if self._is_early(trace):
-            self._all.expect(trace, store, self._job)
-            return
-        if self._all.is_held and isinstance(self._job, LazyJob) and not self._job.is_there:
-            self.is_put_off = True
-            return
-        if not store.batches and not is_small(trace):  # whose processes read the waves
-            self._along(store.snapshot(self._session.is_streaming))
-        if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or no more will come
-            self.stream.ask()
+    def _update(self) -> None:
+        if self._is_wanted or self.wanted_by:
+            self._request.update()
 
-    def _import(self) -> Job:
-        """Return the job; on the UI thread."""
-        job = self._job = self._job.import_it() if isinstance(self._job, LazyJob) else self._job
-        return job
-
-    def _along(self, read: Snapshot) -> None:
-        """Map waves where they are read, before the first of them is here."""
-        job = self._import()
-        for reduction in job.of if isinstance(job, DerivedJob) else (job,):
-            if isinstance(reduction, Reduction) and not reduction.is_together:
-                self._incremental(read, reduction)
-
-    def _is_early(self, trace: Trace) -> bool:
-        """Return whether waves still arrive that this would read itself, in parallel with the loader."""
-        return self._name in BY_NAME and self._session.is_streaming and not is_small(trace)
-
-    def _ask_at_the_end(self) -> None:
+    def _update_at_the_end(self) -> None:
         if not self._session.is_streaming:
-            self._ask()
+            self._update()
 
     def _is_answered(self, store: WaveStore, name: str, is_streaming: bool) -> bool:
         """Return whether another answer would be equal, or not worth its cost while more waves arrive."""
@@ -391,50 +341,52 @@ class _Result(QObject):
         is_cheap = _is_alone(self._job) or self._name in BY_NAME
         return is_same or (is_streaming and not is_cheap and store.read < MORE * self._waves)
 
-    def _is_needed(self) -> bool:
-        """Return whether the answer is needed now; a hidden panel asks again when it is shown."""
-        if self._is_wanted or not all(panel.is_asleep for panel in self.wanted_by):
-            return True
-        for panel in self.wanted_by:
-            panel.on_wake(("result", self._name), partial(self.want, panel))
-        return False
-
-    def _compute(self) -> None:
+    def _compute(self) -> bool:
+        """Begin a new answer if one is due; return whether it was."""
         trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None or not self._is_needed():
-            return
-        batches, name, is_streaming = store.batches, self._session.waves.value, self._session.is_streaming
-        if self._is_answered(store, name, is_streaming):
-            return
-        if isinstance(self._job, LazyJob) and (missing := self._job.missing) is not None:
-            import_module(missing)
-            self.stream.ask()
-            return
-        self._of, self._waves = (batches, name, is_streaming), store.read
-
-        def take(answer: Any) -> None:
-            if self._session.trace.value is trace:
-                problems = answer.problems if isinstance(answer, HasProblems) else ()
-                self._session.report(self._name, problems)
-                self.cell.set(answer)
-                self.stream.finished()
-
-        self.stream.started()
+        if trace is None or store is None:
+            return False
+        name, is_streaming = self._session.waves.value, self._session.is_streaming
+        if isinstance(self._job, LazyJob):
+            self._scheduler.importer.when_imported((self._job.module,), self._import)
+            return False
+        if self._name in BY_NAME and is_streaming and not is_small(trace):
+            # It reads waves itself, in parallel with the loader.
+            self._all.findings.expect(trace, store.whole)
+            return False
+        read = store.snapshot(is_streaming)
+        if not store.batches and not is_small(trace):
+            self._map_where_read(read)
+        has_any = store.batches or len(trace.waves) <= len(store.missing)  # or no more will come
+        if not has_any or self._is_answered(store, name, is_streaming):
+            return False
+        self._of, self._waves = (store.batches, name, is_streaming), store.read
         self._flag.end()
         self._flag = AnswerFlag()
-        read = store.snapshot(is_streaming)
-        question = partial(self._answer, self._import(), read, name, self._ways.of(read), self._flag)
-        self._tasks.run(self, question, take)
+        rows = self._all.populations.of(read)
+        self._request.run(partial(self._answer, self._job, read, name, rows, self._flag), self._take)
+        return True
+
+    def _import(self) -> None:
+        if isinstance(self._job, LazyJob):
+            self._job = self._job.import_it()
+        self._request.ask()
+
+    def _take(self, answer: Any) -> None:
+        problems = answer.problems if isinstance(answer, HasProblems) else ()
+        self._session.report(self._name, problems)
+        self.cell.set(answer)
+
+    def _map_where_read(self, read: Snapshot) -> None:
+        """Map waves in the processes that read them, before the first of them is here."""
+        for reduction in self._job.of if isinstance(self._job, DerivedJob) else (self._job,):
+            if isinstance(reduction, Reduction) and not reduction.is_together:
+                self._incremental(read, reduction)
 
     @property
     def stage(self) -> Stage | None:
         """Return the stage of the answer."""
         return self._flag.stage
-
-    @property
-    def is_asleep(self) -> bool:
-        """Return whether every widget that wants it is hidden."""
-        return not self._is_wanted and all(panel.is_asleep for panel in self.wanted_by)
 
     def _answer(
         self, job: Job, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag
@@ -467,6 +419,6 @@ class _Result(QObject):
     ) -> Callable[[Collection[int] | None], Any]:
         """Return the answer of an analysis of single waves, as a function of the rows that count."""
         if reduction is POPULATIONS:
-            populations = self._ways.populations(read)
+            populations = self._all.populations.populations(read)
             return lambda rows: populations()
         return read.incremental(self._name if self._name in OF_ROWS else reduction, reduction, watcher=self)

@@ -15,9 +15,8 @@ from shiboken6 import isValid
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
 from rcv_py.tuning.processors import lower_thread_priority
+from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.posts import Posts
-from rcv_py.ui.core.turns import FrameBudget
-from rcv_py.ui.core.visibility import Visibility
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest generation before a collection of the next
@@ -39,7 +38,7 @@ class GcGate:
     outlived = 0  # upper bound of objects that were young at the last check
 
     @classmethod
-    def hold(cls, jobs: int, windows: int = 0) -> None:
+    def acquire(cls, jobs: int, windows: int = 0) -> None:
         """Count jobs and windows; called on the UI thread."""
         cls.jobs += jobs
         cls.windows += windows
@@ -91,7 +90,7 @@ class Tasks(QObject):
         self._flags: dict[Future[Any], CancelFlag] = {}  # of every unanswered job
         self._running = 0
         self._is_closed = False
-        GcGate.hold(0, windows=1)
+        GcGate.acquire(0, windows=1)
         self._sweep_young = QTimer(self, singleShot=True, interval=0)
         self._sweep_young.timeout.connect(lambda: FrameBudget.here().call(GcGate.collect_young))
         self._sweep_all = QTimer(self, singleShot=True, interval=OLD_MS)
@@ -107,33 +106,36 @@ class Tasks(QObject):
         done: Callable[[Result], None],
         topic: str = "",
         *,
-        visibility: Visibility | None = None,
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
         """Run `job` and give its result to `done`, unless `owner` runs another of the topic.
 
-        With a `visibility` the job is put off while the owner is hidden.
+        `ended` is called before that, and also if the newest job failed.
         """
         if self._is_closed:  # a timer may call this while the window is closing
             return
+        self.cancel(owner, topic)
         jobs = self._newest.setdefault(owner, {})
-        stale = jobs.pop(topic, None)
-        if stale is not None:
-            self._flags.pop(stale, CancelFlag()).set()
-            stale.cancel()
-        if visibility is not None and visibility.is_asleep:
-            visibility.on_wake(
-                ("job", topic), lambda: self.run(owner, job, done, topic, visibility=visibility)
-            )
-            return
         self._running += 1
-        GcGate.hold(1)
+        GcGate.acquire(1)
         self._sweep_all.stop()
         flag = CancelFlag()
         future = jobs[topic] = self._pool.submit(_while_wanted, job, flag)
         self._flags[future] = flag
         future.add_done_callback(
-            lambda future: self._posts.post(lambda: self._deliver((owner, topic, future, done)))
+            lambda future: self._posts.post(lambda: self._deliver(owner, topic, future, ended, done))
         )
+
+    def cancel(self, owner: object, topic: str = "") -> None:
+        """Drop the job of a topic; it ends at its next checkpoint."""
+        stale = self._newest.get(owner, {}).pop(topic, None)
+        if stale is not None:
+            self._flags.pop(stale, CancelFlag()).set()
+            stale.cancel()
+
+    def is_running(self, owner: object, topic: str = "") -> bool:
+        """Return whether the newest job of a topic is unanswered."""
+        return topic in self._newest.get(owner, {})
 
     @property
     def idle(self) -> bool:
@@ -156,7 +158,7 @@ class Tasks(QObject):
             flag.set()
         self._flags.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        GcGate.hold(-self._running, windows=-1)  # their answers are no longer delivered
+        GcGate.acquire(-self._running, windows=-1)  # their answers are no longer delivered
         self._running = 0
 
     def _collect_all(self) -> None:
@@ -165,19 +167,26 @@ class Tasks(QObject):
         if is_moving or not GcGate.collect_all():  # another owner's job: a load
             self._sweep_all.start()
 
-    def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
-        owner, topic, future, done = reply
+    def _deliver(
+        self,
+        owner: Any,
+        topic: str,
+        future: Future[Any],
+        ended: Callable[[], None],
+        done: Callable[[Any], None],
+    ) -> None:
         if self._is_closed:
             return
         self._running -= 1
         self._flags.pop(future, None)
-        GcGate.hold(-1)
+        GcGate.acquire(-1)
         self._sweep_young.start()
         self._sweep_all.start()
         jobs = self._newest.get(owner, {})
         if jobs.get(topic) is not future or (isinstance(owner, QObject) and not isValid(owner)):
             return
         del jobs[topic]  # a delivered answer need not be kept
+        ended()
         try:
             result = future.result()
         except (CancelledError, Cancelled):

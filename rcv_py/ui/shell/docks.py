@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -49,6 +47,7 @@ class Dock(QDockWidget):
     wants = Signal(str)  # what the panel wants
     copy_asked = Signal(str)  # id of the panel to copy as a command
     closed = Signal(str)  # id of the panel that the user closed
+    stepped = Signal()  # the panel is nearer to being made
 
     def __init__(self, ui: UiContext, info: PanelInfo, parts: tuple[PanelInfo, ...] = ()) -> None:
         super().__init__(shown(info.title))
@@ -62,7 +61,6 @@ class Dock(QDockWidget):
         self._reminded = self._state  # the part of it already given to the panel
         self._part: Panel | None = None  # the visible part, made before the panel has its place
         self._is_in_front = self._is_folded = False
-        self._loaded = 0  # how many modules of the panel and its parts are imported
         self.is_strip = info.is_strip
         home = "strip" if self.is_strip else info.area
         self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
@@ -116,18 +114,19 @@ class Dock(QDockWidget):
         """Return whether the panel would show that part if it were visible."""
         return name == self.info.id or (self.made is not None and self.made.chosen_part == name)
 
-    def load(self) -> bool:
-        """Import some modules of the panel or its next part; return whether there was something to import."""
-        if self._loaded > len(self.parts):
-            return False
-        info = (self.info, *self.parts)[self._loaded]
-        with suppress(Exception):  # an error here also occurs when the panel is made, and is reported then
-            if (missing := info.missing) is not None:
-                import_module(missing)
-                return True
-            info.load()
-        self._loaded += 1
-        return True
+    @property
+    def modules(self) -> list[str]:
+        """Return the modules of the panel and its parts."""
+        return [info.module for info in (self.info, *self.parts)]
+
+    def make_in_steps(self) -> None:
+        """Import the modules; then make the panel, or its visible part, or place it, and emit `stepped`."""
+        self._ui.scheduler.importer.when_imported(self.modules, self._step)
+
+    def _step(self) -> None:
+        if not self.prepare():
+            self.make()
+        self.stepped.emit()
 
     def prepare(self) -> bool:
         """Make the panel without placing it, then its visible part; return whether either was still to do."""

@@ -40,7 +40,6 @@ from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, allow, copy_text
 from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.go_commands import needs
 from rcv_py.ui.shell.workspace import Workspace
@@ -204,8 +203,7 @@ class Exporter:
         """Return whether a panel has no answer yet; while waves stream in, the first answer is enough."""
         ui, store = self.ui, self.ui.session.store
         is_streaming = store is not None and not store.is_complete
-        asks = panel.findChildren(Coalesce)
-        is_due = not is_streaming and (any(ask.is_pending for ask in asks) or not ui.results.idle)
+        is_due = not is_streaming and (ui.scheduler.is_pending(panel) or ui.scheduler.is_pending(ui.results))
         asked = (panel, panel.chosen_panel)
         is_missing = any(ui.results.is_missing(one.visibility) for one in asked)
         return is_due or is_missing or any(map(ui.tasks.is_busy, asked))

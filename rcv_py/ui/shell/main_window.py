@@ -21,12 +21,12 @@ from rcv_py.model.trace import CaptureEntry
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
-from rcv_py.ui.core.turns import FrameBudget
-from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
+from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, facts
 from rcv_py.ui.shell.docks import Dock, make_docks
@@ -45,7 +45,7 @@ FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that la
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # delay before loading panels not yet seen: only when idle
-NOTES_MS = 50  # delay after a capture is shown until its notes are read; then between retries
+NOTES_KEEPER = "rcv_py.ui.shell.notes_keeper"
 SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import CancelFlag, Report
@@ -109,9 +109,6 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowTitle(shown(program))
         self.notes: NotesKeeper | None = None  # once a capture has been shown for a while
-        self._notes_due = QTimer(self, singleShot=True, interval=NOTES_MS)
-        self._notes_due.setObjectName(WHEN_IDLE)
-        self._notes_due.timeout.connect(self._look_for_notes)
         self._note: NoteDialog | None = None  # the open dialog
         self._show_timer = QTimer(self, singleShot=True, interval=SHOW_AFTER_MS)
         self._show_timer.timeout.connect(self.show)
@@ -311,15 +308,15 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         ui, session = self.ui, self.ui.session
-        soon = Coalesce(self, self.actions_.update, UPDATE_MS)
+        soon = ui.scheduler.request(self, self.actions_.update, UPDATE_MS, always_rests=True)
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
             session.baseline, session.waves, session.populations, session.reasons,
         )  # fmt: skip
         for cell in cells:
-            cell.watch(soon.ask)
-        self.workspace.panels_changed.connect(soon.ask)
+            cell.watch(soon.update)
+        self.workspace.panels_changed.connect(soon.update)
         self.workspace.copy_asked.connect(
             lambda name: self.exporter.guarded(partial(self.exporter.copy_command, name))
         )
@@ -339,9 +336,9 @@ class MainWindow(QMainWindow):
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
         self.loads_unseen = True  # when idle; False: for a picture, which is taken soon
-        self._load_timer = QTimer(self, singleShot=True)
-        self._load_timer.setObjectName(WHEN_IDLE)
-        self._load_timer.timeout.connect(self._load_panels)
+        self._spare = ui.scheduler.request(
+            self, self._use_spare_time, LOAD_AFTER_MS, priority=Priority.BACKGROUND
+        )
         self.workspace.panels_changed.connect(self._load_later)
         soon.now()
 
@@ -481,29 +478,27 @@ class MainWindow(QMainWindow):
     @property
     def idle(self) -> bool:
         """Return whether nothing is being read, searched or computed."""
-        is_computed = self.ui.tasks.idle and self.ui.results.idle and not self.workspace.is_waking
+        is_computed = self.ui.scheduler.is_idle and not self.workspace.is_waking
         is_read = self.loader.idle and not self.opener.is_searching
         return is_computed and is_read and (self.notes is None or not self.notes.is_busy)
 
     def _load_later(self) -> None:
         if self.loads_unseen:
-            self._load_timer.start(LOAD_AFTER_MS)
+            self._spare.ask(LOAD_AFTER_MS)
 
-    def _load_panels(self) -> None:
-        """Import modules of panels not yet seen, one per turn, while the window is idle."""
+    def _use_spare_time(self) -> None:
+        """Import modules of panels not yet seen, one at a time; then compute what only a button shows."""
         if not self.idle:
             self._load_later()
-        elif self.workspace.isVisible() and self.workspace.load_next():
-            self._load_timer.start(LOAD_EVERY_MS)
-        elif self.workspace.isVisible() and self.ui.session.trace.value is not None:
+        elif not self.workspace.isVisible():
+            return
+        elif self.ui.scheduler.importer.import_next(self.workspace.unseen_modules):
+            self._spare.ask(LOAD_EVERY_MS)
+        elif self.ui.session.trace.value is not None:
             self.ui.results.want("health")  # for the button that counts problems
 
-    def _look_for_notes(self) -> None:
-        """Read and save notes from now on, but not before the first painting."""
-        if self.ui.results.is_held:
-            self._notes_due.start()
-        else:
-            self._keep_notes()
+    def _begin_notes(self) -> None:
+        self.ui.scheduler.importer.when_imported((NOTES_KEEPER,), self._keep_notes)
 
     def _keep_notes(self) -> None:
         """Read notes, and save changes from now on."""
@@ -540,8 +535,7 @@ class MainWindow(QMainWindow):
             self.pages.setCurrentWidget(self.workspace)
             restore_visit(self.ui.settings, self.ui.session)
             self.ui.results.want("populations")
-            if self.notes is None:
-                self._notes_due.start()
+            self.ui.scheduler.importer.after_first_picture(self._begin_notes)
             name, self.first_panel = self.first_panel, None
             if name is not None:  # after the workspace's own work on being shown
                 QTimer.singleShot(0, self, lambda: self.workspace.show_panel(name))

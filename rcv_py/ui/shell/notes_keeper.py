@@ -12,7 +12,6 @@ from rcv_py.base.problems import Problem, Problems
 from rcv_py.model.notes import NoteChanges
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.visibility import WHEN_IDLE
 
 if TYPE_CHECKING:  # a window without a capture needs none of it
     from rcv_py.formats.notes.store import Notebook, NotePlaces
@@ -45,12 +44,10 @@ class NotesKeeper(QObject):
         self._session_file: SavedSession | None = None  # its notes are to be imported
         self._watcher: QFileSystemWatcher | None = None
         self._first = QTimer(self, singleShot=True, interval=FIRST_MS)
-        self._first.setObjectName(WHEN_IDLE)
         self._first.timeout.connect(self._begin)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
         self._again.timeout.connect(self.read)
         self._retry = QTimer(self, singleShot=True, interval=RETRY_MS)
-        self._retry.setObjectName(WHEN_IDLE)
         self._retry.timeout.connect(self._save)
         self._session.trace.watch(self._opened)
         self._session.notes.changes.watch(self._save)

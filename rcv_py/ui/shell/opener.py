@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCryptographicHash, QObject, QTimer, Signal
+from PySide6.QtCore import QCryptographicHash, QObject, Signal
 
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.progress import Stage
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 NOTHING_BELOW = "no capture lies in it or below it"
 LOOKING = "Looking for captures"
 RECENT_LIMIT = 10
-BESIDE_MS = 50  # delay after opening until neighbours are listed; then between retries
 MAX_JUDGED = 60  # captures: about 20 ms each
 
 
@@ -83,8 +82,6 @@ class Opener(QObject):
         self._loader = loader
         self.siblings: tuple[CaptureEntry, ...] = ()  # captures of the open one's parent folder
         self.is_searching = False
-        self._beside = QTimer(self, singleShot=True, interval=BESIDE_MS)
-        self._beside.timeout.connect(self._look_beside)
         self._saved: SavedSession | None = None  # state to restore once its capture is open
         loader.opened.connect(self._opened)
         loader.failed.connect(self.failed)
@@ -146,14 +143,11 @@ class Opener(QObject):
             self.restored.emit(saved)
         self.siblings = ()
         self.siblings_changed.emit()
-        self._beside.start()
+        self._ui.scheduler.importer.after_first_picture(self._look_beside)
 
     def _look_beside(self) -> None:
-        """Find the captures next to the open capture, for a menu: not before the first painting."""
+        """Find the captures next to the open capture, for a menu."""
         trace = self._ui.session.trace.value
-        if self._ui.results.is_held:
-            self._beside.start()
-            return
         if trace is None:
             return
         parent = trace.path.parent

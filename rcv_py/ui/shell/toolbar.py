@@ -28,7 +28,6 @@ from rcv_py.ui.core.plain_text import (
     with_tip,
 )
 from rcv_py.ui.core.text_size import grown
-from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.shell.wave_menu import WavesButton
@@ -78,9 +77,9 @@ class TopBar(QWidget):
         row(*parts, margins=(4, 2, 8, 2), spacing=4, of=self)
         ui.session.trace.watch(self._update)
         ui.theme.changed.connect(self._update)
-        self._soon = Coalesce(self, self._show_trust, UPDATE_MS)
+        self._soon = ui.scheduler.request(self, self._show_trust, UPDATE_MS, always_rests=True)
         for cell in (ui.session.problems, ui.results.cell("health")):
-            cell.watch(self._soon.ask)
+            cell.watch(self._soon.update)
         self._update()
 
     def _show_trust(self) -> None:
@@ -196,9 +195,9 @@ class StatusBar(QStatusBar):
         self.cancel.clicked.connect(cancel)
         for widget in (self.saved, self.stage, self.bar, self.cancel):
             self.addPermanentWidget(widget)
-        self._soon = Coalesce(self, self._update, UPDATE_MS)
+        self._soon = ui.scheduler.request(self, self._update, UPDATE_MS, always_rests=True)
         for cell in (ui.session.trace, ui.session.loaded):
-            cell.watch(self._soon.ask)
+            cell.watch(self._soon.update)
         ui.session.busy.watch(self._show_stage)
         self._update()
         self._show_stage()

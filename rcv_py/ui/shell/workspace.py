@@ -18,10 +18,10 @@ from shiboken6 import isValid
 
 from rcv_py.base.manifest import panel_for
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.layout import laid_out_once
 from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.text_size import grown
-from rcv_py.ui.core.turns import FrameBudget
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.docks import UNLIMITED_PX, Dock
 from rcv_py.ui.shell.layouts import (
@@ -123,13 +123,7 @@ class Workspace(QMainWindow):
         self._hold_timer = QTimer(self, interval=HOLD_MS)
         self._hold_timer.timeout.connect(self._uncover)
         for dock in self.docks.values():
-            dock.setParent(self)
-            dock.wants.connect(self.show_panel)
-            dock.copy_asked.connect(self.copy_asked)
-            dock.closed.connect(self._note_closed)
-            dock.topLevelChanged.connect(partial(self._floated, dock))
-            for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
-                signal.connect(self._tidy_soon)
+            self._adopt(dock)
         # Px that places need at most for the open capture, and the px they had before.
         self._most, self._given_px = dict[str, int](), dict[str, int]()
         ui.session.trace.watch(self._show_appearing)
@@ -716,7 +710,6 @@ class Workspace(QMainWindow):
             self._lay_cover()
             self._cover.show()
             self._cover.raise_()
-            self._ui.results.hold(True)
             self._hold_timer.start()
             self._hidden_for.start()
             self._arrange()
@@ -736,7 +729,7 @@ class Workspace(QMainWindow):
                 self._cover.hide()
                 self._cover.deleteLater()
                 self._cover = None
-            QTimer.singleShot(WAKE_MS, self, lambda: self._ui.results.hold(False))  # after the painting
+            QTimer.singleShot(WAKE_MS, self, self._ui.scheduler.importer.release)  # after the painting
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None
@@ -777,12 +770,23 @@ class Workspace(QMainWindow):
         self.show_panel(self.main)
         self.docks[self.main].take_focus()
 
+    def _adopt(self, dock: Dock) -> None:
+        dock.setParent(self)
+        dock.wants.connect(self.show_panel)
+        dock.stepped.connect(partial(self._make_timer.start, 0))
+        dock.copy_asked.connect(self.copy_asked)
+        dock.closed.connect(self._note_closed)
+        dock.topLevelChanged.connect(partial(self._floated, dock))
+        for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+            signal.connect(self._tidy_soon)
+
     @property
     def is_waking(self) -> bool:
         """Return whether a panel is about to be made, or to do work deferred while it was hidden."""
         made = (dock.made for dock in self.docks.values())
         is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
-        return is_any or self._make_timer.isActive() or FrameBudget.here().are_waiting
+        is_timed = any(timer.isActive() for timer in (self._make_timer, self._tidy_timer, self._hold_timer))
+        return is_any or is_timed
 
     # -- inside -------------------------------------------------------------------------------------
 
@@ -798,17 +802,17 @@ class Workspace(QMainWindow):
         seen = [dock for dock in self.docks.values() if dock.is_seen]
         new = next((dock for dock in seen if dock.made is None), None)
         if new is not None and self._has_woken:
-            if not new.load() and not new.prepare():
-                new.make()
-            self._make_timer.start(0)
+            new.make_in_steps()
             return
         for dock in seen:
             dock.panel.visibility.wake()
             self._has_woken = True
 
-    def load_next(self) -> bool:
-        """Import modules of a panel not yet seen; return False if no such panel is left."""
-        return any(dock.load() for dock in self.docks.values() if dock.made is None)
+    @property
+    def unseen_modules(self) -> list[str]:
+        """Return the modules of panels not yet seen."""
+        unseen = (dock for dock in self.docks.values() if dock.made is None)
+        return [module for dock in unseen for module in dock.modules]
 
     def _tidy_soon(self) -> None:
         self._tidy_timer.start(0)

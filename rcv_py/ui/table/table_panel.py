@@ -48,6 +48,7 @@ class TablePanel(Panel, Generic[Found]):
         super().__init__(ui)
         self.result: Found | None = None  # the data of the rows, None while there is none
         self.computing = Computing(self, self._refresh)
+        self._answered = self.request(self._refresh)
 
     def rows_view(
         self, name: str, elastic: Elastic | None = None, own: RowsView | None = None, **painters: CellPainter
@@ -94,8 +95,7 @@ class TablePanel(Panel, Generic[Found]):
         raise NotImplementedError
 
     def _arrived(self) -> None:
-        if not self.puts_off(self._refresh):
-            self._refresh()
+        self._answered.now()
 
     def _more_waves(self) -> None:
         if self.result is None:

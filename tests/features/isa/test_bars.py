@@ -165,7 +165,7 @@ def test_hidden_cycles_come_from_the_shared_result(
     monkeypatch.setattr(shared_results, "JOBS", jobs)
     from dataclasses import replace
 
-    ui = replace(ui, results=SharedResults(ui.session, ui.tasks))
+    ui = replace(ui, results=SharedResults(ui.session, ui.scheduler))
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1000, 400)

@@ -41,9 +41,8 @@ UNITS = {"ds_": "LDS", "s_l": "SMEM", "glo": "VMEM"}  # by what a mnemonic begin
 def settled(ui: UiContext, qtbot: object) -> Settled:
     """Wait until every task and every shared result is there."""
 
-    def wait(results: SharedResults | None = None) -> None:
-        shared = results or ui.results
-        qtbot.waitUntil(lambda: shared.idle and ui.tasks.idle)  # type: ignore[attr-defined]
+    def wait() -> None:
+        qtbot.waitUntil(lambda: ui.scheduler.is_idle)  # type: ignore[attr-defined]
         QApplication.processEvents()
 
     return wait
@@ -142,13 +141,13 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: object, counters: tuple
 ) -> None:
     jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=waits_of(counters))}
-    results = SharedResults(ui.session, ui.tasks, jobs)
+    results = SharedResults(ui.session, ui.scheduler, jobs)
     panel = LatencyPanel(replace(ui, results=results))
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.show()
     found, waves = counters
     open_in(found, [waves])
-    choose(panel, lambda: settled(results), MEMORY)
+    choose(panel, settled, MEMORY)
     lines = measured(counters)
     assert column(panel, "instruction") == [*lines, ELSEWHERE]
     medians = [str(number) for number in column(panel, "median")]
@@ -159,7 +158,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     assert panel.view.table.text(0, panel.view.table.column_of("median")) == "–"
     without = replace(found, counter_names=(), counters=())
     open_in(without, [waves])
-    settled(results)
+    settled()
     assert column(panel, "instruction") == [ELSEWHERE, lines[-1]]
     assert column(panel, "p90") == [990.0, 150.0]
     assert "SQ_INST_LEVEL_VMEM" in panel.assumption.text()

@@ -17,10 +17,9 @@ from rcv_py.base.progress import Stage
 from rcv_py.tuning.processors import SWITCH_S
 from rcv_py.ui.app import start
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.frame_budget import FRAME_S, FrameBudget
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.tasks import MAX_AT_ONCE, MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, GcGate
-from rcv_py.ui.core.turns import TURN_S, FrameBudget
-from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.toolbar import StatusBar
 from rcv_py.work import load
 from tests.support.shared_memory import blocks
@@ -76,7 +75,7 @@ def test_answers_that_take_long_are_spread_over_turns_in_their_order(
     clock, done, turns = _turns_of(qtbot, monkeypatch), [], []
     posts = Posts(QApplication.instance())
     for number in range(5):
-        posts.post(partial(_answer, clock, TURN_S, done, number))
+        posts.post(partial(_answer, clock, FRAME_S, done, number))
     timer = _by_turn(turns, done)
     qtbot.waitUntil(lambda: len(done) == 5)  # type: ignore[attr-defined]
     timer.stop()
@@ -88,22 +87,24 @@ def test_short_answers_share_a_turn(qtbot: object, monkeypatch: pytest.MonkeyPat
     clock, done, turns = _turns_of(qtbot, monkeypatch), [], []
     posts = Posts(QApplication.instance())
     for number in range(5):
-        posts.post(partial(_answer, clock, TURN_S / 10, done, number))
+        posts.post(partial(_answer, clock, FRAME_S / 10, done, number))
     timer = _by_turn(turns, done)
     qtbot.waitUntil(lambda: len(done) == 5)  # type: ignore[attr-defined]
     timer.stop()
     assert not {1, 2, 3, 4} & set(turns)
 
 
-def test_bursts_that_are_due_at_once_are_spread_too(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_that_are_due_at_once_are_spread_too(
+    ui: UiContext, qtbot: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock, left, turns = _turns_of(qtbot, monkeypatch), [], []
     owner = QObject()
 
     def call() -> None:
-        clock.spend(TURN_S)
+        clock.spend(FRAME_S)
         left.append(sum(burst.is_pending for burst in bursts))
 
-    bursts = [Coalesce(owner, call) for _ in range(4)]
+    bursts = [ui.scheduler.request(owner, call) for _ in range(4)]
     for burst in bursts:
         burst.ask()
     timer = _by_turn(turns, left)
@@ -118,8 +119,8 @@ def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(
 ) -> None:
     clock, done = _turns_of(qtbot, monkeypatch), []
     turns = FrameBudget.here()
-    turns.call(partial(_answer, clock, TURN_S / 2, done, 1))
-    turns.paint(partial(_answer, clock, TURN_S, done, 2))
+    turns.call(partial(_answer, clock, FRAME_S / 2, done, 1))
+    turns.paint(partial(_answer, clock, FRAME_S, done, 2))
     assert done == [1, 2], "a short one and its picture share a turn"
     turns.call(partial(done.append, 4))
     turns.paint(partial(done.append, 3))
@@ -144,23 +145,23 @@ def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPa
 
 
 def test_what_waits_for_its_turn_is_made_once_or_forgotten(
-    qtbot: object, monkeypatch: pytest.MonkeyPatch
+    ui: UiContext, qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, done = _turns_of(qtbot, monkeypatch), []
     owner = QObject()
 
     def call() -> None:
-        clock.spend(TURN_S)
+        clock.spend(FRAME_S)
         done.append("first")
         QTimer.singleShot(0, act)
 
     def act() -> None:
         second.now()
-        third.reset()
+        third.cancel()
 
-    first = Coalesce(owner, call)
-    second = Coalesce(owner, lambda: done.append("second"))
-    third = Coalesce(owner, lambda: done.append("third"))
+    first = ui.scheduler.request(owner, call)
+    second = ui.scheduler.request(owner, lambda: done.append("second"))
+    third = ui.scheduler.request(owner, lambda: done.append("third"))
     for burst in (first, second, third):
         burst.ask()
     qtbot.waitUntil(lambda: "second" in done)  # type: ignore[attr-defined]
@@ -175,7 +176,7 @@ def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
     clock, done = _turns_of(qtbot, monkeypatch), []
 
     def mistake() -> None:
-        clock.spend(TURN_S)
+        clock.spend(FRAME_S)
         raise ValueError("wrong")
 
     turns = FrameBudget.here()

@@ -13,7 +13,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.errors import Cancelled
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
-from rcv_py.state.running import AnswerFlag, IncrementalAnswer
+from rcv_py.state.incremental import AnswerFlag, IncrementalAnswer
 from rcv_py.state.wave_store import WaveStore
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines

@@ -9,7 +9,7 @@ from time import perf_counter
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 from shiboken6 import isValid
 
-TURN_S = 0.008  # time per turn for answers and what follows from them: half a frame
+FRAME_S = 0.008  # time per turn for answers and what follows from them: half a frame
 
 
 class FrameBudget(QObject):
@@ -33,10 +33,10 @@ class FrameBudget(QObject):
     @classmethod
     def here(cls) -> FrameBudget:
         """Return the application's shared object."""
-        turns = cls._of_application
-        if turns is None or not isValid(turns):
-            turns = cls._of_application = cls(QCoreApplication.instance())
-        return turns
+        budget = cls._of_application
+        if budget is None or not isValid(budget):
+            budget = cls._of_application = cls(QCoreApplication.instance())
+        return budget
 
     @property
     def are_waiting(self) -> bool:
@@ -45,7 +45,7 @@ class FrameBudget(QObject):
 
     def call(self, call: Callable[[], None]) -> None:
         """Make a call in this turn, or after the calls queued before it."""
-        if self._waiting or self._spent_s >= TURN_S:
+        if self._waiting or self._spent_s >= FRAME_S:
             self._waiting.append(call)
             self._next.start()
         else:
@@ -57,7 +57,7 @@ class FrameBudget(QObject):
         Painting follows right after a call that changed something: both together may take too long for a
         turn.
         """
-        if self._is_in_call or self._spent_s < TURN_S:
+        if self._is_in_call or self._spent_s < FRAME_S:
             self._make(paint)
         else:
             self._waiting.appendleft(paint)
@@ -66,7 +66,7 @@ class FrameBudget(QObject):
     def _begin(self) -> None:
         """Begin a new turn."""
         self._spent_s = 0.0
-        while self._waiting and self._spent_s < TURN_S:
+        while self._waiting and self._spent_s < FRAME_S:
             self._make(self._waiting.popleft())
 
     def _make(self, call: Callable[[], None]) -> None:

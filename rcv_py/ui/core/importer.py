@@ -1,0 +1,128 @@
+"""Import modules while the window runs, one in each turn of the event loop."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from importlib import import_module
+
+from PySide6.QtCore import QObject, QTimer
+from shiboken6 import isValid
+
+from rcv_py.ui.core.frame_budget import FrameBudget
+
+# Modules that take several frames to import, and what to import before, each in a turn of its own.
+STEPS = {
+    "rcv_py.analysis.findings.detect": (
+        "rcv_py.analysis.attribution.stream",
+        "rcv_py.analysis.attribution.attribute",
+        "rcv_py.analysis.device.occupancy_limits",
+        "rcv_py.analysis.iterations.loop_summary",
+        "rcv_py.analysis.latency.access_widths",
+        "rcv_py.analysis.findings.inputs",
+        "rcv_py.analysis.findings.remedies",
+    ),
+    "rcv_py.features.compare.panel": (
+        "rcv_py.analysis.compare.costs",
+        "rcv_py.analysis.compare.compare",
+        "rcv_py.features.flame.result",
+        "rcv_py.features.compare.result",
+        "rcv_py.ui.table.table_panel",
+        "rcv_py.ui.flame.flame_view",
+    ),
+    "rcv_py.features.counters.panel": (
+        "rcv_py.ui.plot.curve_panel",
+        "rcv_py.analysis.counters.counter_help",
+        "rcv_py.features.counters.formula_dialog",
+        "rcv_py.analysis.counters.derived_counters",
+    ),
+    "rcv_py.features.summary.panel": (
+        "rcv_py.analysis.counters.counter_shares",
+        "rcv_py.analysis.counters.pmc.decision",
+        "rcv_py.features.summary.parts",
+        "rcv_py.analysis.overview.device_summary",
+    ),
+}
+
+
+def missing(names: Iterable[str]) -> list[str]:
+    """Return the modules to import for some modules, in order."""
+    return [name for one in names for name in (*STEPS.get(one, ()), one) if name not in sys.modules]
+
+
+class Importer(QObject):
+    """Imports wanted modules in the order of requests, none before the first picture of the window.
+
+    An error of an import is raised again where the module is used, and reported there.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._wanted: deque[tuple[list[str], Callable[[], object]]] = deque()
+        self._held: list[Callable[[], object]] | None = None  # calls to make after the first picture
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._import_in_turn)
+
+    def when_imported(self, names: Iterable[str], then: Callable[[], object]) -> None:
+        """Call a function once modules are imported: at once if they are."""
+        lacking = missing(names)
+        if not lacking:
+            then()
+        elif all(then != known for _, known in self._wanted):
+            self._wanted.append((lacking, then))
+            self.after_first_picture(self._start)
+
+    def import_next(self, names: Iterable[str]) -> bool:
+        """Import one of the modules that are still missing; return whether there was one."""
+        return any(self._try(name) for name in missing(names))
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether no module is wanted."""
+        return not self._wanted
+
+    # -- the first picture --------------------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Import nothing until `release`: a picture is to be painted first."""
+        self._held = []
+
+    def release(self) -> None:
+        """Import from now on."""
+        held, self._held = self._held, None
+        for call in held or ():
+            call()
+
+    def after_first_picture(self, call: Callable[[], object]) -> None:
+        """Call a function at once, or after the first picture."""
+        if self._held is None:
+            call()
+        elif call not in self._held:
+            self._held.append(call)
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _import_in_turn(self) -> None:
+        FrameBudget.here().call(self._import_one)
+
+    def _start(self) -> None:
+        self._timer.start()
+
+    def _import_one(self) -> None:
+        """Import a module; once all are there, make the call in a turn of its own."""
+        if not isValid(self) or not self._wanted or self._held is not None:
+            return
+        self._timer.start()  # for the next
+        names, then = self._wanted[0]
+        if names:
+            self._try(names.pop(0))
+        else:
+            self._wanted.popleft()
+            then()
+
+    def _try(self, name: str) -> bool:
+        with suppress(Exception):
+            import_module(name)
+        return name in sys.modules

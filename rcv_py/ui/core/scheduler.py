@@ -1,0 +1,310 @@
+"""Decide when the work of panels happens: a state machine for each request of a panel.
+
+The states and transitions are drawn in `docs/internals/scheduling.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from itertools import count
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer
+from shiboken6 import isValid
+
+from rcv_py.state.session import Session
+from rcv_py.ui.core.frame_budget import FrameBudget
+from rcv_py.ui.core.importer import Importer
+from rcv_py.ui.core.tasks import Tasks
+
+REST = 4  # while waves stream in, a job of n ms is not started again for n * REST ms
+MORE = 2  # growth of the number of waves that makes another pass over all of them worth its cost
+
+Result = TypeVar("Result")
+_numbers = count()
+
+
+class Priority(Enum):
+    """When a request may run."""
+
+    SHOWN = "as soon as the frame has time"
+    BACKGROUND = "while nothing else is to be done"
+
+
+class State(Enum):
+    """What a request waits for."""
+
+    IDLE = "nothing"
+    RESTING = "its interval"
+    QUEUED = "time in a frame"
+    HIDDEN = "its panel to be visible"
+    RUNNING = "the answer of a thread"
+    RUNNING_AGAIN = "the answer of a thread, to ask for another"
+
+
+class Waking(Protocol):
+    """A widget, or all that want a result: reports whether it is visible, and runs requests when it is."""
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether it is hidden."""
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether requests will run in a moment."""
+
+    def on_wake(self, request: Request) -> None:
+        """Call `woken` of a request once when it is visible."""
+
+
+class Request(QObject):
+    """One kind of work of an owner: of many calls the newest counts, and of many answers.
+
+    `call` does the work on the UI thread, or begins it with `run`.  It returns False if there was nothing to
+    do, so that no interval begins.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        owner: QObject,
+        call: Callable[[], object],
+        *,
+        every_ms: int,
+        visibility: Waking | None,
+        priority: Priority,
+        always_rests: bool,
+    ) -> None:
+        super().__init__(owner)
+        self.state = State.IDLE
+        self.owner = owner
+        self.is_background = priority is Priority.BACKGROUND
+        self._scheduler, self._session = scheduler, scheduler.session
+        self._call = self._due = call  # `_due`: the call, or a job that waits until the panel is visible
+        self._every_ms = self._pause_ms = every_ms
+        self._visibility = visibility
+        self._always_rests = always_rests  # not only while waves stream in
+        self._topic = f"request {next(_numbers)}"
+        self.waves = 0  # at the last doubling
+        self._is_wanted: Callable[[], bool] = lambda: True  # on doublings
+        self._since = QElapsedTimer()  # since the last call
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._queue)
+
+    # -- asking -------------------------------------------------------------------------------------
+
+    def ask(self, after_ms: int = 0) -> None:
+        """Request work because the question changed: soon, and instead of a job that runs."""
+        self._want(after_ms)
+
+    def update(self) -> None:
+        """Request work because data changed: after the job that runs.
+
+        While waves stream in, it also waits for the interval: an answer in between would be replaced at once,
+        and cost the time of the next.
+        """
+        if self.state in (State.RUNNING, State.RUNNING_AGAIN):
+            self.state = State.RUNNING_AGAIN
+        elif self.state is not State.RESTING or not self._rest_ms:
+            self._want(self._rest_ms)
+
+    def now(self) -> None:
+        """Work at once, or once the panel is visible."""
+        self._make(self._call)
+
+    def run(self, job: Callable[[], Result], done: Callable[[Result], None], *, rests: bool = True) -> None:
+        """Run a job in a thread and pass its answer to `done`; at once, or once the panel is visible.
+
+        No answer comes if a newer job of this request ran, or another capture is open.  `rests`: whether the
+        next update waits for the interval.
+        """
+        if self._is_hidden:
+            self._scheduler.tasks.cancel(self.owner, self._topic)
+            self._hide(partial(self.run, job, done, rests=rests))
+            return
+        self._timer.stop()
+        self.state, self._due = State.RUNNING, self._call
+        if rests:
+            self._since.start()
+        else:
+            self._since.invalidate()
+        self._scheduler.tasks.run(self.owner, job, done, self._topic, ended=self._ended)
+
+    def cancel(self) -> None:
+        """Drop everything that was requested."""
+        self._scheduler.tasks.cancel(self.owner, self._topic)
+        self._timer.stop()
+        self.state = State.IDLE
+        self._pause_ms, self.waves = self._every_ms, 0
+        self._since.invalidate()
+
+    @property
+    def is_pending(self) -> bool:
+        """Return whether a call is about to be made."""
+        if self.state is State.HIDDEN:
+            return self._visibility is not None and self._visibility.is_waking
+        return self.state not in (State.IDLE, State.RUNNING)
+
+    # -- following waves ----------------------------------------------------------------------------
+
+    def follow_doublings(self, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        """Update whenever the number of waves has doubled, and when no more will come.
+
+        For work that must process all waves again: all passes together cost only a few times the last.
+        """
+        self._is_wanted = is_wanted
+        self._session.loaded.watch(self._look)
+        self._session.busy.watch(self._look)
+
+    def _look(self) -> None:
+        store = self._session.store
+        waves = 0 if store is None else store.read + len(store.missing)
+        is_over = not self._session.is_streaming
+        if waves != self.waves and (is_over or waves >= MORE * self.waves):
+            self.waves = waves
+            if self._is_wanted():
+                (self.ask if is_over else self.update)()
+
+    # -- called by the scheduler --------------------------------------------------------------------
+
+    def woken(self) -> None:
+        """Go on: the panel is visible."""
+        if self.state is State.HIDDEN:
+            self._queue()
+
+    def hurry(self) -> None:
+        """Rest no longer: no more waves will stream in."""
+        if self.state is State.RESTING and not (self.is_background or self._always_rests):
+            self._timer.start(0)
+
+    def forget(self) -> None:
+        """Drop what concerns the capture that was open, but not that the panel must be brought up to date."""
+        if self.is_background and self.state is State.RESTING:
+            return
+        is_wanted = self.state not in (State.IDLE, State.RUNNING) and self._due is self._call
+        self.cancel()
+        if is_wanted:
+            self._want(0)
+
+    # -- transitions --------------------------------------------------------------------------------
+
+    def _want(self, after_ms: int) -> None:
+        self._due = self._call
+        if self.state is State.HIDDEN and self._is_hidden:
+            self._hide(self._call)
+        elif self.state is not State.QUEUED:
+            self.state = State.RESTING
+            self._timer.start(after_ms)
+
+    def _queue(self) -> None:
+        """Take a place among the calls of the next frames."""
+        if self.is_background and not self._scheduler.is_idle:
+            self._timer.start(self._every_ms)
+            return
+        self.state = State.QUEUED
+        FrameBudget.here().call(self._make_due)
+
+    def _make_due(self) -> None:
+        if isValid(self) and self.state is State.QUEUED:
+            self._make(self._due)
+
+    def _make(self, call: Callable[[], object]) -> None:
+        self._timer.stop()
+        if self._is_hidden:
+            self._hide(call)
+            return
+        is_running = self._scheduler.tasks.is_running(self.owner, self._topic)
+        self.state = State.RUNNING if is_running else State.IDLE
+        if call() is not False and self.state is not State.RUNNING:
+            self._since.start()
+
+    def _hide(self, call: Callable[[], object]) -> None:
+        assert self._visibility is not None
+        self.state, self._due = State.HIDDEN, call
+        self._visibility.on_wake(self)
+
+    def _ended(self) -> None:
+        """Take note that the newest job has ended."""
+        if self._since.isValid():
+            self._pause_ms = max(self._every_ms, REST * self._since.elapsed())
+        if self.state is State.RUNNING:
+            self.state = State.IDLE
+        elif self.state is State.RUNNING_AGAIN:
+            self._want(self._rest_ms)
+
+    @property
+    def _is_hidden(self) -> bool:
+        return self._visibility is not None and self._visibility.is_asleep
+
+    @property
+    def _rest_ms(self) -> int:
+        """Milliseconds until data that stream in may be shown again."""
+        rests = self._always_rests or self._session.is_streaming
+        return max(0, self._pause_ms - self._since.elapsed()) if rests and self._since.isValid() else 0
+
+
+class Scheduler(QObject):
+    """All requests of a window, and the threads and imports that they wait for."""
+
+    def __init__(self, session: Session, tasks: Tasks | None = None) -> None:
+        super().__init__()
+        self.session = session
+        self.tasks = Tasks() if tasks is None else tasks
+        self.importer = Importer(self)
+        self._requests: WeakKeyDictionary[Request, None] = WeakKeyDictionary()
+        session.trace.watch(self._forget)  # before any panel watches it
+        session.loaded.watch(self._hurry)
+        session.busy.watch(self._hurry)
+
+    def request(
+        self,
+        owner: QObject,
+        call: Callable[[], object],
+        every_ms: int = 0,
+        *,
+        visibility: Waking | None = None,
+        priority: Priority = Priority.SHOWN,
+        always_rests: bool = False,
+    ) -> Request:
+        """Return a new request; with a `visibility` it waits while that is asleep.
+
+        Updates are `every_ms` apart while waves stream in, or always.
+        """
+        request = Request(
+            self,
+            owner,
+            call,
+            every_ms=every_ms,
+            visibility=visibility,
+            priority=priority,
+            always_rests=always_rests,
+        )
+        self._requests[request] = None
+        return request
+
+    def is_pending(self, owner: QObject) -> bool:
+        """Return whether an owner, or a widget in it, is about to be called."""
+        inside = owner.findChildren(Request)
+        return any(request.is_pending for request in inside if not request.is_background)
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether nothing is computed, imported or about to be called, except in the background."""
+        is_free = self.tasks.idle and self.importer.is_idle and not FrameBudget.here().are_waiting
+        return is_free and not any(one.is_pending for one in self._living if not one.is_background)
+
+    @property
+    def _living(self) -> list[Request]:
+        return [request for request in self._requests if isValid(request)]
+
+    def _forget(self) -> None:
+        for request in self._living:
+            request.forget()
+
+    def _hurry(self) -> None:
+        if not self.session.is_streaming:
+            for request in self._living:
+                request.hurry()

@@ -1,0 +1,84 @@
+"""Modules are imported one a turn, after the first picture."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from subprocess import run
+
+import pytest
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
+
+from rcv_py.ui.core import importer
+from rcv_py.ui.core.context import UiContext
+from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
+
+NAMES = ("colorsys", "fileinput")
+
+
+@pytest.fixture(autouse=True)
+def _not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+def test_modules_are_imported_in_turns_of_their_own(
+    ui: UiContext, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "STEPS", {NAMES[1]: NAMES[:1]})
+    steps: list[str] = []
+    turns = QTimer(interval=0)
+    turns.timeout.connect(lambda: steps.append(" ".join(name for name in NAMES if name in sys.modules)))
+    turns.start()
+    ui.scheduler.importer.when_imported([NAMES[1]], lambda: steps.append("then"))
+    assert not steps
+    assert not ui.scheduler.is_idle
+    qtbot.waitUntil(lambda: "then" in steps)
+    turns.stop()
+    assert ui.scheduler.is_idle
+    assert list(dict.fromkeys(steps[: steps.index("then") + 1])) == ["", NAMES[0], " ".join(NAMES), "then"]
+
+
+def test_what_is_imported_already_makes_no_call_wait(ui: UiContext) -> None:
+    calls: list[int] = []
+    ui.scheduler.importer.hold()
+    ui.scheduler.importer.when_imported(["sys"], lambda: calls.append(1))
+    assert calls == [1]
+
+
+def test_nothing_is_imported_before_the_first_picture(ui: UiContext, qtbot: QtBot) -> None:
+    calls: list[str] = []
+    held = ui.scheduler.importer
+    held.hold()
+    held.when_imported(NAMES, lambda: calls.append("imported"))
+    held.after_first_picture(lambda: calls.append("painted"))
+    qtbot.wait(5)
+    assert not calls
+    assert NAMES[0] not in sys.modules
+    held.release()
+    qtbot.waitUntil(lambda: calls == ["painted", "imported"])
+
+
+def test_a_module_that_cannot_be_imported_keeps_no_other_waiting(
+    ui: UiContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rcv_test_broken.py").write_text("raise RuntimeError")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    calls: list[int] = []
+    ui.scheduler.importer.when_imported(["rcv_test_broken", NAMES[0]], lambda: calls.append(1))
+    qtbot.waitUntil(lambda: calls == [1])
+    assert NAMES[0] in sys.modules
+    assert ui.scheduler.importer.import_next(["rcv_test_broken", NAMES[1]])
+    assert NAMES[1] in sys.modules
+    assert not ui.scheduler.importer.import_next(["rcv_test_broken"])
+
+
+@pytest.mark.parametrize("name", importer.STEPS)
+def test_every_step_is_a_module_that_the_module_needs(name: str) -> None:
+    code = f"import sys, {name}; print(*sys.modules)"
+    done = run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HANG_S, check=True
+    )
+    assert {*importer.STEPS[name]} <= {*done.stdout.split()}
