@@ -21,6 +21,19 @@ class Columns(Protocol):
 Table = TypeVar("Table", bound=Columns)
 
 
+class Rows:
+    """Base of dataclasses whose length is the length of their first column."""
+
+    __slots__ = ()
+    _first: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls._first = next(iter(cls.__annotations__))
+
+    def __len__(self) -> int:
+        return len(getattr(self, self._first))
+
+
 def of_rows(table: Table, rows: np.ndarray | slice) -> Table:
     """Return the table with the rows chosen by a mask, by numbers or by a slice, in that order."""
     return replace(table, **{name: column[rows] for name, column in _arrays(table).items()})

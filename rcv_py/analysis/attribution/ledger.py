@@ -15,14 +15,14 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.base.runs import ascending, borders, order, starts_run
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import Rows, joined
 
 _NONE = np.zeros(0, dtype=np.int64)
 _IS_GUESS = np.isin(np.arange(len(Cause)), GUESSED)
 
 
 @dataclass(frozen=True, eq=False)
-class Claims:
+class Claims(Rows):
     """Cycles with a cause, one row per claim; a token may have several."""
 
     token: np.ndarray  # int64
@@ -30,9 +30,6 @@ class Claims:
     producer: np.ndarray  # int64, token; -1: none; below -1: -2 less its row in LastOperations
     cycles: np.ndarray  # int64, more than 0
     is_guess: np.ndarray  # bool, the producer is a guess: its cause is in GUESSED, or other candidates fit
-
-    def __len__(self) -> int:
-        return len(self.token)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,13 +27,14 @@ from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, su
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import Rows
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
 
 @dataclass(frozen=True, eq=False)
-class LineStats:
+class LineStats(Rows):
     """One row a code line.  Tokens without a code line are not counted, but their time is not idle."""
 
     hits: np.ndarray  # int64, executions
@@ -42,9 +43,6 @@ class LineStats:
     longest: np.ndarray  # int64, latency of the longest execution
     idle: np.ndarray  # int64, cycles between the latest end so far in the wave and the start
     idle_gaps: np.ndarray  # int64, executions that had any idle
-
-    def __len__(self) -> int:
-        return len(self.hits)
 
     def on(self, code: CodeTable) -> CodeTable:
         """Return the code table with these totals instead of its own."""

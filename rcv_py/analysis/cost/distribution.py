@@ -23,7 +23,7 @@ from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import Rows, joined, of_rows
 from rcv_py.model.trace import Trace
 
 MEASURES = ("latency", "stall", "idle", "since")
@@ -37,7 +37,7 @@ NEVER = -1  # `since` of the first hit of a wave
 
 
 @dataclass(frozen=True, eq=False)
-class LineHits:
+class LineHits(Rows):
     """One row a hit of the line, ordered by wave as in the index, then by time."""
 
     wave: np.ndarray  # int64, row of the wave index
@@ -49,9 +49,6 @@ class LineHits:
     busy: np.ndarray  # int64, cycles
     idle: np.ndarray  # int64, cycles; NEVER if not computed
     since: np.ndarray  # int64, cycles, NEVER for the first hit of a wave
-
-    def __len__(self) -> int:
-        return len(self.wave)
 
     @property
     def latency(self) -> np.ndarray:

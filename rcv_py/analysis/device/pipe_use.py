@@ -23,6 +23,7 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, sums, total
+from rcv_py.model.columns import Rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
@@ -49,7 +50,7 @@ _MAX_CYCLE = 1 << 62  # cycles: the length of the axis that all groups share
 
 
 @dataclass(frozen=True, eq=False)
-class PipeUse:
+class PipeUse(Rows):
     """One row a SIMD with traced waves, sorted by (se, cu, simd).  No cycle counts twice."""
 
     se: np.ndarray  # int64
@@ -59,9 +60,6 @@ class PipeUse:
     busy: np.ndarray  # int64, cycles in which at least one wave issued or executed
     working: np.ndarray  # int64, the same without the tokens of "Other": waits, s_endpgm and the like
     pipes: np.ndarray  # int64 [rows, PIPES], the same for the tokens of each pipe
-
-    def __len__(self) -> int:
-        return len(self.se)
 
     def column(self, pipe: str = "") -> np.ndarray:
         """Busy cycles of each SIMD, or of one pipe if given; int64."""

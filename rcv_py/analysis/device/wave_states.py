@@ -17,6 +17,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.runs import repeated, run_starts
+from rcv_py.model.columns import Rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 
@@ -26,7 +27,7 @@ LIVING = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # as
 
 
 @dataclass(frozen=True, eq=False)
-class StateCurves:
+class StateCurves(Rows):
     """Step functions on one time axis: `count[s][i]` waves are in state s from `time[i]` to `time[i + 1]`.
 
     `time` int64 [n] grows strictly and holds every boundary of a timeline, `count` int32 [5, n] is 0 at the
@@ -36,9 +37,6 @@ class StateCurves:
     time: np.ndarray
     count: np.ndarray
     waves: int  # number of timelines summed
-
-    def __len__(self) -> int:
-        return len(self.time)
 
     @property
     def cycles(self) -> np.ndarray:

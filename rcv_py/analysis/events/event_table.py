@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import count, short_kernel
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import Rows, joined, of_rows
 from rcv_py.model.device import Dispatch, HardwareEvents
 from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
 from rcv_py.model.trace import Trace
@@ -151,7 +151,7 @@ ENTRY_TEXT = {kind: kind.name.lower() for kind in EntryKind}
 
 
 @dataclass(frozen=True, eq=False)
-class EventTable:
+class EventTable(Rows):
     """One row an entry, sorted by (time, kind).  Texts are indices into `texts`, which is sorted."""
 
     time: np.ndarray  # int64, cycles, aligned
@@ -163,9 +163,6 @@ class EventTable:
     source: np.ndarray  # int64, row of the dispatches, events, spans or records
     wave: np.ndarray  # int32, row of the wave index, -1 if none
     texts: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.time)
 
     def cells(self, row: int) -> tuple[int, int | None, str, str, str, str]:
         """Time, duration, kind, name, place and detail as plain values."""

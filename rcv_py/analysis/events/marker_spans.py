@@ -38,7 +38,7 @@ from rcv_py.analysis.core.reduction import Reduction, tables
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import count, plural
-from rcv_py.model.columns import of_rows
+from rcv_py.model.columns import Rows, of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
@@ -54,7 +54,7 @@ _NAMELESS = re.compile(r"(\d{1,18}) / 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True, eq=False)
-class MarkerRecords:
+class MarkerRecords(Rows):
     """One row a value, sorted by (slot, life of a wave in it, order in the file)."""
 
     se: np.ndarray  # int16
@@ -73,9 +73,6 @@ class MarkerRecords:
     name: np.ndarray  # int32, row of `Trace.markers`; -1: none
     is_named_object: np.ndarray  # bool: the code object has a dictionary
     is_data: np.ndarray  # bool: a payload word of the previous marker
-
-    def __len__(self) -> int:
-        return len(self.time)
 
 
 def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
@@ -258,7 +255,7 @@ MAX_LISTED = 5  # ids that a sentence lists
 
 
 @dataclass(frozen=True, eq=False)
-class MarkerSpans:
+class MarkerSpans(Rows):
     """One row a scope or point, sorted by (slot, begin, depth); a wave has one at a time of each depth."""
 
     se: np.ndarray  # int16
@@ -282,9 +279,6 @@ class MarkerSpans:
     span_of_record: np.ndarray  # int64, row of the span that a value opened, marks, or only closed; -1: none
     is_orphan: np.ndarray  # bool, a row a value: it closes, but nothing was open
     problems: tuple[Problem, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.begin)
 
 
 def marker_spans(

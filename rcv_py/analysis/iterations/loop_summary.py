@@ -31,7 +31,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves
 from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import Rows, joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 
@@ -42,7 +42,7 @@ PHASES = ("prologue", "steady", "epilogue")
 
 
 @dataclass(frozen=True, eq=False)
-class Iterations:
+class Iterations(Rows):
     """One row an iteration, by loop, then by wave and time."""
 
     loop: np.ndarray  # int32, row of the table of loops
@@ -57,9 +57,6 @@ class Iterations:
     stall: np.ndarray  # int64, cycles
     idle: np.ndarray  # int64, cycles between its tokens, and up to the next iteration
     kinds: np.ndarray  # int64 [n, kinds], cycles of stall and issue by kind of token
-
-    def __len__(self) -> int:
-        return len(self.loop)
 
     @property
     def cycles(self) -> np.ndarray:
@@ -77,7 +74,7 @@ class Iterations:
 
 
 @dataclass(frozen=True, eq=False)
-class LoopTable:
+class LoopTable(Rows):
     """One row a loop, most often continued first.
 
     Statistics are nan if no iteration is between two jumps.
@@ -97,9 +94,6 @@ class LoopTable:
     stall: np.ndarray  # int64, cycles in the iterations that the statistics count
     idle: np.ndarray  # int64
     kinds: np.ndarray  # int64 [loops, kinds]
-
-    def __len__(self) -> int:
-        return len(self.branch)
 
     @property
     def dominant(self) -> int:

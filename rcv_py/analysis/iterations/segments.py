@@ -28,7 +28,7 @@ from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.analysis.waves.barriers import crossings, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.runs import ascending, distinct, ends_run, numbered, ranges, starts_run
-from rcv_py.model.columns import of_rows
+from rcv_py.model.columns import Rows, of_rows
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.trace import Trace
 
@@ -38,7 +38,7 @@ _ENDS = 1 << 32  # factor in keys: more than code rows
 
 
 @dataclass(frozen=True, eq=False)
-class Segments:
+class Segments(Rows):
     """One row per pair of consecutive barriers in a wave, most cycles first.  Cycles are int64."""
 
     first: np.ndarray  # int32, code row of the barrier after which it begins; OUTSIDE: begin of the wave
@@ -58,9 +58,6 @@ class Segments:
     beside_first: np.ndarray  # int32, barriers of the segment that other waves of the workgroup
     beside_last: np.ndarray  # int32, ran most often in the same turn
     beside: np.ndarray  # int64, executions at the same time; 0: all others ran the same segment
-
-    def __len__(self) -> int:
-        return len(self.first)
 
 
 @dataclass(frozen=True, eq=False)

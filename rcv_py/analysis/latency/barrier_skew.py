@@ -19,13 +19,14 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.waves.barriers import meetings
 from rcv_py.analysis.waves.workgroups import Barriers, KnownBy, barriers_of, grouped, joined_barriers
+from rcv_py.model.columns import Rows
 from rcv_py.model.trace import Trace
 
 MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it the recorded group is wrong
 
 
 @dataclass(frozen=True, eq=False)
-class BarrierSkew:
+class BarrierSkew(Rows):
     """One row per instance with at least two waves, by group and time."""
 
     line: np.ndarray  # int32, code row of the barrier at which the last wave arrived
@@ -38,9 +39,6 @@ class BarrierSkew:
     group: np.ndarray  # int32, number of the workgroup among the waves that were read
     dropped: int  # instances whose waves were released too far apart for one group
     known_by: KnownBy  # the source of the groups, the weakest of them
-
-    def __len__(self) -> int:
-        return len(self.line)
 
     @property
     def is_guess(self) -> bool:

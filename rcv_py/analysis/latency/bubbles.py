@@ -42,6 +42,7 @@ from rcv_py.analysis.device.simd_work import (
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import ascending, ends_run, starts_run
+from rcv_py.model.columns import Rows
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
@@ -51,7 +52,7 @@ _PARTS = math.lcm(*range(1, _SHARED + 1))  # parts of a cycle, divisible by any 
 
 
 @dataclass(frozen=True, eq=False)
-class Bubbles:
+class Bubbles(Rows):
     """One row per instruction that is charged anything, most first; cycles summed over SIMDs."""
 
     line: np.ndarray  # int32, code row; -1: tokens without a code line
@@ -67,9 +68,6 @@ class Bubbles:
     of_simd: Mapping[str, np.ndarray]  # int64 [SIMDs], the same cycles of each SIMD, by those five names
     waves: int  # number of waves analysed
     assumption: str = ""  # about matrix instructions
-
-    def __len__(self) -> int:
-        return len(self.line)
 
     @property
     def total(self) -> np.ndarray:

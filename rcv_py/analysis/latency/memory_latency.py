@@ -29,7 +29,7 @@ from rcv_py.analysis.latency.memory_levels import (
 )
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.runs import ascending
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import Rows, joined
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -63,7 +63,7 @@ NO_WAVES = "Counters of operations in flight were recorded, but no wave with mem
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryLatency:
+class MemoryLatency(Rows):
     """One row per counter and code line; the longest mean of a counter first."""
 
     unit: np.ndarray  # str, what the counter counts, e.g. "LDS"
@@ -78,9 +78,6 @@ class MemoryLatency:
     interval: int  # cycles between samples; 0 without samples
     assumption: str
     reason: str = ""  # why there are no rows, and what to do
-
-    def __len__(self) -> int:
-        return len(self.line)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import Rows, joined, of_rows
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -42,7 +42,7 @@ LEVEL_COUNTERS = (
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryOps:
+class MemoryOps(Rows):
     """Executed memory instructions by wave, in order of execution."""
 
     wave: np.ndarray  # int64 [n], row of the wave index
@@ -54,9 +54,6 @@ class MemoryOps:
     busy: np.ndarray  # int64 [n], cycles
     kind: np.ndarray  # uint8 [n]
     line: np.ndarray  # int64 [n], row of the code table
-
-    def __len__(self) -> int:
-        return len(self.line)
 
     def rows(self, chosen: np.ndarray) -> MemoryOps:
         """Return selected rows: a mask or row numbers."""

@@ -20,11 +20,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rcv_py.model.columns import Rows
+
 NO_KIND = -1
 
 
 @dataclass(frozen=True, eq=False)
-class BlockInstructions:
+class BlockInstructions(Rows):
     """Instructions of a block, without waits and nops.  Times are int64 cycles."""
 
     row: tuple[int, ...]  # code rows, ascending
@@ -38,9 +40,6 @@ class BlockInstructions:
     loads: tuple[int, ...]  # bits of the memories that it reads
     stores: tuple[int, ...]  # bits of the memories that it may write
     is_fence: tuple[bool, ...]  # barriers, branches: nothing moves across them
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 def dependencies(work: BlockInstructions) -> list[list[int]]:

@@ -21,6 +21,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.branches import Branches, Flow, flow
 from rcv_py.base.runs import borders, distinct
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(Rows):
     """One row per block, in program order; every code line belongs to exactly one block."""
 
     first: np.ndarray  # int32, first code row
@@ -67,9 +68,6 @@ class Blocks:
     is_entry: np.ndarray  # bool, a kernel begins here
     edge_from: np.ndarray  # int32 [edges], block
     edge_to: np.ndarray  # int32 [edges], block that may run next
-
-    def __len__(self) -> int:
-        return len(self.first)
 
     @cached_property
     def of_row(self) -> np.ndarray:

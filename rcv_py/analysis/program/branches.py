@@ -19,6 +19,7 @@ from rcv_py.analysis.core.saturated import Sums, dense
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import Rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -101,7 +102,7 @@ def _label(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Branches:
+class Branches(Rows):
     """One row per pair of code lines between which a jump went, sorted by (source, target).
 
     The last three columns have one row per code line and count all its executions, including those whose next
@@ -116,21 +117,15 @@ class Branches:
     passed: np.ndarray  # int64 [code rows], times it fell through
     ran: np.ndarray  # int64 [code rows], executions
 
-    def __len__(self) -> int:
-        return len(self.source)
-
 
 @dataclass(frozen=True, eq=False)
-class BranchTable:
+class BranchTable(Rows):
     """One row per branch instruction, in program order, whether it ran or not."""
 
     row: np.ndarray  # int32, code row
     target: np.ndarray  # int32, code row of its target by its text, else the most frequent; -1: unknown
     taken: np.ndarray  # int64, times it jumped
     not_taken: np.ndarray  # int64, times it fell through
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 def branches(waves: Iterable[TracedWave], code: CodeTable) -> Branches:

@@ -24,6 +24,7 @@ import numpy as np
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.analysis.program.branches import Branches
 from rcv_py.base.runs import ascending
+from rcv_py.model.columns import Rows
 
 Ways = Sequence[Sequence[int]]  # for each block: its neighbours
 
@@ -117,7 +118,7 @@ def _best(block: int, ancestor: list[int], label: list[int], semi: list[int]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Loops:
+class Loops(Rows):
     """One row per loop, sorted by its header; `depth_of_block` has one row per block."""
 
     header: np.ndarray  # int32, the block it begins with
@@ -127,9 +128,6 @@ class Loops:
     back: np.ndarray  # int64, times it was continued: back edges taken to the header
     rounds: np.ndarray  # int64, executions of the header
     depth_of_block: np.ndarray  # int32 [blocks], number of loops around a block
-
-    def __len__(self) -> int:
-        return len(self.header)
 
     @property
     def entries(self) -> np.ndarray:

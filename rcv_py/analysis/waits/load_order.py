@@ -32,6 +32,7 @@ from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, numbered, ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import Rows
 from rcv_py.model.trace import Trace
 
 _BITS = 20  # of a code row in a key; larger programs are not analysed
@@ -40,7 +41,7 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class LoadOrder:
+class LoadOrder(Rows):
     """One row per inverted wait and load that it waits for too late, the largest bound first."""
 
     wait: np.ndarray  # int32, code row
@@ -57,9 +58,6 @@ class LoadOrder:
     until: tuple[tuple[int, ...], ...]  # code rows of the waits that would wait for them instead
     cycles: int  # summed lives of all waves
     waves: int
-
-    def __len__(self) -> int:
-        return len(self.wait)
 
     @property
     def share(self) -> np.ndarray:
@@ -123,7 +121,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
+class _Pairs(Rows):
     """One row per wait for a counter and operation, by wait and in order of issue.
 
     Operations are those that the wait released, and loads that earlier waits released and no instruction has
@@ -179,9 +177,6 @@ class _Pairs:
             wait_line=line[wait],
             until=np.where(has_next, np.append(line[wait[1:]], _MAX_VALUE), _MAX_VALUE),
         )
-
-    def __len__(self) -> int:
-        return len(self.seg)
 
     def least(self, is_meant: np.ndarray) -> np.ndarray:
         """The first selected operation of each wait, FAR if there is none; int64 [waits]."""

@@ -25,13 +25,13 @@ from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.columns import of_rows
+from rcv_py.model.columns import Rows, of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
-class LoadToUse:
+class LoadToUse(Rows):
     """One row per code line whose results a wait required, most charged stall first; cycles.
 
     `p10`, `median` and `p90` are the samples at n // 10, n // 2 and 9 n // 10 of the sorted n.
@@ -48,9 +48,6 @@ class LoadToUse:
     short: np.ndarray  # int64, executions waited for sooner than that latency; 0 if it is unknown
     stall: np.ndarray  # int64, stall of waits whose newest required operation it was
     wait: np.ndarray  # int32, code row of the wait that required it most often
-
-    def __len__(self) -> int:
-        return len(self.line)
 
     @property
     def is_short(self) -> np.ndarray:

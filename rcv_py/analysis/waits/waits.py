@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.base.runs import ascending
+from rcv_py.model.columns import Rows
 from rcv_py.model.tokens import Waits
 
 ARROW_COLORS = 13
 
 
 @dataclass(frozen=True, eq=False)
-class Arrows:
+class Arrows(Rows):
     """One row per arrow, from a producer to the line that waits for it.
 
     `slot` 0 is next to the code.  An interior arrow crosses no other waiting line.
@@ -24,9 +25,6 @@ class Arrows:
     slot: np.ndarray  # int32
     is_interior: np.ndarray  # bool
     color: np.ndarray  # int32, 0 to ARROW_COLORS - 1; the same for all arrows of a wait
-
-    def __len__(self) -> int:
-        return len(self.wait)
 
 
 def wait_pairs(waits: Waits) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,7 @@ from rcv_py.analysis.core.parcels import FOREVER
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import Rows
 
 RELEASE = 8  # cycles within which the waves of a workgroup leave a barrier
 _WAITS, _SIGNALS = 1, 2  # role of an instruction at a barrier
@@ -32,7 +33,7 @@ _WHOLE_GROUP = ("", "-1", "0xffff", "65535")
 
 
 @dataclass(frozen=True, eq=False)
-class Crossings:
+class Crossings(Rows):
     """Barriers that waves went through, one row each, wave by wave and in order."""
 
     line: np.ndarray  # int32 or int64, code row at which the wave signals
@@ -42,9 +43,6 @@ class Crossings:
     waited: np.ndarray  # int64, cycles: when it began to wait
     released: np.ndarray  # int64, cycles: when it continued
     is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have opened earlier
-
-    def __len__(self) -> int:
-        return len(self.line)
 
 
 @dataclass(frozen=True, eq=False)

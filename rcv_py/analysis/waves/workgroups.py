@@ -23,7 +23,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import Rows, joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -68,7 +68,7 @@ class Workgroups:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupFacts:
+class GroupFacts(Rows):
     """Recorded facts of waves about their workgroups, one row per wave."""
 
     row: np.ndarray  # int64, of the wave index
@@ -79,9 +79,6 @@ class GroupFacts:
     end: np.ndarray  # int64, cycles
     workgroup: np.ndarray  # int64, number in the files, -1 if they have none
     last_end: np.ndarray  # int64, cycles: when its last token ended, its begin if it has none
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 def group_facts(tokens: TokenColumns) -> GroupFacts:

@@ -28,6 +28,7 @@ from rcv_py.analysis.whatif.queues import CLASSES, FINE
 from rcv_py.analysis.whatif.recording import NO_INDEX, Recording
 from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.progress import checkpoint
+from rcv_py.model.columns import Rows
 
 FAR = 1 << 62
 
@@ -66,7 +67,7 @@ AT_END, AT_ISSUE, AT_ARRIVAL, AT_RETURN, AT_LEFT, AT_BEGIN, NOWHERE = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(Rows):
     """Pieces of the path of a compute unit, in order of time; int64 columns, times as in the recording."""
 
     token: np.ndarray  # -1: no token
@@ -75,9 +76,6 @@ class Path:
     end: np.ndarray
     wave: np.ndarray  # index in the recording
     slack: np.ndarray  # [tokens], cycles by which arrival, issue and return could each be later
-
-    def __len__(self) -> int:
-        return len(self.token)
 
     @property
     def length(self) -> int:
@@ -595,7 +593,7 @@ def _slack(rows: PathTokens, met: BarrierTimes, lives: WaveTimes, why: Predecess
 
 
 @dataclass(frozen=True, eq=False)
-class PathTable:
+class PathTable(Rows):
     """What the paths of all played compute units were spent on, one row per instruction and cause.
 
     Rows with the most cycles come first; then, with 0 cycles, instructions that are on no path, those with
@@ -608,9 +606,6 @@ class PathTable:
     times: np.ndarray  # int64, pieces
     slack: np.ndarray  # int64, the minimum over all executions of the instruction; 0 on a path
     length: int  # of all paths: the sum of the spans
-
-    def __len__(self) -> int:
-        return len(self.line)
 
     def by_cause(self) -> dict[PathCause, int]:
         """Cycles of each cause, the largest first."""

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.model.columns import Rows
+
 _COLUMNS = ("wave", "line", "cause", "begin", "end")
 
 
 @dataclass(frozen=True, eq=False)
-class PathLine:
+class PathLine(Rows):
     """Pieces in order of time, int64 columns; pieces of a compute unit follow each other without a gap."""
 
     wave: np.ndarray  # row of the wave index
@@ -22,9 +24,6 @@ class PathLine:
     cause: np.ndarray  # PathCause
     begin: np.ndarray  # cycles, aligned
     end: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.wave)
 
     @classmethod
     def joined(cls, parts: Sequence[PathLine]) -> PathLine:

@@ -21,12 +21,13 @@ from rcv_py.analysis.waits.waitcnt.generations import (
 from rcv_py.base.runs import borders, of_ranges, order, repeated, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import Rows
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave, WaveBatch
 
 
 @dataclass(frozen=True, eq=False)
-class WaitLinks:
+class WaitLinks(Rows):
     """One row for each executed wait and counter that released something, in order of execution.
 
     Tokens are rows of the columns of the batch.  Row i waited for `producers[first[i]:first[i + 1]]`, in
@@ -41,9 +42,6 @@ class WaitLinks:
     producers: np.ndarray  # int64, each token once per row
     newest: np.ndarray  # int64 [n], the last issued of the producers
     is_ordered: np.ndarray  # bool [n], outstanding operations return in order, so the newest returned last
-
-    def __len__(self) -> int:
-        return len(self.token)
 
     @property
     def row_of(self) -> np.ndarray:
