@@ -44,35 +44,6 @@ def _hoisted(case: FindingContext) -> Iterator[Change]:
             yield Move(row, row - room)
 
 
-def _ahead(case: FindingContext) -> Iterator[Change]:
-    if case.producers:
-        yield PrefetchIteration(case.producers)
-
-
-def _at_once(case: FindingContext) -> Iterator[Change]:
-    if case.producers:
-        yield Latency(lines=case.producers, cycles=0)
-
-
-def _dpp(case: FindingContext) -> Iterator[Change]:
-    if case.producers:
-        yield Dpp(case.producers)
-
-
-def _later(case: FindingContext) -> Iterator[Change]:
-    yield MoveLater(case.top, case.room_after)
-
-
-def _more_waves(case: FindingContext) -> Iterator[Change]:
-    limits = case.inputs.limits
-    yield MoreWaves(max(1, limits.waves - limits.resident.peak))
-
-
-def _smaller_footprint(case: FindingContext) -> Iterator[Change]:
-    limits = case.inputs.limits
-    yield MoreWaves(max(1, limits.goal - limits.waves))
-
-
 def _first_of_base(case: FindingContext) -> Iterator[Change]:
     """Move the executed scalar loads with the same base right before the first of them."""
     code = case.inputs.trace.code
@@ -84,31 +55,6 @@ def _first_of_base(case: FindingContext) -> Iterator[Change]:
     ]
     for row in loads[1 : 1 + MAX_MOVED]:
         yield Move(row, loads[0])
-
-
-def _before_its_base(case: FindingContext) -> Iterator[Change]:
-    yield Move(case.producer, case.base_writer)
-
-
-def _left_out(case: FindingContext) -> Iterator[Change]:
-    yield Free((case.top,))
-
-
-def _accesses_left_out(case: FindingContext) -> Iterator[Change]:
-    lines = tuple(case.accesses.tolist())
-    if lines:
-        yield Free(lines)
-        yield Latency(lines=lines, cycles=0)
-
-
-def _waits_relaxed(case: FindingContext) -> Iterator[Change]:
-    for line in case.claimed.line.tolist():
-        yield Relax(line, 1)
-
-
-def _all_left_out(case: FindingContext) -> Iterator[Change]:
-    if lines := _lines(case):
-        yield Free(lines)
 
 
 def _widened(case: FindingContext) -> Iterator[Change]:
@@ -132,46 +78,67 @@ def _mnemonic(case: FindingContext, row: int) -> str:
     return case.text(row).split(" ")[0]
 
 
-def _one_barrier_less(case: FindingContext) -> Iterator[Change]:
-    yield NoBarrier((case.top,))
-
-
-def _no_skew(case: FindingContext) -> Iterator[Change]:
-    if lines := _lines(case):
-        yield NoBarrier(lines)
-
-
-def _prompt(case: FindingContext) -> Iterator[Change]:
-    if lines := _lines(case):
-        yield IssueWithoutGaps(lines)
-
-
 def _lines(case: FindingContext) -> tuple[int, ...]:
     return tuple(line for line in case.claimed.line.tolist() if line >= 0)
 
 
-# By the id of a remedy: the change that it makes itself.
+def _more_waves(case: FindingContext) -> Changes:
+    limits = case.inputs.limits
+    return [MoreWaves(max(1, limits.waves - limits.resident.peak))]
+
+
+def _smaller_footprint(case: FindingContext) -> Changes:
+    limits = case.inputs.limits
+    return [MoreWaves(max(1, limits.goal - limits.waves))]
+
+
+def _ahead(case: FindingContext) -> Changes:
+    return [PrefetchIteration(case.producers)]
+
+
+def _at_once(case: FindingContext) -> Changes:
+    return [Latency(lines=case.producers, cycles=0)]
+
+
+def _accesses_left_out(case: FindingContext) -> Changes:
+    lines = tuple(case.accesses.tolist())
+    return [Free(lines), Latency(lines=lines, cycles=0)]
+
+
+def _waits_relaxed(case: FindingContext) -> Changes:
+    return [Relax(line, 1) for line in case.claimed.line.tolist()]
+
+
+def _all_left_out(case: FindingContext) -> Changes:
+    return [Free(_lines(case))]
+
+
+def _prompt(case: FindingContext) -> Changes:
+    return [IssueWithoutGaps(_lines(case))]
+
+
+# By the id of a remedy: the change that it makes itself.  Changes of no instruction are left out.
 PLAYED: Mapping[str, Plays] = {
     "hoist": _hoisted,
     "prefetch-registers": _ahead,
     "second-lds-buffer": _ahead,
     "read-ahead": _ahead,
     "fewer-registers": _ahead,
-    "wait-later": _later,
+    "wait-later": lambda case: [MoveLater(case.top, case.room_after)],
     "more-waves": _more_waves,
     "smaller-footprint": _smaller_footprint,
-    "dpp": _dpp,
+    "dpp": lambda case: [Dpp(case.producers)],
     "preload-arguments": _at_once,
-    "no-pointer-chase": _before_its_base,
+    "no-pointer-chase": lambda case: [Move(case.producer, case.base_writer)],
     "one-wait": _first_of_base,
-    "no-wait-at-end": _left_out,
+    "no-wait-at-end": lambda case: [Free((case.top,))],
     "no-return": _at_once,
     "loads-first": _at_once,
     "write-next-buffer": _at_once,
     "fewer-live-values": _accesses_left_out,
     "partial-count": _waits_relaxed,
     "fill-nops": _all_left_out,
-    "double-buffer-lds": _one_barrier_less,
+    "double-buffer-lds": lambda case: [NoBarrier((case.top,))],
     "widen": _widened,
 }
 # By the name of a finding whose remedy is not in PLAYED: the limit of what can be done about it.
@@ -193,13 +160,14 @@ LIMITS: Mapping[str, Plays] = {
     **dict.fromkeys(("instruction-fetch", "wave-launch", "dependent-arithmetic"), _prompt),
     "redundant-wait": _waits_relaxed,
     "hazard-nops": _all_left_out,
-    "barrier-skew": _no_skew,
+    "barrier-skew": lambda case: [NoBarrier(_lines(case))],
 }
 
 
 def trial_of(name: str, remedy: str, case: FindingContext) -> RemedyExperiment | None:
     """Return the trial for a finding with a remedy (an id, "" for none); None if it cannot be replayed."""
     for table, key, is_limit in ((PLAYED, remedy, False), (LIMITS, name, True)):
-        if key in table and (changes := tuple(table[key](case))):
+        made = table[key](case) if key in table else ()
+        if changes := tuple(one for one in made if getattr(one, "lines", None) != ()):
             return RemedyExperiment(changes, is_limit)
     return None
