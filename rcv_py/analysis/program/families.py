@@ -52,62 +52,29 @@ _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"v_cmpx?_(\w+?)_\w+$",
             "Compares lane by lane: one bit of the mask a lane, set where the first operand is {c0}.",
         ),
-        (
-            r"v_cndmask",
-            "Picks one of two operands in each lane, by a bit of a mask.",
-        ),
-        (
-            r"v_cvt_pk_(\w+)_(\w+)",
-            "Converts two values of each lane from {t1} to {t0} and packs them.",
-        ),
-        (
-            r"v_cvt_(\w+?)_(\w+)",
-            "Converts each lane from {t1} to {t0}.",
-        ),
-        (
-            r"v_pk_(\w+?)_(\w+)",
-            "Does the operation ({0}) on two values of each lane at once, of {t1}.",
-        ),
-        (
-            r"v_fma_mix|v_mad_mix",
-            "Multiplies and adds; operands may be floats or half floats.",
-        ),
+        (r"v_cndmask", "Picks one of two operands in each lane, by a bit of a mask."),
+        (r"v_cvt_pk_(\w+)_(\w+)", "Converts two values of each lane from {t1} to {t0} and packs them."),
+        (r"v_cvt_(\w+?)_(\w+)", "Converts each lane from {t1} to {t0}."),
+        (r"v_pk_(\w+?)_(\w+)", "Does the operation ({0}) on two values of each lane at once, of {t1}."),
+        (r"v_fma_mix|v_mad_mix", "Multiplies and adds; operands may be floats or half floats."),
         (
             r"v_(?:fma|fmac|mad|mac|fmamk|fmaak|madmk|madak)_(?:legacy_)?(\w+)",
             "Multiplies two operands and adds a third in each lane, of {t0}.",
         ),
-        (
-            r"v_mad_(?:u64_u32|i64_i32)",
-            "Multiplies two integers of 32 bits and adds one of 64.",
-        ),
-        (
-            r"v_dot(\d)c?",
-            "Adds {0} products of small parts of two operands to a third.",
-        ),
-        (
-            r"v_add3",
-            "Adds three integers.",
-        ),
+        (r"v_mad_(?:u64_u32|i64_i32)", "Multiplies two integers of 32 bits and adds one of 64."),
+        (r"v_dot(\d)c?", "Adds {0} products of small parts of two operands to a third."),
+        (r"v_add3", "Adds three integers."),
         (
             r"v_(?:add|sub|subrev)_co_|v_(?:addc|subb|subbrev)_co",
             "Adds or subtracts integers, with a carry a lane.",
         ),
-        (
-            r"v_add_lshl|v_lshl_add",
-            "Adds and shifts left in one instruction, as addresses need it.",
-        ),
-        (
-            r"v_(?:and_or|or3|lshl_or|bitop3|xad|xor3)",
-            "Combines several logic operations in one.",
-        ),
+        (r"v_add_lshl|v_lshl_add", "Adds and shifts left in one instruction, as addresses need it."),
+        (r"v_(?:and_or|or3|lshl_or|bitop3|xad|xor3)", "Combines several logic operations in one."),
         (
             r"v_(add|sub|subrev|mul)_(?:legacy_|nc_|u24_|lo_|hi_|dx9_zero_)*(\w+)",
             "Computes lane by lane ({0}), of {t1}.",
         ),
-        (
-            r"v_mul_(?:lo|hi|u32|i32)",
-            "Multiplies integers; a quarter of the usual rate.",
-        ),
+        (r"v_mul_(?:lo|hi|u32|i32)", "Multiplies integers; a quarter of the usual rate."),
         (
             r"v_(max|min|max3|min3|med3|maximum|minimum|maximum3|minimum3"
             r"|maxmin|minmax)_(?:num_|legacy_)?(\w+)",
@@ -117,114 +84,42 @@ _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"v_(exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos|tanh)_(\w+)",
             "A transcendental function ({0}) of each lane, approximated; a quarter of the usual rate.",
         ),
-        (
-            r"v_(trunc|floor|ceil|rndne|fract)_",
-            "Rounds each lane ({0}).",
-        ),
-        (
-            r"v_(ldexp|frexp_mant|frexp_exp)",
-            "Takes floats apart or puts them together by their exponents.",
-        ),
-        (
-            r"v_div_(scale|fmas|fixup)",
-            "A step ({0}) of a division with full precision.",
-        ),
-        (
-            r"v_(lshlrev|lshrrev|ashrrev|lshl|lshr|ashr)_",
-            "Shifts the bits of each lane.",
-        ),
-        (
-            r"v_(and|or|xor|not|xnor)_",
-            "Combines bits of each lane ({0}).",
-        ),
-        (
-            r"v_(bfe|bfi|bfm|alignbit|alignbyte|perm)_",
-            "Picks bits or bytes out of its operands ({0}).",
-        ),
-        (
-            r"v_(mbcnt|bcnt|ffbh|ffbl|clz|ctz)",
-            "Counts bits ({0}).",
-        ),
-        (
-            r"v_readfirstlane",
-            "Copies the value of the first active lane into a scalar register.",
-        ),
-        (
-            r"v_readlane",
-            "Copies the value of one lane into a scalar register.",
-        ),
-        (
-            r"v_writelane",
-            "Writes a scalar value into one lane.",
-        ),
-        (
-            r"v_permlane(\w*)_swap",
-            "Swaps rows of lanes between two registers, without LDS.",
-        ),
-        (
-            r"v_permlane",
-            "Moves values between lanes, without LDS.",
-        ),
-        (
-            r"v_mov_",
-            "Copies a value into each lane.",
-        ),
-        (
-            r"v_swap",
-            "Swaps two registers.",
-        ),
-        (
-            r"v_nop",
-            "Does nothing for one issue.",
-        ),
+        (r"v_(trunc|floor|ceil|rndne|fract)_", "Rounds each lane ({0})."),
+        (r"v_(ldexp|frexp_mant|frexp_exp)", "Takes floats apart or puts them together by their exponents."),
+        (r"v_div_(scale|fmas|fixup)", "A step ({0}) of a division with full precision."),
+        (r"v_(lshlrev|lshrrev|ashrrev|lshl|lshr|ashr)_", "Shifts the bits of each lane."),
+        (r"v_(and|or|xor|not|xnor)_", "Combines bits of each lane ({0})."),
+        (r"v_(bfe|bfi|bfm|alignbit|alignbyte|perm)_", "Picks bits or bytes out of its operands ({0})."),
+        (r"v_(mbcnt|bcnt|ffbh|ffbl|clz|ctz)", "Counts bits ({0})."),
+        (r"v_readfirstlane", "Copies the value of the first active lane into a scalar register."),
+        (r"v_readlane", "Copies the value of one lane into a scalar register."),
+        (r"v_writelane", "Writes a scalar value into one lane."),
+        (r"v_permlane(\w*)_swap", "Swaps rows of lanes between two registers, without LDS."),
+        (r"v_permlane", "Moves values between lanes, without LDS."),
+        (r"v_mov_", "Copies a value into each lane."),
+        (r"v_swap", "Swaps two registers."),
+        (r"v_nop", "Does nothing for one issue."),
         (
             r"ds_(?:read|load)2st64_",
             "Reads two values of each lane from LDS, at offsets that count 64 elements.",
         ),
-        (
-            r"ds_(?:read|load)2_",
-            "Reads two values of each lane from LDS, at two offsets.",
-        ),
-        (
-            r"ds_read_\w*_tr_",
-            "Reads from LDS and transposes between lanes, as matrix instructions want it.",
-        ),
-        (
-            r"ds_(?:read|load)_",
-            "Reads a value of each lane from LDS.",
-        ),
-        (
-            r"ds_(?:write|store)2",
-            "Writes two values of each lane into LDS, at two offsets.",
-        ),
-        (
-            r"ds_(?:write|store)_",
-            "Writes a value of each lane into LDS.",
-        ),
+        (r"ds_(?:read|load)2_", "Reads two values of each lane from LDS, at two offsets."),
+        (r"ds_read_\w*_tr_", "Reads from LDS and transposes between lanes, as matrix instructions want it."),
+        (r"ds_(?:read|load)_", "Reads a value of each lane from LDS."),
+        (r"ds_(?:write|store)2", "Writes two values of each lane into LDS, at two offsets."),
+        (r"ds_(?:write|store)_", "Writes a value of each lane into LDS."),
         (
             r"ds_(b?permute)",
             "Moves values between any lanes through the LDS crossbar; LDS memory is not touched.",
         ),
-        (
-            r"ds_swizzle",
-            "Moves values between lanes in a fixed pattern through the LDS crossbar.",
-        ),
-        (
-            r"ds_",
-            "An operation of LDS, such as an atomic one.",
-        ),
-        (
-            r"lds_|exp",
-            "An operation of graphics pipelines.",
-        ),
+        (r"ds_swizzle", "Moves values between lanes in a fixed pattern through the LDS crossbar."),
+        (r"ds_", "An operation of LDS, such as an atomic one."),
+        (r"lds_|exp", "An operation of graphics pipelines."),
         (
             r"\w+_load_lds|\w+_async_to_lds|tensor_load|\w+_load_async",
             "Copies from memory into LDS, without registers.",
         ),
-        (
-            r"\w+_async_from_lds|tensor_store|\w+_store_async",
-            "Copies from LDS to memory, without registers.",
-        ),
+        (r"\w+_async_from_lds|tensor_store|\w+_store_async", "Copies from LDS to memory, without registers."),
         (
             r"(buffer|global|flat|scratch|tbuffer)_atomic",
             "An atomic operation in memory; the old value comes back only if it is asked for.",
@@ -238,142 +133,52 @@ _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(buffer|tbuffer)_store",
             "Stores a value of each lane to memory, by a descriptor in scalar registers.",
         ),
-        (
-            r"(global|flat)_load",
-            "Loads a value of each lane from the address that the lane holds.",
-        ),
-        (
-            r"(global|flat)_store",
-            "Stores a value of each lane to the address that the lane holds.",
-        ),
-        (
-            r"scratch_load",
-            "Loads from memory of the lane's own, most often a register that was spilled.",
-        ),
-        (
-            r"scratch_store",
-            "Stores to memory of the lane's own, most often a register that is spilled.",
-        ),
-        (
-            r"\w+_prefetch",
-            "Asks for data to be brought into a cache.",
-        ),
+        (r"(global|flat)_load", "Loads a value of each lane from the address that the lane holds."),
+        (r"(global|flat)_store", "Stores a value of each lane to the address that the lane holds."),
+        (r"scratch_load", "Loads from memory of the lane's own, most often a register that was spilled."),
+        (r"scratch_store", "Stores to memory of the lane's own, most often a register that is spilled."),
+        (r"\w+_prefetch", "Asks for data to be brought into a cache."),
         (
             r"(buffer|global)_(inv|gl0_inv|gl1_inv|wbinvl1\w*)",
             "Drops what a cache holds, so that later loads see what others wrote.",
         ),
-        (
-            r"(buffer|global)_(wb\w*)",
-            "Writes back what a cache holds, so that others see it.",
-        ),
-        (
-            r"image_bvh",
-            "Tests a ray against a node of a tree of boxes or triangles.",
-        ),
-        (
-            r"image_",
-            "Reads or writes a texture.",
-        ),
+        (r"(buffer|global)_(wb\w*)", "Writes back what a cache holds, so that others see it."),
+        (r"image_bvh", "Tests a ray against a node of a tree of boxes or triangles."),
+        (r"image_", "Reads or writes a texture."),
         (
             r"s_(?:buffer_|scratch_)?load",
             "Loads into scalar registers, once for the wave; results come back in any order.",
         ),
-        (
-            r"s_(?:buffer_|scratch_)?store",
-            "Stores scalar registers.",
-        ),
-        (
-            r"v_pack_b32_f16",
-            "Packs two half floats of each lane into a register.",
-        ),
-        (
-            r"v_dual_",
-            "Issues two vector instructions as one.",
-        ),
-        (
-            r"s_(memtime|memrealtime)",
-            "Reads a clock.",
-        ),
+        (r"s_(?:buffer_|scratch_)?store", "Stores scalar registers."),
+        (r"v_pack_b32_f16", "Packs two half floats of each lane into a register."),
+        (r"v_dual_", "Issues two vector instructions as one."),
+        (r"s_(memtime|memrealtime)", "Reads a clock."),
         (
             r"s_waitcnt_depctr|s_wait_alu",
             "Waits for results inside of the wave, of vector and scalar arithmetic.",
         ),
-        (
-            r"s_wait",
-            "Waits until no more than so many operations of a counter are outstanding.",
-        ),
-        (
-            r"s_barrier",
-            "Waits until all waves of the workgroup have arrived.",
-        ),
-        (
-            r"s_nop",
-            "Does nothing for so many turns and one; compilers keep required distances with it.",
-        ),
+        (r"s_wait", "Waits until no more than so many operations of a counter are outstanding."),
+        (r"s_barrier", "Waits until all waves of the workgroup have arrived."),
+        (r"s_nop", "Does nothing for so many turns and one; compilers keep required distances with it."),
         (
             r"s_delay_alu",
             "Says how far off the results are that the next instructions need: the wave sleeps until then.",
         ),
-        (
-            r"s_clause",
-            "Keeps the next instructions of the wave, so many and one, together.",
-        ),
-        (
-            r"s_ttracedata",
-            "Writes a value into the thread trace: a marker.",
-        ),
-        (
-            r"s_sleep",
-            "Sleeps for a while.",
-        ),
-        (
-            r"s_setprio",
-            "Sets the priority of the wave among those of its SIMD.",
-        ),
-        (
-            r"s_sendmsg",
-            "Sends a message, such as to an interrupt or to give back registers.",
-        ),
-        (
-            r"s_endpgm",
-            "Ends the wave.",
-        ),
-        (
-            r"s_cbranch_(\w+)",
-            "Jumps if the condition ({0}) holds.",
-        ),
-        (
-            r"s_branch",
-            "Jumps.",
-        ),
-        (
-            r"s_(setpc|swappc|call|getpc)",
-            "Jumps to, or reads, a computed address.",
-        ),
-        (
-            r"s_(\w+?)_?saveexec",
-            "Saves the mask of active lanes and narrows it ({0}).",
-        ),
-        (
-            r"s_cmpk?_(\w+?)_",
-            "Compares scalars: scc is set where the first is {c0}.",
-        ),
-        (
-            r"s_bitcmp",
-            "Tests a bit: the result is scc.",
-        ),
-        (
-            r"s_cselect",
-            "Picks one of two scalars by scc.",
-        ),
-        (
-            r"s_set_gpr_idx",
-            "Switches relative addressing of vector registers.",
-        ),
-        (
-            r"s_(mov|movk|cmov)",
-            "Copies a scalar.",
-        ),
+        (r"s_clause", "Keeps the next instructions of the wave, so many and one, together."),
+        (r"s_ttracedata", "Writes a value into the thread trace: a marker."),
+        (r"s_sleep", "Sleeps for a while."),
+        (r"s_setprio", "Sets the priority of the wave among those of its SIMD."),
+        (r"s_sendmsg", "Sends a message, such as to an interrupt or to give back registers."),
+        (r"s_endpgm", "Ends the wave."),
+        (r"s_cbranch_(\w+)", "Jumps if the condition ({0}) holds."),
+        (r"s_branch", "Jumps."),
+        (r"s_(setpc|swappc|call|getpc)", "Jumps to, or reads, a computed address."),
+        (r"s_(\w+?)_?saveexec", "Saves the mask of active lanes and narrows it ({0})."),
+        (r"s_cmpk?_(\w+?)_", "Compares scalars: scc is set where the first is {c0}."),
+        (r"s_bitcmp", "Tests a bit: the result is scc."),
+        (r"s_cselect", "Picks one of two scalars by scc."),
+        (r"s_set_gpr_idx", "Switches relative addressing of vector registers."),
+        (r"s_(mov|movk|cmov)", "Copies a scalar."),
         (
             r"s_(add|sub|addc|subb|addk|mul|mulk|mul_hi|lshl\d_add|abs|min|max)",
             "Computes with scalars ({0}).",
