@@ -21,7 +21,7 @@ class Columns(Protocol):
 Table = TypeVar("Table", bound=Columns)
 
 
-class Rows:
+class ColumnTable:
     """Base of dataclasses whose length is the length of their first column."""
 
     __slots__ = ()

@@ -24,7 +24,7 @@ from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import order, run_starts
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 
@@ -32,7 +32,7 @@ _CAUSES = len(Cause)
 
 
 @dataclass(frozen=True, eq=False)
-class Attribution(Rows):
+class Attribution(ColumnTable):
     """Stalled and idle cycles, one row per line, cause and producer; most cycles first.
 
     Cycles are summed over the waves that were read.  They are attribution, not elapsed time: several waves

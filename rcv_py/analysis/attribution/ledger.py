@@ -15,14 +15,14 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.base.runs import ascending, borders, order, starts_run
-from rcv_py.model.columns import Rows, joined
+from rcv_py.model.columns import ColumnTable, joined
 
 _NONE = np.zeros(0, dtype=np.int64)
 _IS_GUESS = np.isin(np.arange(len(Cause)), GUESSED)
 
 
 @dataclass(frozen=True, eq=False)
-class Claims(Rows):
+class Claims(ColumnTable):
     """Cycles with a cause, one row per claim; a token may have several."""
 
     token: np.ndarray  # int64

@@ -22,7 +22,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
 from rcv_py.base.runs import borders, order, repeated
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
@@ -227,7 +227,7 @@ class TokenStream:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitOperations(Rows):
+class UnitOperations(ColumnTable):
     """Operations of one kind of unit, one unit after the other, in order of issue.
 
     Times are on an axis where units do not overlap: each is shifted by `stride` against the previous one.  A

@@ -27,14 +27,14 @@ from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, su
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
 
 @dataclass(frozen=True, eq=False)
-class LineStats(Rows):
+class LineStats(ColumnTable):
     """One row a code line.  Tokens without a code line are not counted, but their time is not idle."""
 
     hits: np.ndarray  # int64, executions

@@ -14,7 +14,7 @@ import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import ascending, ends_run, starts_run
-from rcv_py.model.columns import Columns, Rows, of_rows
+from rcv_py.model.columns import Columns, ColumnTable, of_rows
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.modes import ReferenceRule
 
@@ -22,7 +22,7 @@ _PLACE_BITS = {"se": 16, "sa": 8, "cu": 16, "simd": 8, "slot": 12}
 
 
 @dataclass(frozen=True, eq=False)
-class Residencies(Rows):
+class Residencies(ColumnTable):
     """One row a life of a wave in a slot, sorted by (se, sa, cu, simd, slot, begin)."""
 
     se: np.ndarray  # int16

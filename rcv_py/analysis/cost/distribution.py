@@ -23,7 +23,7 @@ from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
 
 MEASURES = ("latency", "stall", "idle", "since")
@@ -37,7 +37,7 @@ NEVER = -1  # `since` of the first hit of a wave
 
 
 @dataclass(frozen=True, eq=False)
-class LineHits(Rows):
+class LineHits(ColumnTable):
     """One row a hit of the line, ordered by wave as in the index, then by time."""
 
     wave: np.ndarray  # int64, row of the wave index

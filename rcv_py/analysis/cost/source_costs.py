@@ -23,7 +23,7 @@ from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.modes import ReferenceRule, SourceCost
 
 if TYPE_CHECKING:  # it imports all of the attribution, which views of costs do not need
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # it imports all of the attribution, which views of costs do 
 
 
 @dataclass(frozen=True, eq=False)
-class SourceCosts(Rows):
+class SourceCosts(ColumnTable):
     """One row a source line with code, sorted by (file, line), and the totals of each file.
 
     A file's total charges each code line once, so with INCLUSIVE it may be less than the sum of its lines.
@@ -107,7 +107,7 @@ class Reasons:
 
 
 @dataclass(frozen=True, eq=False)
-class SourceLines(Rows):
+class SourceLines(ColumnTable):
     """One row a source line (or a file: `line` is 0 and means nothing), sorted by file and line."""
 
     file: np.ndarray  # int32, index into Trace.sources

@@ -18,7 +18,7 @@ import numpy as np
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import SpmSeries
 from rcv_py.model.trace import Trace
 
@@ -84,7 +84,7 @@ class CounterFamily(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Samples(Rows):
+class Samples(ColumnTable):
     """Samples of one counter."""
 
     time: np.ndarray  # int64, cycles, aligned

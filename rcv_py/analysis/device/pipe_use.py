@@ -23,7 +23,7 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, sums, total
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
@@ -50,7 +50,7 @@ _MAX_CYCLE = 1 << 62  # cycles: the length of the axis that all groups share
 
 
 @dataclass(frozen=True, eq=False)
-class PipeUse(Rows):
+class PipeUse(ColumnTable):
     """One row a SIMD with traced waves, sorted by (se, cu, simd).  No cycle counts twice."""
 
     se: np.ndarray  # int64

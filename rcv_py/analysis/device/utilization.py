@@ -21,7 +21,7 @@ from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import ascending, repeated
-from rcv_py.model.columns import Rows, joined
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -192,7 +192,7 @@ def unit_title(name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Spans(Rows):
+class _Spans(ColumnTable):
     start: np.ndarray
     end: np.ndarray
     kind: np.ndarray

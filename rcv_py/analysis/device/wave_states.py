@@ -17,7 +17,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.runs import repeated, run_starts
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 
@@ -27,7 +27,7 @@ LIVING = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # as
 
 
 @dataclass(frozen=True, eq=False)
-class StateCurves(Rows):
+class StateCurves(ColumnTable):
     """Step functions on one time axis: `count[s][i]` waves are in state s from `time[i]` to `time[i + 1]`.
 
     `time` int64 [n] grows strictly and holds every boundary of a timeline, `count` int32 [5, n] is 0 at the

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import count, short_kernel
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.device import Dispatch, HardwareEvents
 from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
 from rcv_py.model.trace import Trace
@@ -151,7 +151,7 @@ ENTRY_TEXT = {kind: kind.name.lower() for kind in EntryKind}
 
 
 @dataclass(frozen=True, eq=False)
-class EventTable(Rows):
+class EventTable(ColumnTable):
     """One row an entry, sorted by (time, kind).  Texts are indices into `texts`, which is sorted."""
 
     time: np.ndarray  # int64, cycles, aligned

@@ -38,7 +38,7 @@ from rcv_py.analysis.core.reduction import Reduction, tables
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import count, plural
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
@@ -54,7 +54,7 @@ _NAMELESS = re.compile(r"(\d{1,18}) / 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True, eq=False)
-class MarkerRecords(Rows):
+class MarkerRecords(ColumnTable):
     """One row a value, sorted by (slot, life of a wave in it, order in the file)."""
 
     se: np.ndarray  # int16
@@ -255,7 +255,7 @@ MAX_LISTED = 5  # ids that a sentence lists
 
 
 @dataclass(frozen=True, eq=False)
-class MarkerSpans(Rows):
+class MarkerSpans(ColumnTable):
     """One row a scope or point, sorted by (slot, begin, depth); a wave has one at a time of each depth."""
 
     se: np.ndarray  # int16

@@ -55,7 +55,7 @@ from rcv_py.analysis.device.simd_work import (
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -96,7 +96,7 @@ class Exposure:
 
 
 @dataclass(frozen=True, eq=False)
-class Sets(Rows):
+class Sets(ColumnTable):
     """Sets of waits that were open at the same time on a SIMD while nothing happened, one row a set.
 
     Set i has the keys (`keys_of` claims) `member[first[i]:first[i + 1]]`, ascending, none of them twice.

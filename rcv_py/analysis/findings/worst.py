@@ -14,7 +14,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import ParcelClaims
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.base.runs import ascending, run_starts, starts_run
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 
 _CAUSES = len(Cause)
 
@@ -33,7 +33,7 @@ class WorstExecution:
 
 
 @dataclass(frozen=True, eq=False)
-class WorstExecutions(Rows):
+class WorstExecutions(ColumnTable):
     """One row per instruction and cause, ascending; of equals the first, stalls before gaps."""
 
     key: np.ndarray  # int64, code row times the number of causes, plus the cause

@@ -24,7 +24,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.runs import borders, distinct, ranges, repeated
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 
 _A, _B = 30, 28  # bits: `second` is below 2^30, `first` below 2^28
 _MASK_A, _MASK_B = (1 << _A) - 1, (1 << _B) - 1
@@ -142,7 +142,7 @@ METRICS = len(Metric)
 
 
 @dataclass(frozen=True, eq=False)
-class FlameTree(Rows):
+class FlameTree(ColumnTable):
     """One row a frame, level by level: roots first, children of a frame adjacent."""
 
     element: np.ndarray  # int64, see `key`

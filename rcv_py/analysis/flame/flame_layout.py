@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.flame.flame import FlameTree, Metric, Stacks, fold, kernel_stacks, source_stacks
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.base.runs import borders, ranges, starts_run
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
 
 
@@ -24,7 +24,7 @@ class SiblingOrder(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class FlameLayout(Rows):
+class FlameLayout(ColumnTable):
     """One row a frame of the tree, as a box: `begin` to `begin + width` of `whole`, in row `row`.
 
     A frame that costs nothing in the metric has width 0.  Rows below zero hold the callers of a sandwich.

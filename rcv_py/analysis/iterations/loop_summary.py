@@ -31,7 +31,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves
 from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 
@@ -42,7 +42,7 @@ PHASES = ("prologue", "steady", "epilogue")
 
 
 @dataclass(frozen=True, eq=False)
-class Iterations(Rows):
+class Iterations(ColumnTable):
     """One row an iteration, by loop, then by wave and time."""
 
     loop: np.ndarray  # int32, row of the table of loops
@@ -74,7 +74,7 @@ class Iterations(Rows):
 
 
 @dataclass(frozen=True, eq=False)
-class LoopTable(Rows):
+class LoopTable(ColumnTable):
     """One row a loop, most often continued first.
 
     Statistics are nan if no iteration is between two jumps.

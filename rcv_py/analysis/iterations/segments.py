@@ -28,7 +28,7 @@ from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.analysis.waves.barriers import crossings, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.runs import ascending, distinct, ends_run, numbered, ranges, starts_run
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.trace import Trace
 
@@ -38,7 +38,7 @@ _ENDS = 1 << 32  # factor in keys: more than code rows
 
 
 @dataclass(frozen=True, eq=False)
-class Segments(Rows):
+class Segments(ColumnTable):
     """One row per pair of consecutive barriers in a wave, most cycles first.  Cycles are int64."""
 
     first: np.ndarray  # int32, code row of the barrier after which it begins; OUTSIDE: begin of the wave

@@ -29,7 +29,7 @@ from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, su
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.base.runs import distinct, starts_run
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 
 UNITS = {LDS: "LDS", VMEM: "VMEM"}
@@ -41,7 +41,7 @@ _MAX_CYCLES = (1 << 31) - 1  # cycles
 
 
 @dataclass(frozen=True, eq=False)
-class AccessHolds(Rows):
+class AccessHolds(ColumnTable):
     """One row per LDS or vector memory instruction that ran, most stall first."""
 
     line: np.ndarray  # int32, code row

@@ -19,14 +19,14 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.waves.barriers import meetings
 from rcv_py.analysis.waves.workgroups import Barriers, KnownBy, barriers_of, grouped, joined_barriers
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
 MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it the recorded group is wrong
 
 
 @dataclass(frozen=True, eq=False)
-class BarrierSkew(Rows):
+class BarrierSkew(ColumnTable):
     """One row per instance with at least two waves, by group and time."""
 
     line: np.ndarray  # int32, code row of the barrier at which the last wave arrived

@@ -42,7 +42,7 @@ from rcv_py.analysis.device.simd_work import (
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import ascending, ends_run, starts_run
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
@@ -52,7 +52,7 @@ _PARTS = math.lcm(*range(1, _SHARED + 1))  # parts of a cycle, divisible by any 
 
 
 @dataclass(frozen=True, eq=False)
-class Bubbles(Rows):
+class Bubbles(ColumnTable):
     """One row per instruction that is charged anything, most first; cycles summed over SIMDs."""
 
     line: np.ndarray  # int32, code row; -1: tokens without a code line

@@ -24,14 +24,14 @@ from rcv_py.analysis.core.reduction import Reduction, added, by_field, tables
 from rcv_py.analysis.core.saturated import Sums, dense, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import numbered, starts_run
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 
 SLOW = 64  # cycles of a gap from which on the line counts as missing in the cache
 
 
 @dataclass(frozen=True, eq=False)
-class CodeFetches(Rows):
+class CodeFetches(ColumnTable):
     """One row per code line that a wave had to wait for, most cycles first; int64 except `line`."""
 
     first: np.ndarray  # int32, its first code row

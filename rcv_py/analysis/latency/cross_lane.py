@@ -25,7 +25,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import ascending, starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
@@ -35,7 +35,7 @@ MIN_LINKS = 2  # minimum links of a chain
 
 
 @dataclass(frozen=True, eq=False)
-class CrossLaneChains(Rows):
+class CrossLaneChains(ColumnTable):
     """One row per chain of the program, most cycles first: same first and last line, same number of links."""
 
     first: np.ndarray  # int32, code row of its first operation

@@ -29,7 +29,7 @@ from rcv_py.analysis.latency.memory_levels import (
 )
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.runs import ascending
-from rcv_py.model.columns import Rows, joined
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -63,7 +63,7 @@ NO_WAVES = "Counters of operations in flight were recorded, but no wave with mem
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryLatency(Rows):
+class MemoryLatency(ColumnTable):
     """One row per counter and code line; the longest mean of a counter first."""
 
     unit: np.ndarray  # str, what the counter counts, e.g. "LDS"

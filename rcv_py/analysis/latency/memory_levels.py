@@ -16,7 +16,7 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -42,7 +42,7 @@ LEVEL_COUNTERS = (
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryOps(Rows):
+class MemoryOps(ColumnTable):
     """Executed memory instructions by wave, in order of execution."""
 
     wave: np.ndarray  # int64 [n], row of the wave index

@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 
 NO_KIND = -1
 
 
 @dataclass(frozen=True, eq=False)
-class BlockInstructions(Rows):
+class BlockInstructions(ColumnTable):
     """Instructions of a block, without waits and nops.  Times are int64 cycles."""
 
     row: tuple[int, ...]  # code rows, ascending

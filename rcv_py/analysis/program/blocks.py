@@ -21,7 +21,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.branches import Branches, Flow, flow
 from rcv_py.base.runs import borders, distinct
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks(Rows):
+class Blocks(ColumnTable):
     """One row per block, in program order; every code line belongs to exactly one block."""
 
     first: np.ndarray  # int32, first code row

@@ -19,7 +19,7 @@ from rcv_py.analysis.core.saturated import Sums, dense
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -102,7 +102,7 @@ def _label(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Branches(Rows):
+class Branches(ColumnTable):
     """One row per pair of code lines between which a jump went, sorted by (source, target).
 
     The last three columns have one row per code line and count all its executions, including those whose next
@@ -119,7 +119,7 @@ class Branches(Rows):
 
 
 @dataclass(frozen=True, eq=False)
-class BranchTable(Rows):
+class BranchTable(ColumnTable):
     """One row per branch instruction, in program order, whether it ran or not."""
 
     row: np.ndarray  # int32, code row

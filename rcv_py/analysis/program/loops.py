@@ -24,7 +24,7 @@ import numpy as np
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.analysis.program.branches import Branches
 from rcv_py.base.runs import ascending
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 
 Ways = Sequence[Sequence[int]]  # for each block: its neighbours
 
@@ -118,7 +118,7 @@ def _best(block: int, ancestor: list[int], label: list[int], semi: list[int]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Loops(Rows):
+class Loops(ColumnTable):
     """One row per loop, sorted by its header; `depth_of_block` has one row per block."""
 
     header: np.ndarray  # int32, the block it begins with

@@ -32,7 +32,7 @@ from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, numbered, ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
 _BITS = 20  # of a code row in a key; larger programs are not analysed
@@ -41,7 +41,7 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class LoadOrder(Rows):
+class LoadOrder(ColumnTable):
     """One row per inverted wait and load that it waits for too late, the largest bound first."""
 
     wait: np.ndarray  # int32, code row
@@ -121,7 +121,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs(Rows):
+class _Pairs(ColumnTable):
     """One row per wait for a counter and operation, by wait and in order of issue.
 
     Operations are those that the wait released, and loads that earlier waits released and no instruction has

@@ -25,13 +25,13 @@ from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
-class LoadToUse(Rows):
+class LoadToUse(ColumnTable):
     """One row per code line whose results a wait required, most charged stall first; cycles.
 
     `p10`, `median` and `p90` are the samples at n // 10, n // 2 and 9 n // 10 of the sorted n.

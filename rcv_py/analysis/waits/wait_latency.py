@@ -27,7 +27,7 @@ from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, ends_run, starts_run
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.columns import Rows, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 
 ISSUE = 4  # cycles of a wait that does not stall
@@ -38,7 +38,7 @@ _NO_PRODUCER = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
 
 @dataclass(frozen=True, eq=False)
-class WaitLatency(Rows):
+class WaitLatency(ColumnTable):
     """One row per code line that any wait measured or bounded, most exact samples first; cycles.
 
     If `exact` is 0, only upper bounds are known and the statistics are nan.
@@ -103,7 +103,7 @@ def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocking(Rows):
+class Blocking(ColumnTable):
     """One row per wait line that ran, most stall first; row i has the producers `first[i]:first[i + 1]`.
 
     Producers of a wait are sorted by charged stall, then by line.  Stall without a producer belongs to

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.base.runs import ascending
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.tokens import Waits
 
 ARROW_COLORS = 13
 
 
 @dataclass(frozen=True, eq=False)
-class Arrows(Rows):
+class Arrows(ColumnTable):
     """One row per arrow, from a producer to the line that waits for it.
 
     `slot` 0 is next to the code.  An interior arrow crosses no other waiting line.

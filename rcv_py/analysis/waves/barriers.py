@@ -24,7 +24,7 @@ from rcv_py.analysis.core.parcels import FOREVER
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 
 RELEASE = 8  # cycles within which the waves of a workgroup leave a barrier
 _WAITS, _SIGNALS = 1, 2  # role of an instruction at a barrier
@@ -33,7 +33,7 @@ _WHOLE_GROUP = ("", "-1", "0xffff", "65535")
 
 
 @dataclass(frozen=True, eq=False)
-class Crossings(Rows):
+class Crossings(ColumnTable):
     """Barriers that waves went through, one row each, wave by wave and in order."""
 
     line: np.ndarray  # int32 or int64, code row at which the wave signals

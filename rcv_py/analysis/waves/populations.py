@@ -42,7 +42,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
@@ -63,7 +63,7 @@ _NOTHING = (_C.NOP,)  # besides ends of the program: what an empty wave may have
 
 
 @dataclass(frozen=True, eq=False)
-class Populations(Rows):
+class Populations(ColumnTable):
     """One row per population: working ones first, then by cycles; `label` has one row per traced wave."""
 
     id: tuple[str, ...]  # short, for `--waves`: `working`, `early-exit`, `through-62`

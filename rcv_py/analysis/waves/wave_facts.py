@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.timeline.token_details import state_cycles
-from rcv_py.model.columns import Rows, Table, joined, of_rows
+from rcv_py.model.columns import ColumnTable, Table, joined, of_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -20,7 +20,7 @@ from rcv_py.model.window import TimeWindow
 
 
 @dataclass(frozen=True, eq=False)
-class WaveFactColumns(Rows):
+class WaveFactColumns(ColumnTable):
     """One row per wave that was read, in order of the wave index."""
 
     row: np.ndarray  # int64, of the wave index

@@ -23,7 +23,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
-from rcv_py.model.columns import Rows, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -68,7 +68,7 @@ class Workgroups:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupFacts(Rows):
+class GroupFacts(ColumnTable):
     """Recorded facts of waves about their workgroups, one row per wave."""
 
     row: np.ndarray  # int64, of the wave index

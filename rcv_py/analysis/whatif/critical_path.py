@@ -28,7 +28,7 @@ from rcv_py.analysis.whatif.queues import CLASSES, FINE
 from rcv_py.analysis.whatif.recording import NO_INDEX, Recording
 from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.progress import checkpoint
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 
 FAR = 1 << 62
 
@@ -67,7 +67,7 @@ AT_END, AT_ISSUE, AT_ARRIVAL, AT_RETURN, AT_LEFT, AT_BEGIN, NOWHERE = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
-class Path(Rows):
+class Path(ColumnTable):
     """Pieces of the path of a compute unit, in order of time; int64 columns, times as in the recording."""
 
     token: np.ndarray  # -1: no token
@@ -593,7 +593,7 @@ def _slack(rows: PathTokens, met: BarrierTimes, lives: WaveTimes, why: Predecess
 
 
 @dataclass(frozen=True, eq=False)
-class PathTable(Rows):
+class PathTable(ColumnTable):
     """What the paths of all played compute units were spent on, one row per instruction and cause.
 
     Rows with the most cycles come first; then, with 0 cycles, instructions that are on no path, those with

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 
 _COLUMNS = ("wave", "line", "cause", "begin", "end")
 
 
 @dataclass(frozen=True, eq=False)
-class PathLine(Rows):
+class PathLine(ColumnTable):
     """Pieces in order of time, int64 columns; pieces of a compute unit follow each other without a gap."""
 
     wave: np.ndarray  # row of the wave index

@@ -21,13 +21,13 @@ from rcv_py.analysis.waits.waitcnt.generations import (
 from rcv_py.base.runs import borders, of_ranges, order, repeated, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import Rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave, WaveBatch
 
 
 @dataclass(frozen=True, eq=False)
-class WaitLinks(Rows):
+class WaitLinks(ColumnTable):
     """One row for each executed wait and counter that released something, in order of execution.
 
     Tokens are rows of the columns of the batch.  Row i waited for `producers[first[i]:first[i + 1]]`, in
