@@ -100,25 +100,7 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
 
 Detector = Callable[[FindingInputs], Iterable[Finding]]
 
-DETECTORS: tuple[Detector, ...] = (
-    waiting.waits,
-    waiting.chains,
-    waiting.barriers,
-    issuing.issue_bound,
-    issuing.memory_bound,
-    issuing.issue,
-    issuing.bank_conflicts,
-    waiting.drain,
-    waiting.redundant,
-    shape.underfill,
-    shape.occupancy,
-    shape.ramp_up,
-    shape.tail,
-    shape.uneven,
-    shape.prologue,
-    shape.ceiling,
-    shape.collapsed,
-)
+DETECTORS: tuple[Detector, ...] = (*waiting.DETECTORS, *issuing.DETECTORS, *shape.DETECTORS)
 SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, shape.collapsed)
 _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # context for all others, listed last at any size

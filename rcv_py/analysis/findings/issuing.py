@@ -213,3 +213,6 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         assumption="Bytes are those of full waves, whether caches serve them or not; waits for memory of all "
         f"kinds are taken together. {BOUND}",
     )
+
+
+DETECTORS = (issue_bound, memory_bound, issue, bank_conflicts)

@@ -282,3 +282,6 @@ def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
         evidence=(Evidence("source", f"{path}:{top.line}", source=(top.file, top.line)),),
         rank=CAUTION,
     )
+
+
+DETECTORS = (underfill, occupancy, ramp_up, tail, uneven, prologue, ceiling, collapsed)

@@ -304,3 +304,6 @@ def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> 
             break
         reads |= registers(text).reads
     return bool(wanted and reads & other) and not reads & wanted
+
+
+DETECTORS = (waits, chains, barriers, drain, redundant)
