@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from html import escape
+from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
-from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.compare.changes import BY as CHANGED_BY
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, costs_from, explained_costs_from
 from rcv_py.analysis.compare.work import work_costs
-from rcv_py.analysis.core.cost_columns import cost_columns
-from rcv_py.analysis.cost.distribution import LineHits, hits_of
-from rcv_py.analysis.cost.ranking import BY, Ranked
-from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.counters.derived_counters import CounterRow, derived_counters, derived_rows, raw_rows
@@ -27,41 +22,24 @@ from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
 from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.flame.flame import FlameTree
-from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
-from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
-from rcv_py.analysis.iterations.between import between_of
-from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS, LoopSummary
-from rcv_py.analysis.latency.access_holds import HOLDS, AccessHolds
+from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
-from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
-from rcv_py.analysis.latency.code_fetches import FETCHES, CodeFetches
-from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, hidden_table, why_not_hidden
-from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency
-from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
-from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_of
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.live_registers import LiveRegisters, live_registers
-from rcv_py.analysis.program.matrix_forms import MATRIX
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
-from rcv_py.analysis.waits.load_order import LOAD_ORDER, LoadOrder
-from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import EVERYTHING, Experiment, ranked, sample, usual_experiments
-from rcv_py.analysis.whatif.hoist import predicted_moves
-from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.analysis.whatif.predict import Prediction
+from rcv_py.api.capture_code import CaptureCode
 from rcv_py.api.capture_tables import (
-    CaptureTables,
-    LoopTable,
     OccupancyBy,
-    Rule,
     TableName,
     Waves,
     check_line,
@@ -69,9 +47,7 @@ from rcv_py.api.capture_tables import (
     one_of,
 )
 from rcv_py.api.table import Answer, Table
-from rcv_py.api.timeline import THEMES, Timeline, timeline
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.interactive.page import interactive_page
 from rcv_py.export.report.files import PAGES, check_form, write_page, write_report
@@ -80,20 +56,14 @@ from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
-from rcv_py.features.compare.result import change_table, work_table
+from rcv_py.features.compare.result import change_table, flat_facts, work_table
 from rcv_py.features.counters.result import counter_table
+from rcv_py.features.counters.result import facts as counter_facts
+from rcv_py.features.findings.result import facts as finding_facts
 from rcv_py.features.findings.result import finding_table
-from rcv_py.features.flame.result import frames
 from rcv_py.features.health.result import NOTE_ROWS, note_table
 from rcv_py.features.health.result import facts as health_facts
-from rcv_py.features.hotspot.result import ranking_table, totals
-from rcv_py.features.isa.help_result import asked, help_table
-from rcv_py.features.isa.result import LISTED, IsaListing, listing
-from rcv_py.features.latency import result as latency
-from rcv_py.features.line.result import hit_table, sample_table, spread_facts, spreads
-from rcv_py.features.loops import result as loops
 from rcv_py.features.occupancy.result import curve_table, limit_document, limit_table, step_table
-from rcv_py.features.range.result import between_facts, range_facts, range_table
 from rcv_py.features.registers.result import (
     file_table,
     instruction_table,
@@ -102,321 +72,41 @@ from rcv_py.features.registers.result import (
     register_facts,
 )
 from rcv_py.features.roofline.result import roofline_facts, roofline_table
-from rcv_py.features.summary.result import summary_table
 from rcv_py.features.whatif.result import facts as whatif_facts
 from rcv_py.features.whatif.result import path_facts, path_rows, prediction_table
 from rcv_py.features.whatif.schedule_result import SCHEDULES, schedule_table
-from rcv_py.features.why import waits_result as waits
-from rcv_py.features.why.bubbles_result import bubble_table
-from rcv_py.features.why.result import BY as CAUSES
-from rcv_py.features.why.result import blamed_table, cause_table, each_table
-from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.formats.notes.store import NotePlaces
-from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
-from rcv_py.model.trace import Trace
-from rcv_py.model.window import TimeWindow
-from rcv_py.results import table as results
 from rcv_py.results.tables import CURVE
 from rcv_py.work import packing
 from rcv_py.work.builds import launch_ns
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
-from rcv_py.work.whatif import player_of, quick_player, with_predictions
+from rcv_py.work.whatif import quick_player, with_predictions
 
 COMPARED = (*CHANGED_BY, "work")
-CAUSES_BY = (*CAUSES, "each")
 OCCUPANCY_BY = get_args(OccupancyBy)
-RULES = get_args(Rule)
 _TO = ("perfetto", "speedscope", *FORMATS)
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
-class Capture(CaptureTables):
+
+def takes_arguments_of(method: Callable[P, Any]) -> Callable[[Callable[..., T]], Callable[P, T]]:
+    """Let a method take the arguments of another one, which alone declares them."""
+
+    def declare(function: Callable[..., T]) -> Callable[P, T]:
+        returned = signature(function).return_annotation
+        shown = signature(method).replace(return_annotation=returned)
+        function.__signature__ = shown  # type: ignore[attr-defined]  # any function may have it
+        return function
+
+    return declare
+
+
+class Capture(CaptureCode):
     """One capture.  Tables are read-only; waves are read when they are first needed.
 
     `trace` is the loader's object, for data without a table.
     """
-
-    # -- which code costs how much -------------------------------------------------------------------------
-
-    def summary(self, waves: Waves = WORKING) -> Answer[DeviceSummary]:
-        """Return the page of `rcv summary` as one long table; `result` has its parts.
-
-        Lifetimes, states and cycles are of `waves`; SIMDs are busy with all waves.
-        """
-        found = self._once("summary", waves, lambda: self._of(summary_by(self._rows(waves)), waves))
-        table = summary_table(found)
-        texts = {name: [*map(str, table.plain(name))] for name in ("value", "unit")}
-        table = results.ResultTable(table.spec, {**table.columns, **texts})
-        return Answer.of(table, found, {fact.id: fact.value for fact in found.facts})
-
-    def hotspot(
-        self,
-        by: Literal["instruction", "source", "kind", "class"] = "instruction",
-        sort: Sum = "latency",
-        waves: Waves = None,
-    ) -> Answer[tuple[Ranked, ...]]:
-        """Return the most expensive code, the costliest first, by `instruction`, `source`, `kind` or `class`.
-
-        `sort` is `latency`, `stall`, `idle` or `hits`; `share_of_total` is the part of its total.  Sums over
-        all traced waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are
-        cycles or PC samples.
-        """
-        one_of("by", by, BY)
-        one_of("sort", sort, SUMS)
-        costs = cost_columns(self._counted(waves).code, LatencyMode.SUM_ALL, None, None)
-        table, rows = ranking_table(self.trace, costs, by, sort)
-        return Answer.of(table, rows, {"measure": costs.label, "totals": totals(costs)})
-
-    def isa(
-        self, kind: Literal["instructions", "blocks", "branches"] = "instructions", waves: Waves = None
-    ) -> Answer[IsaListing]:
-        """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`.
-
-        Numbers cover all waves unless `waves` names some.
-        """
-        one_of("kind", kind, LISTED)
-        found = listing(self._counted(waves), kind, lambda: self._explained(BRANCHES, waves))
-        return Answer.of(found.table, found, {"measure": found.measure})
-
-    def instruction_help(
-        self, of: int | str, isa_xml: str | PathLike[str] | None = None
-    ) -> Answer[tuple[str, ...]]:
-        """Return what instructions do, by index or prefix of their mnemonic: unit, passes, distances.
-
-        `isa_xml` is a machine-readable ISA file from AMD, for its descriptions; None: the file that
-        `rcv isa-docs add` stored for the GPU's family.  `result` has the instructions.  Raises UsageError for
-        an unknown index, and for any other file.
-        """
-        if isinstance(of, int):
-            check_line(self.trace, of)
-        texts = asked(self.trace, str(of))
-        file = None if isa_xml is None else Path(isa_xml)
-        table = help_table(self.trace, texts, descriptions(self.trace.target, texts, file))
-        return Answer.of(table, tuple(texts), {"target": self.trace.target})
-
-    def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
-        """Return every execution of a code line; `facts` has spreads of latency, stall, idle and distance.
-
-        By default executions of the working waves.  Raises UsageError if there is no such line.  PC samples
-        have no executions: see `samples`.
-        """
-        check_line(self.trace, line)
-        hits = self._of(hits_of(line), waves)
-        return Answer.of(hit_table(self.trace, hits), hits, spread_facts(spreads(hits)))
-
-    def samples(self, line: int | None = None) -> Answer[StallReasons]:
-        """Return how many PC samples of a code line (None: of all) issued, and why the others did not."""
-        if line is not None:
-            check_line(self.trace, line)
-        found = stall_reasons(self.trace.code, slice(None) if line is None else slice(line, line + 1))
-        return Answer.of(sample_table(found), found, {"stalled": found.stalled})
-
-    def range(
-        self,
-        begin: int | None = None,
-        end: int | None = None,
-        between: tuple[int, int] | None = None,
-        *,
-        top: int | None = None,
-        waves: Waves = WORKING,
-    ) -> Answer[RangeCosts]:
-        """Return what waves did from one cycle to another, by default in the whole capture.
-
-        Rows are causes, instructions, source lines and units, at most `top` of each (None: all).  `facts` has
-        the sums, with FLOP of matrix and vector instructions; `facts["between"]` is the time from one
-        instruction to the next execution of another (indices), if `between` names two.  Raises UsageError for
-        a range that ends before it begins, and for unknown instructions.
-        """
-        span = self.trace.span
-        first, last = span.begin if begin is None else begin, span.end if end is None else end
-        if last <= first:
-            raise UsageError(f"The range ends at {last}, not after its begin, {first}.")
-        if between is not None and not all(0 <= row < len(self.trace.code) for row in between):
-            raise UsageError(
-                f"The program has {plural(len(self.trace.code), 'instruction')}, counted from 0.",
-                hint="`isa` lists them.",
-            )
-        found = self._explained(range_costs_of(TimeWindow(first, last)), waves)
-        steps = None if between is None else self._explained(between_of(*between), waves)
-        facts = range_facts(self.trace, found)
-        facts["between"] = None if between is None or steps is None else between_facts(between, steps)
-        return Answer.of(range_table(self.trace, found, top), found, facts)
-
-    def flame(
-        self,
-        content: Literal["source", "kernel", "markers", "both"] = "source",
-        metric: Literal["total", "nonhidden", "stall", "hits"] = "total",
-        order: Literal["heavy", "execution", "name"] = "heavy",
-    ) -> Answer[FlameTree]:
-        """Return the flamegraph: one row per frame, `parent` is the row of the enclosing frame, -1 for none.
-
-        `content` is `source`, `kernel`, `markers` or `both`; `metric` is `total`, `nonhidden`, `stall` or
-        `hits`; `order` is `heavy`, `execution` or `name`.  Raises UsageError if the capture lacks the data.
-        """
-        one_of("content", content, CONTENTS)
-        one_of("metric", metric, tuple(METRICS))
-        one_of("order", order, tuple(known.value for known in SiblingOrder))
-        measure = METRICS[metric]
-        tree, note = flame_tree(self.trace, content, measure, self._looking)
-        facts = {"total": tree.whole(measure), "unit": tree.unit, "note": note}
-        return Answer.of(frames(self.trace, tree, measure, SiblingOrder(order)), tree, facts)
-
-    def timeline(
-        self,
-        begin: int | None = None,
-        end: int | None = None,
-        waves: Waves = None,
-        *,
-        width: int = 1000,
-        row_height: int = 14,
-        theme: Literal["light", "dark"] = "light",
-    ) -> Timeline:
-        """Return a picture of what waves did from one cycle to another, which notebooks show.
-
-        A row is a slot of a SIMD, at most 64 of them.  Without `waves` it shows the compute unit of the first
-        wave; without cycles, the whole lifetimes.  Raises UsageError for a range that ends before it begins,
-        and for a picture that is not 16 to 8,000 pixels wide, with rows of 3 to 200.
-        """
-        one_of("theme", theme, THEMES)
-        if not (16 <= width <= 8_000 and 3 <= row_height <= 200):
-            raise UsageError(f"A picture {width} pixels wide with rows of {row_height} cannot be drawn.")
-        rows = self.chosen(waves)
-        if waves is None and len(self.trace.waves):
-            rows = waves_of_unit(self.trace, 0).tolist()
-        found = tuple(self._cache.batches(rows))
-        lives = [wave for batch in found for wave in batch.waves]
-        first = min((wave.begin for wave in lives), default=0) if begin is None else begin
-        last = max((wave.end for wave in lives), default=first + 1) if end is None else end
-        if last <= first:
-            raise UsageError(f"The range ends at {last}, not after its begin, {first}.")
-        span = TimeWindow(first, last)
-        return timeline(self.trace, found, span, width=width, row_height=row_height, theme=theme)
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self)[1:-1])}</p>{self.waves._repr_html_()}"
-
-    # -- why waves stalled and idled -----------------------------------------------------------------------
-
-    def causes(
-        self, by: Literal["cause", "instruction", "producer", "each"] = "cause", waves: Waves = WORKING
-    ) -> Answer[Attribution]:
-        """Return why waves stalled and idled, `by` cause, late instruction, producer, or `each` combination.
-
-        Cycles are attribution, summed over waves; several waves stall at the same time.  `share_of_stall` is
-        of all stall, `guessed` counts cycles whose producer is a guess among several that fit.  Waves
-        that are not chosen are read too, and count as competitors.
-        """
-        one_of("by", by, CAUSES_BY)
-        found = self._explained(ATTRIBUTION, waves)
-        total = found.total_stall
-        facts = {
-            "waves": found.waves,
-            "stall": total,
-            "idle": found.total_idle,
-            "explained_share_of_stall": found.explained,
-            "explained_share_of_idle": found.explained_idle,
-            "assumption": found.assumption,
-        }
-        if by == "each":
-            return Answer.of(each_table(self.trace, found, total), found, facts)
-        if by == "producer":
-            return Answer.of(blamed_table(self.trace, found.by_producer(), total), found, facts)
-        groups = found.by_cause() if by == "cause" else found.by_line()
-        return Answer.of(cause_table(self.trace, groups, by, total), found, facts)
-
-    def wait_costs(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return one row per wait instruction that ran, most stall first: `rcv waits`."""
-        return self._waits(waits.wait_table, waves)
-
-    def wait_producers(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return one row per wait and instruction it waited for; a wait's stall is charged to the newest."""
-        return self._waits(waits.producer_table, waves)
-
-    def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return how long instructions took to answer, by the waits for them: `rcv waits --latency`."""
-        return self._waits(waits.latency_table, waves)
-
-    def load_order(self, waves: Waves = WORKING, *, predict: bool = True) -> Answer[LoadOrder]:
-        """Return waits for loads issued after loads that are needed later: `rcv waits --inverted`.
-
-        One row per wait and load to move; with `predict`, `predicted` is what the moves would change, by
-        replaying the recording.
-        """
-        found = self._explained(LOAD_ORDER, waves)
-        attempt = predicted_moves(self._player(), found) if predict and len(found) else None
-        return Answer.of(
-            waits.load_table(self.trace, found, attempt), found, waits.load_facts(found, attempt)
-        )
-
-    def _waits(
-        self, make: Callable[[Trace, WaitSummary], results.ResultTable], waves: Waves
-    ) -> Answer[WaitSummary]:
-        found = self._explained(WAITS, waves)
-        return Answer.of(make(self.trace, found), found, {"waves": found.waves, **waits.totals(found)})
-
-    def loops(self, show: LoopTable = "loops", waves: Waves = WORKING) -> Answer[LoopSummary]:
-        """Return a table about loops; columns such as `kinds_VALU` are cycles by kind of instruction.
-
-        `show` is `loops`, their `iterations`, `phases` of waves, costs of `first` executions, `distance` from
-        loads to their waits, `chains` of cross-lane operations, skew of `barriers`, or `segments` between
-        barriers.
-        """
-        one_of("show", show, tuple(loops.TABLES))
-        rows = self.chosen(waves)
-        inputs = self._once(
-            "loops",
-            waves,
-            lambda: loops.Inputs(self._looking(), None if rows is None else frozenset(rows)),
-        )
-        return Answer.of(loops.TABLES[show][1](inputs), inputs.loops, loops.facts(inputs))
-
-    def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
-        """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""
-        found, use = self._explained(BUBBLES[ReferenceRule.OURS], waves), self._explained(MATRIX)
-        facts = {
-            "waves": found.waves,
-            "simd_cycles": found.resident,
-            "issuing": found.issuing,
-            "no_issue": found.no_issue,
-            "mfma": found.matrix,
-            "bubbles": found.bubble,
-            "issuing_share_of_simd_cycles": found.busy_share,
-            "mfma_busy": use.busy,
-            "mfma_share_of_simd_cycles": use.share,
-            "assumption": use.assumption,
-        }
-        return Answer.of(bubble_table(self.trace, found), found, facts)
-
-    def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
-        """Return how much of each instruction's latency other waves hide (estimate); most unhidden first."""
-        one_of("rule", rule, RULES)
-        found = self._explained(HIDDEN[ReferenceRule(rule)], waves)
-        table = latency.hidden_rows(self.trace, hidden_table(self._counted(waves).code, found))
-        facts: dict[str, Any] = {"assumption": found.assumption, "reason": why_not_hidden(self.trace)}
-        facts |= {name: sum(table.plain(name)) for name in ("total", "not_hidden", "hidden")}
-        return Answer.of(table, found, facts)
-
-    def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
-        """Return how long memory took to answer, by counters; `facts["reason"]` says why not."""
-        one_of("rule", rule, RULES)
-        found = self._explained(MEMORY[ReferenceRule(rule)])
-        facts = {"assumption": found.assumption, "reason": found.reason}
-        return Answer.of(latency.memory_rows(self.trace, found), found, facts)
-
-    def memory_accesses(self, waves: Waves = WORKING) -> Answer[AccessHolds]:
-        """Return how long LDS and vector memory instructions held their unit: `rcv latency --by access`.
-
-        Much longer than their width needs points to bank conflicts, or to lanes that lie apart; inferred.
-        """
-        found = self._explained(HOLDS, waves)
-        return Answer.of(
-            latency.access_rows(self.trace, found), found, latency.access_totals(self.trace, found)
-        )
-
-    def code_fetches(self, waves: Waves = WORKING) -> Answer[CodeFetches]:
-        """Return code lines that were not in the instruction cache: `rcv latency --by fetch`."""
-        found, loops = self._explained(FETCHES, waves), self._explained(LOOP_TOTALS, waves)
-        facts = latency.fetch_totals(self.trace, found, loops.found.table)
-        return Answer.of(latency.fetch_rows(self.trace, found), found, facts)
 
     # -- what happened around the waves --------------------------------------------------------------------
 
@@ -507,13 +197,8 @@ class Capture(CaptureTables):
             for _, mistake in derived.mistakes:
                 raise UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text))
             rows = raw_rows(found, se, cu) + derived_rows(derived)
-        facts = {
-            "notes": list(found.notes),
-            "engines": list(found.engines()),
-            "units": list(found.units()),
-            "reason": "" if found.raw else how_to_record(trace.architecture),
-        }
-        return Answer.of(counter_table(rows), rows, facts)
+        reason = "" if found.raw else how_to_record(trace.architecture)
+        return Answer.of(counter_table(rows), rows, {**counter_facts(found), "reason": reason})
 
     def counter_curve(self, name: str, formulas: str | Sequence[str] = ()) -> Table:
         """Return the curve of a counter or formula: a value holds until the time of the next row."""
@@ -547,23 +232,7 @@ class Capture(CaptureTables):
             found = self._once(
                 ("predicted", every_wave, waves), None, lambda: with_predictions(self.trace, plain)
             )
-        facts = {
-            "alarm": found.alarm,
-            "class": None if found.bound_class is None else found.bound_class.as_json(),
-            "headline": found.headline,
-            "waves": found.waves,
-            "counted": found.waves if found.choice is None else found.choice.waves,
-            "missing": found.unread,
-            "simd_cycles": found.resident,
-            "no_issue": found.no_issue,
-            "bubbles": found.bubbles,
-            "below_threshold": len(found.small),
-            "numbers": {number.id: number.text for number in found.numbers},
-            "assumption": found.assumption,
-            "predictions_assume": list(found.guesses),
-            "note": found.why,
-        }
-        return Answer.of(finding_table(found.findings), found, facts)
+        return Answer.of(finding_table(found.findings), found, finding_facts(found))
 
     def check(self, twin: Capture | None = None) -> Answer[tuple[HealthNote, ...]]:
         """Return reasons not to trust the capture, the most severe first; no row if there are none.
@@ -609,8 +278,8 @@ class Capture(CaptureTables):
             table = work_table(
                 *(work_costs(side, launch_ns(of.trace, side)) for of, side in ((self, a), (other, b)))
             )
-            return Answer.of(table, found, _compared(found))
-        return Answer.of(change_table(found, by), found, _compared(found))
+            return Answer.of(table, found, flat_facts(found))
+        return Answer.of(change_table(found, by), found, flat_facts(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
         """Return the cost of each instruction in each group of waves, the input of comparisons."""
@@ -649,8 +318,8 @@ class Capture(CaptureTables):
         that become part of them; `free` instructions that take no time.  For a large capture some shader
         engines are replayed, or part of the time of one, unless `every` is set.
         """
-        asked = ChangeRequest(
-            latency=[(str(what), factor) for what, factor in (latency or {}).items()],
+        changes = _requested(
+            latency=latency,
             move=move,
             relax=relax,
             only=only,
@@ -659,52 +328,22 @@ class Capture(CaptureTables):
             free=free,
             no_barriers=no_barriers,
             more_waves=more_waves,
-        )
-        changes = asked.changes(self.trace.code)
+        ).changes(self.trace.code)
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
         player = self._player(every=every)
         tried = [Experiment(tuple(changes))] if changes else usual_experiments(player, self.trace.code)
         found = ranked(player, tried)
         return Answer.of(prediction_table(found), tuple(found), whatif_facts(found, played))
 
-    def critical_path(
-        self,
-        *,
-        latency: Mapping[str | int, float] | None = None,
-        move: Sequence[tuple[int, int]] = (),
-        relax: Sequence[tuple[int, int]] = (),
-        only: Sequence[tuple[int, int]] = (),
-        dpp: Sequence[int] = (),
-        merge: Sequence[tuple[int, int]] = (),
-        free: Sequence[int] = (),
-        no_barriers: bool = False,
-        more_waves: int = 0,
-        every: bool = False,
-    ) -> Answer[PathTable]:
+    @takes_arguments_of(whatif)
+    def critical_path(self, *, every: bool = False, **changes: Any) -> Answer[PathTable]:
         """Return the makeup of the span of the compute units: instructions and causes on the critical path.
 
         Instructions off it follow with their slack.  Takes the arguments of `whatif`: with changes it returns
         the predicted path of the changed kernel.
         """
-        asked = ChangeRequest(
-            latency=[(str(what), factor) for what, factor in (latency or {}).items()],
-            move=move,
-            relax=relax,
-            only=only,
-            dpp=dpp,
-            merge=merge,
-            free=free,
-            no_barriers=no_barriers,
-            more_waves=more_waves,
-        )
-        changes = asked.changes(self.trace.code)
-        found = self._player(every=every).path(changes)
+        found = self._player(every=every).path(_requested(**changes).changes(self.trace.code))
         return Answer.of(path_rows(self.trace, found), found, path_facts(found, self.trace))
-
-    def _player(self, *, every: bool = False) -> Player:
-        """Return the recordings that experiments replay, made once."""
-        played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
-        return self._once(("player", every), None, lambda: player_of(self.trace, played))
 
     # -- files ---------------------------------------------------------------------------------------------
 
@@ -795,28 +434,5 @@ class Capture(CaptureTables):
         return self.markers if has_values(self.trace) else None
 
 
-def _compared(found: Comparison) -> dict[str, Any]:
-    """The facts of a comparison."""
-    facts: dict[str, Any] = {
-        "verdict": found.verdict.value,
-        "sentence": found.judgement.sentence,
-        "per": found.judgement.basis,
-        "notes": list(found.notes),
-        "is_same_program": found.align.is_same,
-    }
-    if found.kernel is None:
-        return facts
-    facts |= {
-        "cycles_per_wave": found.kernel.per_wave,
-        "cycles_per_hit": found.kernel.per_hit,
-        "ratio_at_equal_hits": found.kernel.at_equal_hits.value,
-        "ratio_per_wave": found.kernel.a_wave.value,
-    }
-    launch = found.kernel.launch
-    if launch is not None:
-        facts |= {
-            "launch_duration": (launch.a.duration, launch.b.duration),
-            "launched_waves": (launch.a.waves, launch.b.waves),
-            "ratio_of_launches": launch.duration.value,
-        }
-    return facts
+def _requested(*, latency: Mapping[str | int, float] | None = None, **changes: Any) -> ChangeRequest:
+    return ChangeRequest(latency=[(str(what), factor) for what, factor in (latency or {}).items()], **changes)

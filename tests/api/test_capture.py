@@ -23,6 +23,7 @@ from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.analysis.overview import library
 from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError
 from rcv_py.api import capture as methods_of
+from rcv_py.api import capture_code as code_methods
 from rcv_py.api.waves import OF_WAVES, in_order
 from rcv_py.export.table_files import FORMATS
 from rcv_py.export.tables import TABLES
@@ -117,10 +118,10 @@ def test_the_types_of_choices_are_what_is_known() -> None:
         ("flame", "content"): flame_frames.CONTENTS,
         ("flame", "metric"): tuple(flame_frames.METRICS),
         ("flame", "order"): tuple(order.value for order in SiblingOrder),
-        ("causes", "by"): methods_of.CAUSES_BY,
+        ("causes", "by"): code_methods.CAUSES_BY,
         ("loops", "show"): tuple(loops.TABLES),
-        ("hidden_latency", "rule"): methods_of.RULES,
-        ("memory_latency", "rule"): methods_of.RULES,
+        ("hidden_latency", "rule"): code_methods.RULES,
+        ("memory_latency", "rule"): code_methods.RULES,
         ("occupancy_numbers", "by"): methods_of.OCCUPANCY_BY,
         ("occupancy_curves", "by"): methods_of.OCCUPANCY_BY,
         ("compare", "by"): methods_of.COMPARED,

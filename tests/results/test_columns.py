@@ -15,8 +15,8 @@ from tests.house import Module, modules, read
 MOST = 3  # names of one Spec that a literal elsewhere may have
 ABOVE = ("api", "cli", "export", "features", "ui", "work")  # what results are for; all others are below them
 HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attributes of every table of waves
+COLOURS = {"export.interactive.page"}  # lists roles of colours, some of which are called as columns
 YET = {  # to be converted
-    "api.capture",  # facts of a document
     "features.why.grouping",  # widths of the columns of three tables that share a tree
 }
 
@@ -63,7 +63,7 @@ def columns_elsewhere(known: Mapping[str, Module]) -> Iterator[str]:
 
 
 def test_columns_are_named_in_results_alone() -> None:
-    known = {name: module for name, module in modules().items() if name not in YET}
+    known = {name: module for name, module in modules().items() if name not in YET | COLOURS}
     assert list(columns_elsewhere(known)) == []
 
 

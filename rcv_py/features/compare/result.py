@@ -451,6 +451,33 @@ def facts(found: Comparison, table: ResultTable, by: str) -> dict[str, Any]:
     }
 
 
+def flat_facts(found: Comparison) -> dict[str, Any]:
+    """Return the verdict and the numbers of the kernel, without nesting and noise, for the API."""
+    facts: dict[str, Any] = {
+        "verdict": found.verdict.value,
+        "sentence": found.judgement.sentence,
+        "per": found.judgement.basis,
+        "notes": list(found.notes),
+        "is_same_program": found.align.is_same,
+    }
+    if found.kernel is None:
+        return facts
+    facts |= {
+        "cycles_per_wave": found.kernel.per_wave,
+        "cycles_per_hit": found.kernel.per_hit,
+        "ratio_at_equal_hits": found.kernel.at_equal_hits.value,
+        "ratio_per_wave": found.kernel.a_wave.value,
+    }
+    launch = found.kernel.launch
+    if launch is not None:
+        facts |= {
+            "launch_duration": (launch.a.duration, launch.b.duration),
+            "launched_waves": (launch.a.waves, launch.b.waves),
+            "ratio_of_launches": launch.duration.value,
+        }
+    return facts
+
+
 def _launch(launch: LaunchDelta) -> dict[str, Any]:
     work = launch.wave_work
     return {

@@ -24,7 +24,7 @@ from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
 from rcv_py.features.counters.options import CountersOptions
-from rcv_py.features.counters.result import LIST_SCHEMA, SCHEMA, counter_table, recorded
+from rcv_py.features.counters.result import LIST_SCHEMA, SCHEMA, counter_table, facts, recorded
 from rcv_py.model.trace import Trace
 
 _FORMULA = "--formula"
@@ -79,9 +79,7 @@ def _answer(
     return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
-            "notes": list(found.notes),
-            "engines": found.engines(),
-            "units": found.units(),
+            **facts(found),
             "counters": counter_table(rows).rows(),
             "errors": [{"file": name, "kind": str(error.kind), "text": str(error)} for name, error in errors],
         },

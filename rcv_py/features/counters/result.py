@@ -20,6 +20,11 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 
+def facts(found: Counters) -> dict[str, Any]:
+    """Return what is doubtful, and where counters were counted."""
+    return {"notes": list(found.notes), "engines": [*found.engines()], "units": [*found.units()]}
+
+
 def _number(value: float) -> str:
     if not math.isfinite(value):
         return DASH

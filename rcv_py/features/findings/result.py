@@ -180,24 +180,46 @@ def document(trace: Trace, found: Findings, table: ResultTable) -> dict[str, Any
     return {
         "capture": trace.name,
         "kernel": trace.kernel_name,
-        "waves": {
-            "read": found.waves,
-            "traced": found.of,
-            "counted": found.waves if found.choice is None else found.choice.waves,
-            "missing": found.unread,
-        },
+        "waves": {"read": found.waves, "traced": found.of, **_waves(found)},
         "totals": totals if found.resident > 0 else dict.fromkeys(totals),
         "numbers": [of_analysis(_NUMBERS, number) for number in found.numbers],
-        "alarm": found.alarm,
-        "class": None if found.bound_class is None else found.bound_class.as_json(),
-        "headline": found.headline,
+        **_conclusion(found),
         "total_findings": len(found.findings),
         "below_threshold": len(found.small),
         "findings": table.rows(),
+        **_assumed(found),
+    }
+
+
+def facts(found: Findings) -> dict[str, Any]:
+    """Return the facts about all findings, without nesting, for the API."""
+    return {
+        **_conclusion(found),
+        "waves": found.waves,
+        **_waves(found),
+        **of_analysis(_TOTALS, found),
+        "below_threshold": len(found.small),
+        "numbers": {number.id: number.text for number in found.numbers},
+        **_assumed(found),
+    }
+
+
+def _assumed(found: Findings) -> dict[str, Any]:
+    return {
         "assumption": found.assumption,
         "predictions_assume": list(found.guesses),
         "note": found.why,
     }
+
+
+def _waves(found: Findings) -> dict[str, int]:
+    counted = found.waves if found.choice is None else found.choice.waves
+    return {"counted": counted, "missing": found.unread}
+
+
+def _conclusion(found: Findings) -> dict[str, Any]:
+    bound = None if found.bound_class is None else found.bound_class.as_json()
+    return {"alarm": found.alarm, "class": bound, "headline": found.headline}
 
 
 # -- several captures -----------------------------------------------------------------------------------

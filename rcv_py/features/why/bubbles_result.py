@@ -54,11 +54,10 @@ _SUMS = (
         key="bubble",
     ),
 )
-_TOTALS = (
-    *_SUMS,
-    kinds.SHARE("issuing_share_of_simd_cycles", "Part of the time with a wave in which a wave issued"),
-    *_WAYS,
+_ISSUING_SHARE = kinds.SHARE(
+    "issuing_share_of_simd_cycles", "Part of the time with a wave in which a wave issued", key="busy_share"
 )
+_TOTALS = (*_SUMS, _ISSUING_SHARE, *_WAYS)
 SIMDS = Spec.of(
     "bubbles simds",
     "One row per SIMD.",
@@ -101,11 +100,16 @@ def bubble_table(trace: Trace, found: Bubbles) -> ResultTable:
     return ResultTable.of(BUBBLES, found, columns)
 
 
+def sums(found: Bubbles) -> dict[str, Any]:
+    """Return cycles summed over SIMDs, and the part of them in which a wave issued, exact."""
+    return of_analysis((*_SUMS, _ISSUING_SHARE), found)
+
+
 def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> dict[str, Any]:
     """Return the fields of a document besides the rows."""
     totals = {
-        **of_analysis(_SUMS, found),
-        "issuing_share_of_simd_cycles": round(found.busy_share, 6),
+        **sums(found),
+        _ISSUING_SHARE.name: round(found.busy_share, 6),
         **{way: round(float(column.sum()), 3) for way, column in of_analysis(_WAYS, found).items()},
     }
     matrix = {"mfma_busy": use.busy, "share_of_simd_cycles": round(use.share, 6)}

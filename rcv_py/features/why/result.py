@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import record_field, rows_field
+from rcv_py.results.field import of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Spec
@@ -86,21 +86,20 @@ EACH = Spec.of(
 )
 _CYCLES = kinds.CYCLES("cycles", "Stall and gaps")
 
+_TOTALS = unknown(
+    replace(common.STALL, key="total_stall"),
+    replace(common.IDLE, key="total_idle"),
+    kinds.SHARE(
+        "explained_share_of_stall", "Part of the stall with a cause; null without stall", key="explained"
+    ),
+    kinds.SHARE(
+        "explained_share_of_idle", "Part of the gaps with a cause; null without gaps", key="explained_idle"
+    ),
+)
 FACTS = (
     common.CAPTURE,
     common.WAVES_READ,
-    record_field(
-        "totals",
-        "Sums over all waves; null if no wave was read",
-        replace(common.STALL, is_unknown=True),
-        replace(common.IDLE, is_unknown=True),
-        kinds.SHARE(
-            "explained_share_of_stall", "Part of the stall with a cause; null without stall", is_unknown=True
-        ),
-        kinds.SHARE(
-            "explained_share_of_idle", "Part of the gaps with a cause; null without gaps", is_unknown=True
-        ),
-    ),
+    record_field("totals", "Sums over all waves; null if no wave was read", *_TOTALS),
     kinds.TEXT("assumption", "What the attribution assumes, as a sentence"),
 )
 SCHEMA = Schema(
@@ -111,14 +110,14 @@ SCHEMA = Schema(
 )
 
 
+def totals_of(found: Attribution) -> dict[str, Any]:
+    """Return the sums over all waves, exact."""
+    return of_analysis(_TOTALS, found)
+
+
 def facts(found: Attribution) -> dict[str, Any]:
     """Return the fields of a document besides the rows."""
-    totals = {
-        "stall": found.total_stall,
-        "idle": found.total_idle,
-        "explained_share_of_stall": _rounded(found.explained),
-        "explained_share_of_idle": _rounded(found.explained_idle),
-    }
+    totals = {name: _rounded(value) for name, value in totals_of(found).items()}
     return {
         "waves": found.waves,
         "totals": totals if found.waves else dict.fromkeys(totals),
@@ -126,8 +125,8 @@ def facts(found: Attribution) -> dict[str, Any]:
     }
 
 
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 6)
+def _rounded(value: float | None) -> float | None:
+    return round(value, 6) if isinstance(value, float) else value
 
 
 def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> ResultTable:
