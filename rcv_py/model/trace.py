@@ -95,11 +95,6 @@ class Trace(PickledByCopy):
     batch_cache: BatchStreams | None = None  # cache of batches of its waves in a long-running process
 
     @property
-    def isa(self) -> str:
-        """The generation, e.g. `gfx9`, which determines waitcnt rules and the meaning of a duration."""
-        return f"gfx{self.gfxip}"
-
-    @property
     def architecture(self) -> Architecture:
         """The facts about the GPU."""
         return architecture_of(self.gfxip, self.target)

@@ -14,7 +14,6 @@ from rcv_py.base.runs import ascending
 from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
 
-SIMDS = 4  # of a compute unit of gfx9, and of a workgroup processor later
 FULL = 0.9  # of the peak: from here on the launch counts as done
 
 
@@ -87,7 +86,7 @@ def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> t
         "all": np.zeros(len(lives), np.int64),
         "se": lives.se.astype(np.int64),
         "cu": unit,
-        "simd": unit * SIMDS + lives.simd,
+        "simd": unit * trace.architecture.simds + lives.simd,
     }[by]
     is_some = by in ("cu", "simd") and not is_all
     counts = np.isin(unit, traced) if is_some else np.ones(len(lives), bool)
@@ -98,16 +97,17 @@ def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> t
         if one >= 0:
             row = int(np.flatnonzero(group == one)[0])
             units = len(ascending(unit[group == one]))
-            simds = 1 if by == "simd" else SIMDS * units
+            simds = 1 if by == "simd" else trace.architecture.simds * units
             curves.append(OccupancyCurve(_name(lives, row, by), steps, units, per_simd * simds))
     return tuple(curves)
 
 
 def slots_of_simd(trace: Trace, lives: Residencies) -> int:
     """Return the waves that a SIMD of the target can hold, 0 if unknown or contradicted by the capture."""
-    slots = trace.architecture.known_slots
+    gpu = trace.architecture
     most = max(int(lives.slot.max(initial=-1)), -1) + 1
-    return slots if most <= slots and int(lives.simd.max(initial=0)) < SIMDS else 0
+    is_possible = most <= gpu.known_slots and int(lives.simd.max(initial=0)) < gpu.simds
+    return gpu.known_slots if is_possible else 0
 
 
 def _unit(se: np.ndarray, sa: np.ndarray, cu: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies, resident
-from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occupancy_numbers, slots_of_simd
+from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers, slots_of_simd
 from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
@@ -86,7 +86,7 @@ def grid_fill(trace: Trace) -> GridFill | None:
         waves=len(own),
         units=len(names),
         engines=len(ascending(chosen.se)),
-        slots=slots_of_simd(trace, lives) * SIMDS * len(names),
+        slots=slots_of_simd(trace, lives) * trace.architecture.simds * len(names),
         most_of_unit=max(int(unit.value.max()) for unit in curves),
         numbers=numbers,
         least_busy=min(busy),
