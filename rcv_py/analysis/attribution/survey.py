@@ -213,6 +213,8 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
         number, _ = grouped(here.waves, here.at)
         group[here.waves.row] = number
         delay[at] = meetings(here.at, number, here.waves.last_end, slowest).delay
+    is_alone = ends_run(part.last.place)  # no operation of the same place follows within MARGIN
+    is_alone[:-1] |= part.last.issue[1:] - part.last.issue[:-1] > MARGIN
     return Survey(
         engine=engine,
         mean=mean,
@@ -220,14 +222,8 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
         longest=longest,
         delay=delay,
         group=group,
-        last=_unfollowed(part.last),
+        last=of_rows(part.last, is_alone),
     )
-
-
-def _unfollowed(last: LastOperations) -> LastOperations:
-    is_alone = ends_run(last.place)
-    is_alone[:-1] |= last.issue[1:] - last.issue[:-1] > MARGIN
-    return of_rows(last, is_alone)
 
 
 def _latency(

@@ -135,7 +135,7 @@ def _finish(_trace: Trace, part: _Part) -> Segments:
     row = np.searchsorted(pair, key[mine])
     count = len(pair)
     median, p90 = at_ranks(row, cycles[mine], count, ((1, 2), (9, 10)))
-    beside, times = _beside(key, group[owner], _turns(owner), mine)
+    beside, times = _beside(key, group[owner], ranges(0, np.bincount(owner)), mine)
     stall, idle, *kinds, busy = spent
     found = Segments(
         first=(pair // _ENDS + OUTSIDE).astype(np.int32),
@@ -158,11 +158,6 @@ def _finish(_trace: Trace, part: _Part) -> Segments:
     )
     crossed = np.flatnonzero((found.first != OUTSIDE) | (found.last != OUTSIDE))
     return of_rows(found, crossed[np.lexsort((pair[crossed], -found.cycles[crossed]))])
-
-
-def _turns(owner: np.ndarray) -> np.ndarray:
-    """Number of earlier segments of the same wave, int64."""
-    return ranges(0, np.bincount(owner))
 
 
 def _beside(

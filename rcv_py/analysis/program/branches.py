@@ -68,7 +68,7 @@ class _Places:
         places = zip(objects, address, strict=True)
         self._at = dict(reversed(list(zip(places, rows.tolist(), strict=True))))
         self._named = {
-            (int(code.codeobj[row]), _label(code.text[row])): row
+            (int(code.codeobj[row]), code.text[row].strip().lstrip(";").strip().rstrip(":").strip()): row
             for row in np.flatnonzero(code.is_label)[::-1].tolist()
         }
 
@@ -95,10 +95,6 @@ class _Places:
             later += 1
         is_last = later >= len(self._code) or int(self._code.codeobj[later]) != codeobj
         return is_last or (codeobj, following) in self._at
-
-
-def _label(text: str) -> str:
-    return text.strip().lstrip(";").strip().rstrip(":").strip()
 
 
 @dataclass(frozen=True, eq=False)

@@ -198,12 +198,9 @@ def what_it_does(text: str) -> str:
     plain = _ENCODING.sub("", text.strip().partition(" ")[0].lower())
     for pattern, sentence in _WHAT:
         if found := pattern.match(plain):
-            return _filled(sentence, [group or "" for group in found.groups()])
+            groups = [group or "" for group in found.groups()]
+            return _TURN.sub(lambda turn: _spelled(turn[1], groups[int(turn[2])]), sentence)
     return ""
-
-
-def _filled(sentence: str, groups: list[str]) -> str:
-    return _TURN.sub(lambda turn: _spelled(turn[1], groups[int(turn[2])]), sentence)
 
 
 def _spelled(how: str, group: str) -> str:

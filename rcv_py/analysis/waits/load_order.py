@@ -116,7 +116,10 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         pairs = _Pairs.of(tokens, tokens.code_rows(len(code)), links, counter, program)
         found = _inverted(pairs, known)
         moves.append(_moves(pairs, found, tokens))
-        deferred.append(_deferred(pairs, found))
+        rows = np.flatnonzero(pairs.is_idle & (pairs.token >= found.place[pairs.seg]))
+        seg = pairs.seg[rows]
+        key = (pairs.wait_line[seg] << _BITS | pairs.line[rows]) << _BITS | pairs.until[seg]
+        deferred.append(summed(key, np.ones(len(rows), dtype=np.int64)))
     return replace(part, moves=joined_sums(moves), deferred=joined_sums(deferred))
 
 
@@ -271,13 +274,6 @@ def _moves(pairs: _Pairs, found: _Inverted, tokens: TokenColumns) -> Sums:
     flags = (np.ones(len(late), dtype=bool), found.is_renamed[seg], found.is_carried[seg])
     once, renamed, carried = (column.astype(np.int64) for column in flags)
     return summed(key, once, stall, np.minimum(stall, apart), renamed, carried)
-
-
-def _deferred(pairs: _Pairs, found: _Inverted) -> Sums:
-    rows = np.flatnonzero(pairs.is_idle & (pairs.token >= found.place[pairs.seg]))
-    seg = pairs.seg[rows]
-    key = (pairs.wait_line[seg] << _BITS | pairs.line[rows]) << _BITS | pairs.until[seg]
-    return summed(key, np.ones(len(rows), dtype=np.int64))
 
 
 def _finish(trace: Trace, part: _Part) -> LoadOrder:

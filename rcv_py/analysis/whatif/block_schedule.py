@@ -11,7 +11,6 @@ from rcv_py.analysis.attribution.lines import LDS, MATRIX, MEMORY, NONE, SMEM, V
 from rcv_py.analysis.program.block_order import (
     NO_KIND,
     BlockInstructions,
-    Moved,
     length,
     moves,
     scheduled,
@@ -108,12 +107,8 @@ def _schedule(table: Blocks, at: int, work: BlockInstructions, hits: int, cost: 
         best=best,
         bound=min(bound, best),
         order=tuple(work.row[place] for place in order),
-        moves=tuple(_rows(work, one) for one in moves(work, turns)),
+        moves=tuple((work.row[one.at], work.row[one.before], one.saved) for one in moves(work, turns)),
     )
-
-
-def _rows(work: BlockInstructions, moved: Moved) -> tuple[int, int, int]:
-    return work.row[moved.at], work.row[moved.before], moved.saved
 
 
 def _latencies(of_code: LineTraits, known: WaitLatency) -> np.ndarray:
