@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 _ENCODING = re.compile(r"_(e32|e64|sdwa|dpp|dpp8|e64_dpp)$")
 _TYPE_TEXT = {
@@ -198,12 +199,12 @@ def what_it_does(text: str) -> str:
     plain = _ENCODING.sub("", text.strip().partition(" ")[0].lower())
     for pattern, sentence in _WHAT:
         if found := pattern.match(plain):
-            groups = [group or "" for group in found.groups()]
-            return _TURN.sub(lambda turn: _spelled(turn[1], groups[int(turn[2])]), sentence)
+            return _TURN.sub(partial(_spelled, [group or "" for group in found.groups()]), sentence)
     return ""
 
 
-def _spelled(how: str, group: str) -> str:
+def _spelled(groups: list[str], turn: re.Match[str]) -> str:
+    how, group = turn[1], groups[int(turn[2])]
     if how == "t":
         last = group.rsplit("_", 1)[-1]
         return _TYPE_TEXT.get(last, last)
