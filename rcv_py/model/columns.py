@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import Field, fields, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,15 @@ class ColumnTable:
 
     def __len__(self) -> int:
         return len(getattr(self, self._first))
+
+    @classmethod
+    def empty(cls, **other: Any) -> Self:
+        """Return a table without rows; its columns are int64, except `other` types, columns and values."""
+        columns: dict[str, Any] = {
+            name: np.zeros(0, kind) for name, kind in other.items() if isinstance(kind, type)
+        }
+        none = dict.fromkeys(cls.__dataclass_fields__, np.zeros(0, np.int64))  # type: ignore[attr-defined]
+        return cls(**{**none, **other, **columns})
 
 
 def of_rows(table: Table, rows: np.ndarray | slice) -> Table:

@@ -17,15 +17,15 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import MEMORY, SMEM, LineTraits, lines
 from rcv_py.analysis.core.parcels import MARGIN, Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import summed
+from rcv_py.analysis.core.reduction import Reduction, added, by_field
+from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import GFX9_DELAY, MAX_DELAY, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.runs import ascending, ends_run, largest_in, order, run_starts, starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
@@ -88,7 +88,7 @@ def candidates(
 
 
 @dataclass(frozen=True, eq=False)
-class LastOperations:
+class LastOperations(ColumnTable):
     """The last operation of each memory unit that each wave issued: by unit, time and wave.
 
     An operation is left out if another one follows within MARGIN cycles: the wave that issued the follower
@@ -139,8 +139,7 @@ class Survey:
 class _Seen:
     """Data from some waves: the latencies of each operation, barriers and last operations."""
 
-    key: np.ndarray  # int64: engine, row of Lines, cycles
-    times: np.ndarray  # int64
+    ages: Sums  # engine, row of LineTraits, cycles; and how often
     barriers: Barriers
     last: LastOperations
 
@@ -161,9 +160,8 @@ def _map(trace: Trace, parcel: Parcel) -> _Seen:
     of_wait = engine.take(tokens.owner.take(found.token.take(some)))
     place = of_wait * len(of_code) + line.take(found.operation.take(some))
     key = place << _SHIFT | np.minimum(found.age.take(some), _OLDEST)
-    key, times = np.unique(key, return_counts=True)
     last = _last_operations(tokens, line, of_code.unit)
-    return _Seen(key=key, times=times, barriers=barriers_of(trace, parcel), last=last)
+    return _Seen(np.unique(key, return_counts=True), barriers_of(trace, parcel), last)
 
 
 def _last_operations(tokens: TokenColumns, line: np.ndarray, unit_of: np.ndarray) -> LastOperations:
@@ -185,28 +183,23 @@ def _last_operations(tokens: TokenColumns, line: np.ndarray, unit_of: np.ndarray
     return LastOperations(place, tokens.issue[rows], wave[owner], line[rows])
 
 
-def _merge(parts: Sequence[_Seen]) -> _Seen:
-    none = np.zeros(0, dtype=np.int64)
-    key = np.concatenate([none, *(part.key for part in parts)])
-    times = np.concatenate([none, *(part.times for part in parts)])
-    last = joined([LastOperations(*(none,) * 4), *(part.last for part in parts)])
-    last = of_rows(last, np.lexsort((last.wave, last.issue, last.place)))
-    key, times = summed(key, times)
-    barriers = joined_barriers([part.barriers for part in parts])
-    return _Seen(key=key, times=times, barriers=barriers, last=last)
+def _joined_last(parts: Sequence[LastOperations]) -> LastOperations:
+    last = joined([LastOperations.empty(), *parts])
+    return of_rows(last, np.lexsort((last.wave, last.issue, last.place)))
 
 
 def _finish(trace: Trace, part: _Seen) -> Survey:
     of_code = lines(trace.code, trace.architecture)
     engine = ascending(part.barriers.waves.se)
-    place, age = part.key >> _SHIFT, (part.key & _OLDEST).astype(np.float64)
+    key, times = part.ages
+    place, age = key >> _SHIFT, (key & _OLDEST).astype(np.float64)
     mean, spread, longest = np.zeros((3, len(engine), len(of_code)))
     delay = np.zeros(len(engine), dtype=np.int64)
     group = np.full(len(trace.waves), -1, dtype=np.int32)
     slowest = GFX9_DELAY if of_code.step == 4 else MAX_DELAY
     for at, se in enumerate(engine.tolist()):
         some = np.flatnonzero(place // len(of_code) == se)
-        samples = place[some] % len(of_code), age[some], part.times[some]
+        samples = place[some] % len(of_code), age[some], times[some]
         mean[at], spread[at] = _latency(of_code, *samples)
         longest[at] = _longest(of_code, *samples)
         here = part.barriers.of_engine(se)
@@ -264,4 +257,5 @@ def _longest(of_code: LineTraits, line: np.ndarray, age: np.ndarray, times: np.n
     return longest
 
 
-SURVEY = Reduction(_map, _merge, _finish)
+_MERGE = by_field(_Seen, ages=added(1), barriers=joined_barriers, last=_joined_last)
+SURVEY = Reduction(_map, _MERGE, _finish)

@@ -19,9 +19,9 @@ import numpy as np
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, unchanged
-from rcv_py.analysis.core.saturated import summed
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, unchanged
+from rcv_py.analysis.core.saturated import Sums
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
@@ -106,7 +106,7 @@ class Histogram:
 
 
 def _in_order(parts: Sequence[LineHits]) -> LineHits:
-    hits = joined([_of_line(of_waves([]), 0), *parts])
+    hits = joined([LineHits.empty(), *parts])
     return of_rows(hits, np.lexsort((hits.token, hits.wave)))
 
 
@@ -202,8 +202,7 @@ class LatencySpread:
 class _Latencies:
     """The latencies in some waves, in a form that can be merged with other waves."""
 
-    values: np.ndarray  # int64, cycles, ascending
-    times: np.ndarray  # int64
+    values: Sums  # cycles, and how often
     slowest: SlowestHit | None
 
 
@@ -211,20 +210,18 @@ def _latencies_of(tokens: TokenColumns, line: int) -> _Latencies:
     hits = _of_line(tokens, line)
     values, times = np.unique(hits.latency, return_counts=True)
     if not len(values):
-        return _Latencies(values, times, None)
+        return _Latencies((values, times), None)
     at = np.lexsort((hits.token, hits.wave, hits.start, -hits.latency))[0]
     numbers = (hits.latency, hits.start, hits.wave, hits.hit)
-    return _Latencies(values, times, SlowestHit(*(int(column[at]) for column in numbers)))
+    return _Latencies((values, times), SlowestHit(*(int(column[at]) for column in numbers)))
 
 
-def _latencies_joined(parts: Sequence[_Latencies]) -> _Latencies:
-    none = np.zeros(0, dtype=np.int64)
-    key = np.concatenate([none, *(part.values for part in parts)])
-    times = np.concatenate([none, *(part.times for part in parts)])
-    values, times = summed(key, times)
-    slowest = (part.slowest for part in parts if part.slowest is not None)
-    worst = min(slowest, key=lambda one: (-one.latency, one.start, one.wave, one.hit), default=None)
-    return _Latencies(values, times, worst)
+def _slowest(parts: Sequence[SlowestHit | None]) -> SlowestHit | None:
+    known = (part for part in parts if part is not None)
+    return min(known, key=lambda one: (-one.latency, one.start, one.wave, one.hit), default=None)
+
+
+_latencies_joined = by_field(_Latencies, values=added(1), slowest=_slowest)
 
 
 def _latencies(_trace: Trace, parcel: Parcel, *, lines: tuple[int, ...]) -> tuple[_Latencies, ...]:
@@ -240,7 +237,7 @@ def _spreads(
 ) -> dict[int, LatencySpread]:
     found = {}
     for line, one in zip(lines, part, strict=True):
-        numbers = _spread(one.values, one.times)
+        numbers = _spread(*one.values)
         if numbers is not None and one.slowest is not None:
             found[line] = LatencySpread(numbers, one.slowest)
     return found

@@ -33,7 +33,7 @@ from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.runs import ascending, repeated, starts_run
 from rcv_py.base.text import plural
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -156,7 +156,7 @@ def assumption(passes: MatrixPasses, left_out: Collection[int], rule: ReferenceR
 
 
 @dataclass(frozen=True, eq=False)
-class SimdCycles:
+class SimdCycles(ColumnTable):
     """Working cycles of SIMDs: one row a SIMD, int64."""
 
     place: np.ndarray  # shader engine * 256 + SIMD, ascending
@@ -187,7 +187,7 @@ def simd_cycles(work: SimdWork) -> SimdCycles:
 
 def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
     """Return the sums of several slabs by SIMD."""
-    table = joined([SimdCycles(*(np.zeros(0, dtype=np.int64),) * 6), *parts])
+    table = joined([SimdCycles.empty(), *parts])
     place, *sums = summed(
         table.place, table.resident, table.issuing, table.no_issue, table.matrix, table.nothing
     )

@@ -43,7 +43,7 @@ from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, totals
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, totals
 from rcv_py.analysis.device.simd_work import (
     SimdCycles,
     SimdWork,
@@ -231,8 +231,7 @@ class Waited:
     """Waits of the waves of some parcels: their attribution, its exposed part, and worst executions."""
 
     sums: AttributionSums
-    key: np.ndarray  # int64, ascending: keys of line, cause and producer that are exposed at all
-    exposed: np.ndarray  # int64, cycles of each in which nothing happened, summed over waves
+    exposed: saturated.Sums  # key of line, cause and producer; cycles in which nothing happened, of all waves
     sets: Sets
     worst: WorstExecutions
     cycles: SimdCycles
@@ -282,8 +281,7 @@ def _waited(
     key, number = numbered(key)
     return Waited(
         sums=AttributionSums.of_parts(sums, parcel),
-        key=key,
-        exposed=saturated.sums(number, high - low, len(key)),
+        exposed=(key, saturated.sums(number, high - low, len(key))),
         sets=sets_of(key, number, low, high),
         worst=joined_worst(worst),
         cycles=simd_cycles(work),
@@ -291,24 +289,22 @@ def _waited(
     )
 
 
-def _merge_waits(parts: Sequence[Waited]) -> Waited:
-    key = np.concatenate([_NONE, *(part.key for part in parts)])
-    key, exposed = saturated.summed(key, np.concatenate([_NONE, *(part.exposed for part in parts)]))
-    return Waited(
-        sums=AttributionSums.joined([part.sums for part in parts]),
-        key=key,
-        exposed=exposed,
-        sets=joined_sets([part.sets for part in parts]),
-        worst=joined_worst([part.worst for part in parts]),
-        cycles=joined_cycles([part.cycles for part in parts]),
-        lives=sum((part.lives for part in parts), np.zeros(5, dtype=np.int64)),
-    )
+_merge_waits = by_field(
+    Waited,
+    sums=AttributionSums.joined,
+    exposed=added(1),
+    sets=joined_sets,
+    worst=joined_worst,
+    cycles=joined_cycles,
+    lives=totals(5),
+)
 
 
 def _bounds(trace: Trace, part: Waited) -> Bounds:
     table, rows = table_of(trace, part.sums), len(trace.code)
     exposed = np.zeros(len(table) + 1, dtype=np.int64)  # the last is for keys without a row
-    exposed[rows_of(part.key, table, rows)] = part.exposed
+    key, cycles = part.exposed
+    exposed[rows_of(key, table, rows)] = cycles
     return Bounds(
         table=table,
         exposed=exposed[:-1],

@@ -63,17 +63,7 @@ class WorstExecutions(ColumnTable):
         )
 
 
-_NONE = np.zeros(0, dtype=np.int64)
-_NO_EXECUTIONS = WorstExecutions(
-    key=_NONE,
-    cycles=_NONE,
-    se=_NONE,
-    is_idle=_NONE.astype(bool),
-    wave=_NONE,
-    token=_NONE,
-    begin=_NONE,
-    end=_NONE,
-)
+_NO_EXECUTIONS = WorstExecutions.empty(is_idle=bool)
 
 
 def worst_of(each: ParcelClaims) -> WorstExecutions:

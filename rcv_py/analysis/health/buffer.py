@@ -18,8 +18,8 @@ import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
+from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.health.note import HealthNote, Setting, number
 from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, traced_lives
 from rcv_py.analysis.program.program_ends import ends_of
@@ -169,23 +169,17 @@ def _map(trace: Trace, parcel: Parcel) -> _Stops:
     stops = np.stack([np.array([wave.id.se for wave in tokens.waves], dtype=np.int64), stop], axis=1)
     names = [wave.id.se << 40 | wave.workgroup for wave in tokens.waves if wave.workgroup >= 0]
     files = np.unique(np.array(names, dtype=np.int64), return_counts=True)
-    return _Stops(len(stops), stops[~(has & ends[line])], _latest(stops), files)
+    return _Stops(len(stops), stops[~(has & ends[line])], _latest([stops]), files)
 
 
-def _latest(stops: np.ndarray) -> np.ndarray:
+def _latest(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return the last stop of each engine."""
+    stops = np.concatenate([np.zeros((0, 2), dtype=np.int64), *parts])
     ordered = stops[np.lexsort(stops.T[::-1])]
     return ordered[ends_run(ordered[:, 0])]
 
 
-def _merge(parts: Sequence[_Stops]) -> _Stops:
-    none = np.zeros((0, 2), dtype=np.int64)
-    return _Stops(
-        sum(part.waves for part in parts),
-        np.concatenate([none, *(part.unfinished for part in parts)]),
-        _latest(np.concatenate([none, *(part.latest for part in parts)])),
-        joined_sums([no_sums(1), *(part.files for part in parts)]),
-    )
+_MERGE = by_field(_Stops, waves=sum, unfinished=stacked(2), latest=_latest, files=added(1))
 
 
 def _finish(trace: Trace, part: _Stops) -> Ends:
@@ -197,7 +191,7 @@ def _finish(trace: Trace, part: _Stops) -> Ends:
     return Ends(len(stop), part.waves, at_once, part.files)
 
 
-ENDS = Reduction(_map, _merge, _finish)
+ENDS = Reduction(_map, _MERGE, _finish)
 
 
 def _without_file(trace: Trace, ends: Ends | None) -> tuple[int, int]:

@@ -27,9 +27,9 @@ import numpy as np
 
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
-from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked, tables
+from rcv_py.analysis.core.saturated import Sums, dense, sums
+from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns
 from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -276,7 +276,7 @@ class LoopSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lengths:
+class _Lengths(ColumnTable):
     """Histogram of the durations of iterations between two jumps."""
 
     pair: np.ndarray  # int64, branch << 32 | head
@@ -290,7 +290,7 @@ class _Lengths:
 
 
 @dataclass(frozen=True, eq=False)
-class _Visits:
+class _Visits(ColumnTable):
     """One row a wave and loop that it iterated: begin and end of the iterations, and cycles before them."""
 
     pair: np.ndarray  # int64
@@ -305,7 +305,7 @@ class _Visits:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lives:
+class _Lives(ColumnTable):
     """One row a wave."""
 
     wave: np.ndarray  # int64, row of the wave index
@@ -315,7 +315,7 @@ class _Lives:
 
 
 @dataclass(frozen=True, eq=False)
-class _Turns:
+class _Turns(ColumnTable):
     """Iterations with their loops by name."""
 
     pair: np.ndarray  # int64, in place of the row of the table
@@ -415,43 +415,26 @@ def _hits(tokens: TokenColumns, lines: int) -> Sums:
     return ran, *(column[ran] for column in columns)
 
 
-def _merge(parts: Sequence[_Part]) -> _Part:
-    nothing = _nothing()
-    parts = [nothing, *parts]
-    return _Part(
-        loops=joined_sums([part.loops for part in parts]),
-        lengths=joined([part.lengths for part in parts]).summed(),
-        visits=joined([part.visits for part in parts]),
-        lives=joined([part.lives for part in parts]),
-        hits=joined_sums([part.hits for part in parts]),
-        turns=_Turns(
-            np.concatenate([part.turns.pair for part in parts]),
-            joined([part.turns.iterations for part in parts]),
-        ),
-    )
+def _joined_lengths(parts: Sequence[_Lengths]) -> _Lengths:
+    return joined([_Lengths.empty(), *parts]).summed()
 
 
-def _nothing() -> _Part:
-    none, two, tokens = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64), of_waves(())
-    spans = [(none, none, none, none > 0, none > 0)]
-    return _Part(
-        loops=no_sums(_LOOPS),
-        lengths=_Lengths(none, none, none),
-        visits=_Visits(
-            pair=none,
-            wave=none,
-            first=none,
-            begin=none,
-            last=none,
-            stop=none,
-            end=none,
-            before=two,
-            upto=two,
-        ),
-        lives=_Lives(none, none, none, two),
-        hits=no_sums(_HITS),
-        turns=_Turns(none, _iterations(tokens, spans, SpanSums(tokens, none))),
-    )
+_TWO = np.zeros((0, 2), dtype=np.int64)
+_NO_ITERATIONS = Iterations.empty(
+    **dict.fromkeys(("loop", "wave", "number"), np.int32),
+    is_first=bool,
+    is_last=bool,
+    kinds=np.zeros((0, KIND_COUNT), dtype=np.int64),
+)
+_merge = by_field(
+    _Part,
+    loops=added(_LOOPS),
+    lengths=_joined_lengths,
+    visits=tables(_Visits.empty(before=_TWO, upto=_TWO)),
+    lives=tables(_Lives.empty(spent=_TWO)),
+    hits=added(_HITS),
+    turns=by_field(_Turns, pair=stacked(), iterations=tables(_NO_ITERATIONS)),
+)
 
 
 def _finish(trace: Trace, part: _Part) -> LoopSummary:

@@ -19,7 +19,7 @@ the matrix unit works as bubbles.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,8 +27,8 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged
-from rcv_py.analysis.core.saturated import summed
+from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
+from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.device.simd_work import (
     ASTRAY,
@@ -84,8 +84,9 @@ class Bubbles(ColumnTable):
 class _Charged:
     """Cycles charged to the waves of some slabs."""
 
-    key: np.ndarray  # int64: number of waves that share (0: any up to _SHARED), kind of wait, code row
-    parts: np.ndarray  # int64, cycles; for number 0 in parts of a cycle
+    # Key: number of waves that share (0: any up to _SHARED), kind of wait, code row.  Cycles; for number 0 in
+    # parts of a cycle.
+    charged: Sums
     cycles: SimdCycles
     waves: int
 
@@ -111,21 +112,15 @@ def _map(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, parcel: Pa
                 some = np.flatnonzero(parts)
                 keys.append((shared * len(WAYS) + way) * size + row[some])
                 charged.append(parts[some])
-    key, parts = summed(np.concatenate(keys), np.concatenate(charged))
-    return _Charged(key, parts, simd_cycles(work), work.waves)
-
-
-def _merge(parts: Sequence[_Charged]) -> _Charged:
-    key = np.concatenate([np.zeros(0, dtype=np.int64), *(part.key for part in parts)])
-    key, charged = summed(key, np.concatenate([key[:0], *(part.parts for part in parts)]))
-    cycles = joined_cycles([part.cycles for part in parts])
-    return _Charged(key, charged, cycles, sum(part.waves for part in parts))
+    sums = summed(np.concatenate(keys), np.concatenate(charged))
+    return _Charged(sums, simd_cycles(work), work.waves)
 
 
 def _finish(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, part: _Charged) -> Bubbles:
     size = len(trace.code) + 1
-    shared, place = part.key // (len(WAYS) * size), part.key % (len(WAYS) * size)
-    charged = np.bincount(place, part.parts / np.where(shared > 0, shared, _PARTS), len(WAYS) * size)
+    key, parts = part.charged
+    shared, place = key // (len(WAYS) * size), key % (len(WAYS) * size)
+    charged = np.bincount(place, parts / np.where(shared > 0, shared, _PARTS), len(WAYS) * size)
     cycles = charged.reshape(len(WAYS), size)
     whole = cycles.sum(axis=0)
     line = np.flatnonzero(whole)
@@ -156,7 +151,7 @@ def bubbles_by(rule: ReferenceRule, left_out: frozenset[int]) -> Reduction[_Char
     """Return the bubbles of waves by a rule; `left_out` is the result of ASTRAY."""
     return Reduction(
         partial(_map, rule, left_out),
-        _merge,
+        by_field(_Charged, charged=added(1), cycles=joined_cycles, waves=sum),
         partial(_finish, rule, left_out),
         is_together=True,
         is_of_simd=True,

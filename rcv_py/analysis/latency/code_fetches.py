@@ -46,7 +46,7 @@ class CodeFetches(ColumnTable):
 
 
 @dataclass(frozen=True, eq=False)
-class _Gaps:
+class _Gaps(ColumnTable):
     """Slow fetches, one row each; int64."""
 
     line: np.ndarray  # code row
@@ -145,7 +145,7 @@ def _finish(trace: Trace, part: _Part) -> CodeFetches:
     return of_rows(found, rows[np.lexsort((rows, -found.cycles[rows]))])
 
 
-_GAPS = tables(_Gaps(*np.zeros((4, 0), dtype=np.int64)))
+_GAPS = tables(_Gaps.empty())
 FETCHES = Reduction(
     _map, by_field(_Part, arrivals=added(1), gaps=_GAPS, earliest=_GAPS, elsewhere=sum), _finish
 )

@@ -236,21 +236,9 @@ def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _nothing(assumption: str, reason: str) -> MemoryLatency:
-    whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
-    unit, line = np.zeros(0, dtype=str), whole.astype(np.int32)
-    return MemoryLatency(
-        unit=unit,
-        line=line,
-        mean=real,
-        std=real,
-        error=real,
-        samples=whole,
-        censored=whole,
-        issue=real,
-        stall=real,
-        interval=0,
-        assumption=assumption,
-        reason=reason,
+    reals = dict.fromkeys(("mean", "std", "error", "issue", "stall"), float)
+    return MemoryLatency.empty(
+        unit=str, line=np.int32, **reals, interval=0, assumption=assumption, reason=reason
     )
 
 

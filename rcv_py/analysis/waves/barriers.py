@@ -124,7 +124,7 @@ LATER = 4  # cycles that a barrier may take beyond its minimum
 
 
 @dataclass(frozen=True, eq=False)
-class Meetings:
+class Meetings(ColumnTable):
     """One row per meeting, by workgroup and turn.  Times are cycles on the clock of the crossings."""
 
     of: np.ndarray  # int64 [crossings], meeting of each
@@ -165,18 +165,7 @@ def meetings(
     of = np.empty(len(order), dtype=np.int64)
     of[order] = np.cumsum(starts_run(of_group, nth)) - 1
     if not len(first):
-        none = np.zeros(0, dtype=np.int64)
-        return Meetings(
-            of=of,
-            waves=none,
-            last=none,
-            left=none,
-            first_arrived=none,
-            last_arrived=none,
-            released=none,
-            spread=none,
-            delay=slowest if delay is None else delay,
-        )
+        return Meetings.empty(of=of, delay=slowest if delay is None else delay)
     ends = np.append(first[1:], len(order)) - 1
     arrived = at.arrived[order]
     # A wave that was not held may have passed after the barrier opened; if none was held, that is unknown.

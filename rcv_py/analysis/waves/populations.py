@@ -33,7 +33,7 @@ import numpy as np
 from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel, WaveLifetimes, stretches
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, union
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
@@ -164,7 +164,7 @@ class _Way:
 
 
 @dataclass(frozen=True, eq=False)
-class _Waves:
+class _Waves(ColumnTable):
     """One row per wave that was read."""
 
     row: np.ndarray  # int64, row of the wave index
@@ -211,14 +211,12 @@ def _map(trace: Trace, parcel: Parcel) -> _Read:
 
 
 def _merge(parts: Sequence[_Read]) -> _Read:
-    nothing, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
-    waves = [_Waves(row=nothing, tokens=nothing, life=nothing, at_end=no, is_empty=no, way=nothing)]
+    waves = [_Waves.empty(at_end=bool, is_empty=bool)]
     ways: dict[bytes, int] = {}
     for part in parts:
         place = np.array([ways.setdefault(blocks, len(ways)) for blocks in part.ways], dtype=np.int64)
         waves.append(replace(part.waves, way=place[part.waves.way]))
-    ran = ascending(np.concatenate([nothing, *(part.ran for part in parts)]))
-    return _Read(joined(waves), tuple(ways), ran)
+    return _Read(joined(waves), tuple(ways), union([part.ran for part in parts]))
 
 
 def _finish(trace: Trace, read: _Read) -> Populations:

@@ -57,7 +57,7 @@ def _in_order(nothing: Table, parts: Sequence[Table]) -> Table:
     return of_rows(every, np.argsort(every.row, kind="stable"))
 
 
-_merge = partial(_in_order, WaveFactColumns(*np.zeros((6, 0), dtype=np.int64)))
+_merge = partial(_in_order, WaveFactColumns.empty())
 WAVE_FACTS = Reduction(_map, _merge, unchanged)
 
 

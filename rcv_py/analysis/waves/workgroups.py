@@ -144,27 +144,8 @@ def joined_barriers(parts: Sequence[Barriers]) -> Barriers:
     return Barriers(of_rows(waves, order), of_rows(crossed, np.lexsort((crossed.nth, crossed.wave))))
 
 
-_NONE, _NO_ROWS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 _NO_BARRIERS = Barriers(
-    GroupFacts(
-        row=_NONE,
-        se=_NONE,
-        cu=_NONE,
-        simd=_NONE,
-        begin=_NONE,
-        end=_NONE,
-        workgroup=_NONE,
-        last_end=_NONE,
-    ),
-    Crossings(
-        line=_NO_ROWS,
-        wave=_NO_ROWS,
-        nth=_NO_ROWS,
-        arrived=_NONE,
-        waited=_NONE,
-        released=_NONE,
-        is_held=_NONE.astype(bool),
-    ),
+    GroupFacts.empty(), Crossings.empty(line=np.int32, wave=np.int32, nth=np.int32, is_held=bool)
 )
 
 
