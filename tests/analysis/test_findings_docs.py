@@ -7,7 +7,8 @@ from pathlib import Path
 
 from rcv_py.analysis.findings.bound_class import CLASSES, NEAR
 from rcv_py.analysis.findings.finding import SMALL
-from rcv_py.analysis.findings.remedies import rows
+from rcv_py.analysis.findings.remedies import REMEDIES, Remedy
+from rcv_py.analysis.findings.situation import PRECONDITIONS
 from rcv_py.analysis.program.code_match import MAX_MISMATCHES, MIN_MISMATCHES
 from rcv_py.model.architecture import architecture_of
 
@@ -25,8 +26,18 @@ def table(head: str) -> list[list[str]]:
     return found
 
 
+def remedy_rows() -> list[tuple[str, str, str, str]]:
+    """The table of the docs: finding, remedy, preconditions, effort."""
+
+    def needs(remedy: Remedy) -> str:
+        return "; ".join(PRECONDITIONS[need].text for need in remedy.needs) or "always"
+
+    every = ((name, remedy) for name, remedies in REMEDIES.items() for remedy in remedies)
+    return [(name, remedy.id, needs(remedy), remedy.effort) for name, remedy in every]
+
+
 def test_remedies_and_preconditions() -> None:
-    assert table("| finding | remedy | only if | effort |") == [list(row) for row in rows()]
+    assert table("| finding | remedy | only if | effort |") == [list(row) for row in remedy_rows()]
 
 
 def test_classes() -> None:

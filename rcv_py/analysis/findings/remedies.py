@@ -282,13 +282,3 @@ def finding_of(case: FindingContext, name: str, **words: Any) -> Finding:
     claimed, remedy = case.claimed, {} if "remedy" in words else remedy_fields(name, case)
     numbers = {**claimed.bound._asdict(), "attributed": int(claimed.attributed.sum()), "is_upper_bound": True}
     return Finding(name=name, **{**numbers, **remedy, **words})
-
-
-def rows() -> list[tuple[str, str, str, str]]:
-    """The table of the docs: finding, remedy, preconditions, effort."""
-
-    def needs(remedy: Remedy) -> str:
-        return "; ".join(PRECONDITIONS[need].text for need in remedy.needs) or "always"
-
-    every = ((name, remedy) for name, remedies in REMEDIES.items() for remedy in remedies)
-    return [(name, remedy.id, needs(remedy), remedy.effort) for name, remedy in every]

@@ -184,14 +184,6 @@ class _Read:
     ran: np.ndarray  # int64, code rows that any wave executed, ascending
 
 
-def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
-    """Return the waves that were read, grouped by their path through the code; each wave once.
-
-    Each kernel has its own populations.  A wave that the buffer cut joins the path that begins with its own.
-    """
-    return POPULATIONS.of(trace, batches)
-
-
 def _map(trace: Trace, parcel: Parcel) -> _Read:
     program, tokens = _program(trace.code), parcel.own
     block = np.append(program.table.of_row, -1).take(tokens.code_rows(len(program.is_end)))
@@ -260,6 +252,7 @@ def _finish(trace: Trace, read: _Read) -> Populations:
 # -- paths ----------------------------------------------------------------------------------------------
 
 
+# Each kernel has its own populations.  A wave that the buffer cut joins the path that begins with its own.
 POPULATIONS = Reduction(_map, _merge, _finish)
 
 

@@ -12,7 +12,7 @@ each wave executes.  Waves without barriers are grouped if they started in one b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -25,7 +25,6 @@ from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_e
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 BURST = 12  # cycles: maximum distance between starts in a workgroup, one after the other on the next SIMD
 TURN = 4  # cycles: additional distance for each SIMD that is not traced
@@ -174,11 +173,6 @@ def _workgroups(trace: Trace, found: Barriers) -> Workgroups:
 
 
 WORKGROUPS = Reduction(barriers_of, joined_barriers, _workgroups)
-
-
-def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
-    """Return the workgroups of all waves in `batches`, each wave once."""
-    return WORKGROUPS.of(trace, batches)
 
 
 def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
