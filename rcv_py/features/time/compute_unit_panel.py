@@ -479,4 +479,4 @@ class ComputeUnitPanel(TimelinePanel):
             return None, None, -1
         segment = next((part for part in found if part.begin <= time < part.end), found[0])
         wave = None if self.session.store is None else self.session.store.wave(segment.key)
-        return segment, wave, token_at(segment, time, pixel, self.timeline.plot.depth)
+        return segment, wave, token_at(segment, time, pixel, self.timeline.plot.row_depth)

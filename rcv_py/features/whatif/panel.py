@@ -342,7 +342,7 @@ class WhatIfPanel(TimelinePanel):
         trace, store, segment = self.session.trace.value, self.session.store, self._segment_at(row, time)
         if trace is None or store is None or segment is None:
             return ""
-        token, wave = token_at(segment, time, pixel, self.timeline.plot.depth), store.wave(segment.key)
+        token, wave = token_at(segment, time, pixel, self.timeline.plot.row_depth), store.wave(segment.key)
         if token < 0:
             return ""
         if self.drawn.is_recorded[row] and wave is not None:
@@ -388,7 +388,7 @@ class WhatIfPanel(TimelinePanel):
     def _token_at(self, row: int, time: int) -> tuple[RowSegment, int] | None:
         if (segment := self._segment_at(row, time)) is None:
             return None
-        token = token_at(segment, time, self.timeline.plot.pixel_at(time), self.timeline.plot.depth)
+        token = token_at(segment, time, self.timeline.plot.pixel_at(time), self.timeline.plot.row_depth)
         return None if token < 0 else (segment, token)
 
     # -- called by the shell ----------------------------------------------------------------------------

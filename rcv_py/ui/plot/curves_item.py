@@ -14,7 +14,7 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
-from rcv_py.ui.timeline.items import BoxItem, Rects
+from rcv_py.ui.timeline.items import BoxItem, PlotBox, Rects
 from rcv_py.ui.timeline.time_overlay import soft
 
 LINE_PX = 2  # device pixels at a scale of 1
@@ -147,7 +147,7 @@ DIM = 0.45  # share of the background in areas other than the hovered area
 class CurvesItem(BoxItem):
     """Paints the shown curves."""
 
-    def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
+    def __init__(self, box: PlotBox, theme: Theme) -> None:
         super().__init__(box, theme)
         self.set = CurveSet()
         self.stack = Stack.LINES

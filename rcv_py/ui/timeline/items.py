@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import pyqtgraph as pg
 from pyqtgraph.Qt.internals import PrimitiveArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
-from PySide6.QtWidgets import QGraphicsWidget
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsWidget, QSizePolicy
 
 from rcv_py.base import colors
 from rcv_py.base.runs import ascending, repeated
@@ -26,28 +25,42 @@ MAX_NAMES = 500  # in boxes of a picture
 MAX_TEXTS = 4 * MAX_NAMES  # maximum names kept
 
 
-class BoxItem(pg.GraphicsObject):
-    """An item as large as its view box that paints in pixels: data coordinates do not apply."""
+class PlotBox(QGraphicsWidget):
+    """The area of the picture; the view handles the mouse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+
+    def width(self) -> float:
+        """Return the width in px."""
+        return self.size().width()
+
+    def height(self) -> float:
+        """Return the height in px."""
+        return self.size().height()
+
+
+class BoxItem(QGraphicsObject):
+    """An item as large as its box that paints in pixels and knows the window of time itself."""
 
     covers = False  # whether it paints every pixel, so that it hides everything below
 
-    def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
-        super().__init__()
-        self.setParentItem(box)
+    def __init__(self, box: PlotBox, theme: Theme) -> None:
+        super().__init__(box)
         self._box, self._theme = box, theme
         self.shown = TimeWindow(0, 1)
-        box.sigResized.connect(self._resized)
+        box.geometryChanged.connect(self._resized)
 
     def boundingRect(self) -> QRectF:
-        """Return the whole view box."""
+        """Return the whole box."""
         return QRectF(0, 0, self._box.width(), self._box.height())
 
     def forget(self) -> None:
         """Drop caches before the next paint: the colours or the source changed."""
         self.update()
-
-    def viewTransformChanged(self) -> None:
-        """Do nothing: there are no data coordinates."""
 
     def _resized(self) -> None:
         self.prepareGeometryChange()
@@ -55,10 +68,7 @@ class BoxItem(pg.GraphicsObject):
 
 
 class PlainAxis(QGraphicsWidget):
-    """An axis that its subclass paints; its thickness follows its text.
-
-    It replaces pyqtgraph's axis, which writes an HTML label and searches ticks whenever its box changes.
-    """
+    """An axis that its subclass paints; its thickness follows its text."""
 
     def __init__(self, side: str, theme: Theme, thick_px: int) -> None:
         super().__init__()

@@ -9,7 +9,6 @@ from itertools import groupby
 from time import perf_counter
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
@@ -26,7 +25,7 @@ from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
+from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis, PlotBox
 from rcv_py.ui.timeline.time_overlay import Marks, RowPart, TimeOverlay
 
 # Codes of pixels besides the ACTIVITIES, whose codes are their numbers; the next code is nothing.
@@ -205,7 +204,7 @@ class RowsItem(BoxItem):
 
     covers = True
 
-    def __init__(self, box: pg.ViewBox, theme: Theme, source: RowSource) -> None:
+    def __init__(self, box: PlotBox, theme: Theme, source: RowSource) -> None:
         super().__init__(box, theme)
         self._key: tuple[object, ...] = ()
         self._image = QImage()  # cached from picture to picture, like the canvas: new memory is expensive
@@ -349,7 +348,7 @@ class RowsItem(BoxItem):
 class Overlay(TimeOverlay):
     """The overlay of a timeline with rows."""
 
-    def __init__(self, box: pg.ViewBox, rows: RowsItem, session: Session, theme: Theme) -> None:
+    def __init__(self, box: PlotBox, rows: RowsItem, session: Session, theme: Theme) -> None:
         super().__init__(box, session, theme)
         self._rows = rows
         self.below: Callable[[QPainter, RowsItem, TimeWindow], None] | None = None  # marks that a panel adds

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPolygonF
 
@@ -31,7 +30,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import FilterItem
 from rcv_py.ui.table.note_marks import NoteFlags, paint_flag, role_of
-from rcv_py.ui.timeline.items import BoxItem, small_text
+from rcv_py.ui.timeline.items import BoxItem, PlotBox, small_text
 
 FLAG_PX = 11  # of a note
 
@@ -80,16 +79,16 @@ class TimeOverlay(BoxItem):
     marks: Callable[[], Marks]  # set by the owner, like the next attribute
     measure_text: Callable[[TimeWindow], str]
 
-    def __init__(self, box: pg.ViewBox, session: Session, theme: Theme) -> None:
+    def __init__(self, box: PlotBox, session: Session, theme: Theme) -> None:
         super().__init__(box, theme)
         self.setZValue(10)
         self._session = session
-        self.flags = NoteFlags(session)
+        self.note_flags = NoteFlags(session)
         self.preview: TimeWindow | None = None  # the clock range that a drag would set
 
     def notes_near(self, time: int, pixel: TimeWindow) -> list[Note]:
         """Return the notes whose flags are near a time; `pixel` is the time of a pixel."""
-        return self.flags.near(time, FLAG_PX * pixel.width) if self._session.notes.shown.value else []
+        return self.note_flags.near(time, FLAG_PX * pixel.width) if self._session.notes.shown.value else []
 
     def x_of(self, time: float) -> float:
         """Return the position of a time, clamped if it is far outside."""
@@ -155,7 +154,7 @@ class TimeOverlay(BoxItem):
     def _paint_notes(self, painter: QPainter) -> None:
         """Paint a flag at the top where a note begins, over a faint band if it is about a range."""
         shown = self.shown
-        for span, note in self.flags.all():
+        for span, note in self.note_flags.all():
             role = role_of((note,))
             if span.width > 1 and span.overlaps(shown.begin, shown.end):
                 left, right = self.x_of(span.begin), self.x_of(span.end)

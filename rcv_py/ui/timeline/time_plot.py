@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsScene, QGraphicsView, QGraphicsWidget, QSizePolicy
@@ -15,7 +14,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.timeline.items import BoxItem, PlainAxis, TimeAxis, TimeScale
+from rcv_py.ui.timeline.items import BoxItem, PlainAxis, PlotBox, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
 
 NOTCH = 120  # units of one step of a wheel
@@ -42,24 +41,11 @@ class Drag(Enum):
 COMMIT_MS = 160  # ms after the last wheel step that the view counts as chosen
 
 
-class QuietBox(pg.ViewBox):
-    """A view box that ignores the mouse."""
-
-    def __init__(self) -> None:
-        super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self.setAcceptHoverEvents(False)
-
-    def wheelEvent(self, event: object, axis: object = None) -> None:
-        """Leave the event to the widget."""
-
-
-class TimePlot(pg.GraphicsView):
+class TimePlot(QGraphicsView):
     """Follows and drives the session's view.
 
-    It holds a box with axes above and to the left of it: only the visible parts of pyqtgraph's plot.  The
-    plot's four axes, title and menu form, all unused here, cost more than all the rest.  A subclass makes
-    `content` and `overlay`, calls `start`, and handles hover and clicks; it may also have rows to scroll.
+    It holds a box with axes above and to the left of it.  A subclass makes `content` and `overlay`, calls
+    `start`, and handles hover and clicks; it may also have rows to scroll.
     """
 
     range_measured = Signal()  # the end of a measuring drag
@@ -72,23 +58,23 @@ class TimePlot(pg.GraphicsView):
 
     def __init__(self, ui: UiContext, left: PlainAxis) -> None:
         super().__init__()
-        self.axis, self.left_axis, self.box = TimeAxis(ui.theme), left, QuietBox()
-        self.box.disableAutoRange()  # its coordinates mean nothing: items know the window themselves
-        whole = QGraphicsWidget()
-        self.places = QGraphicsGridLayout(whole)
+        self.axis, self.left_axis, self.box = TimeAxis(ui.theme), left, PlotBox()
+        self._whole = QGraphicsWidget()
+        self.places = QGraphicsGridLayout(self._whole)
         self.places.setContentsMargins(0, 0, 0, 0)
         self.places.setSpacing(0)
         self.places.addItem(self.box, 1, 1)
         self.places.addItem(self.axis, 0, 1)
         self.places.addItem(left, 1, 0)
-        self.setCentralItem(whole)
-        self.enableMouse(False)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of a single colour
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setScene(QGraphicsScene(self))
+        self.scene().addItem(self._whole)
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # of a handful of items
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.ui, self.session = ui, ui.session
-        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents, False)
@@ -135,16 +121,9 @@ class TimePlot(pg.GraphicsView):
         self._view_changed()
         self.is_started = True
 
-    def close(self) -> bool:
-        """Close it like any widget: its content is deleted with it.
-
-        pyqtgraph would clear the scene and remove the viewport, to which Qt still sends events: a crash.
-        """
-        return QGraphicsView.close(self)
-
-    def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
+    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         """Fill the background that the picture does not cover."""
-        below = QRegion(rect.toAlignedRect())
+        below = QRegion(QRectF(rect).toAlignedRect())
         if self.content.covers:  # to the nearest pixel of the screen
             below -= QRegion(self.plot_rect().adjusted(1, 1, -1, -1))
         painter.save()
@@ -153,8 +132,10 @@ class TimePlot(pg.GraphicsView):
         painter.restore()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Set the session's width of the visible time."""
+        """Fill the view, and set the session's width of the visible time."""
         super().resizeEvent(event)
+        self.setSceneRect(self.rect())  # with the frame, which only takes colour with the focus
+        self._whole.setGeometry(self.sceneRect())
         if self.isVisible():
             self.session.plot_px = max(1, round(self.plot_width()))
 
@@ -330,7 +311,7 @@ class TimePlot(pg.GraphicsView):
         self.overlay.update()
 
     def _theme_changed(self) -> None:
-        self.setBackground(self.ui.theme.role("canvas"))
+        self.setBackgroundBrush(self.ui.theme.role("canvas"))
         for axis in (self.axis, self.left_axis):
             axis.fit_text()
         self.content.forget()

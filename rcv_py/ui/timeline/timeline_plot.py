@@ -41,6 +41,7 @@ class TimelinePlot(TimePlot):
     """Rows over time."""
 
     scrolled = Signal()
+    overlay: Overlay
 
     def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
         self._labels = RowLabels(ui.theme)
@@ -48,7 +49,7 @@ class TimelinePlot(TimePlot):
         self.guide = guide
         self._measure_row = -1
         self.band_y = -1.0  # px of the mouse below the top of its row's band; -1: elsewhere
-        self.depth = -1.0  # of the mouse in its row, from 0 at the top of the spans to 1; -1: outside
+        self.row_depth = -1.0  # of the mouse in its row, from 0 at the top of the spans to 1; -1: outside
         self.content = self.rows = RowsItem(self.box, ui.theme, source)
         self.rows.grid = self.axis.grid_px
         self._labels.rows = self.rows
@@ -77,11 +78,11 @@ class TimelinePlot(TimePlot):
 
     def _look_at(self, y: float) -> None:
         """Store the relative position in its row."""
-        self.depth = self.band_y = -1.0
+        self.row_depth = self.band_y = -1.0
         shape = self.rows.source.shape
         inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % shape.pitch
         if 0 <= inside < shape.spans:
-            self.depth = inside / shape.spans
+            self.row_depth = inside / shape.spans
         elif 0 <= inside - shape.spans - shape.strip < shape.band:
             self.band_y = inside - shape.spans - shape.strip
 

@@ -141,7 +141,7 @@ def test_rows_and_times_are_marked(app: App, qtbot: QtBot) -> None:
     folded = [at for at in range(6) if view.is_fold(at)]
     assert any(view.notes_of(at) for at in folded)
     plot = app.window.workspace.panel("compute_unit").timeline.plot
-    flags = {note.title: span for span, note in plot.overlay.flags.all()}
+    flags = {note.title: span for span, note in plot.overlay.note_flags.all()}
     assert flags == {
         "range": TimeWindow(middle, middle + 500),
         "wave": TimeWindow(trace.waves.span(0).begin, trace.waves.span(0).begin + 1),

@@ -155,7 +155,7 @@ def actions(app: App, row: int) -> dict[str, object]:
     span = wave.tokens.span(row)
     session.set_view(span.padded(2))
     QApplication.processEvents()
-    panel.timeline.plot.depth, panel.timeline.plot.band_y = 0.5, -1.0
+    panel.timeline.plot.row_depth, panel.timeline.plot.band_y = 0.5, -1.0
     return dict(panel.actions_at(panel.source.selected_row, span.begin))
 
 
@@ -247,7 +247,7 @@ def test_tips_follow_the_unit(app: App) -> None:
 
     def tip() -> str:
         plot = panel.timeline.plot
-        plot.depth, plot.band_y = 0.5, -1.0
+        plot.row_depth, plot.band_y = 0.5, -1.0
         return panel.tip(panel.source.selected_row, span.begin, TimeWindow(span.begin, span.begin + 1), False)
 
     assert f"at {span.begin:,} " in tip()

@@ -115,7 +115,6 @@ def test_the_tip_stays_while_the_mouse_rests(shown: CanvasBot, qtbot: object) ->
 
 
 def test_a_plot_that_is_closed_stays_whole_until_it_is_deleted(shown: CanvasBot) -> None:
-    """pyqtgraph would clear its scene, and Qt goes on to send events to it: the process died of that."""
     plot = shown.panel.timeline.plot
     parts = (plot.box, plot.axis, plot.left_axis, plot.rows, plot.overlay, plot.viewport(), plot.scene())
     plot.close()
