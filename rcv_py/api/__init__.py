@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rcv_py.analysis.overview.library import LibraryRow, ranked_rows, with_replicates
 from rcv_py.api.capture import Capture
-from rcv_py.api.capture_tables import one_of
+from rcv_py.api.capture_tables import checked_word
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.api.table import Answer, Table
 from rcv_py.api.timeline import Timeline
@@ -101,7 +101,7 @@ def library(
     A capture that cannot be opened has a row whose `error` says why.  `findings` reads the waves too, for the
     bound class and the first finding.
     """
-    one_of("sort", sort, LIBRARY_ORDERS)
+    checked_word("sort", sort, LIBRARY_ORDERS)
     paths = locate(Path(path) if cluster is None else Path(path).absolute()).captures(depth)
     found = library_rows(paths, jobs, cluster=cluster, has_findings=findings)
     rows = ranked_rows(with_replicates(list(found)), sort)

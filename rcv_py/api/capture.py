@@ -43,8 +43,8 @@ from rcv_py.api.capture_tables import (
     TableName,
     Waves,
     check_line,
+    checked_word,
     is_population,
-    one_of,
 )
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
@@ -122,7 +122,7 @@ class Capture(CaptureCode):
         return Answer.of(step_table([row.name for row in rows], [row.steps for row in rows]), rows)
 
     def _occupancy(self, by: OccupancyBy) -> list[OccupancyRow]:
-        one_of("by", by, OCCUPANCY_BY)
+        checked_word("by", by, OCCUPANCY_BY)
         return self._once(
             ("occupancy", by),
             None,
@@ -158,7 +158,7 @@ class Capture(CaptureCode):
         With `line`, an instruction, returns which are held and which are free there.  `result` has the sets
         of registers of each instruction.  Raises UsageError if there is no such instruction.
         """
-        one_of("by", by, ("file", "instruction"))
+        checked_word("by", by, ("file", "instruction"))
         found = live_registers(self.trace.code)
         if line is not None:
             check_line(self.trace, line)
@@ -269,8 +269,8 @@ class Capture(CaptureCode):
         else about cycles per wave or per hit (`facts["per"]`).  `work` is what operations, bytes and the
         launch cost in both, which also holds if tiles differ.
         """
-        one_of("by", by, COMPARED)
-        one_of("measure", measure, MEASURES)
+        checked_word("by", by, COMPARED)
+        checked_word("measure", measure, MEASURES)
         a, b = self.line_costs(waves), other.line_costs(waves)
         replicate = None if twin is None else twin.line_costs(waves)
         found = compare_costs(a, b, seed, measure=measure, threshold=least, replicate=replicate)
@@ -388,9 +388,9 @@ class Capture(CaptureCode):
         chosen waves, by default of the first; `cycles` writes a cycle of Perfetto's trace as one nanosecond.
         Raises UsageError, ExportError.
         """
-        one_of("to", to, _TO)
+        checked_word("to", to, _TO)
         if table:
-            one_of("table", table, tuple(TABLES))
+            checked_word("table", table, tuple(TABLES))
         target, rows = Path(path), self.chosen(waves)
         if to in FORMATS:
             if table and target.is_dir():

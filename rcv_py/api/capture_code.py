@@ -40,7 +40,7 @@ from rcv_py.api.capture_tables import (
     Rule,
     Waves,
     check_line,
-    one_of,
+    checked_word,
 )
 from rcv_py.api.table import Answer
 from rcv_py.api.timeline import THEMES, Timeline, timeline
@@ -98,8 +98,8 @@ class CaptureCode(CaptureTables):
         all traced waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are
         cycles or PC samples.
         """
-        one_of("by", by, BY)
-        one_of("sort", sort, SUMS)
+        checked_word("by", by, BY)
+        checked_word("sort", sort, SUMS)
         costs = cost_columns(self._counted(waves).code, LatencyMode.SUM_ALL, None, None)
         table, rows = ranking_table(self.trace, costs, by, sort)
         return Answer.of(table, rows, {"measure": costs.label, "totals": totals(costs)})
@@ -111,7 +111,7 @@ class CaptureCode(CaptureTables):
 
         Numbers cover all waves unless `waves` names some.
         """
-        one_of("kind", kind, LISTED)
+        checked_word("kind", kind, LISTED)
         found = listing(self._counted(waves), kind, lambda: self._explained(BRANCHES, waves))
         return Answer.of(found.table, found, {"measure": found.measure})
 
@@ -190,9 +190,9 @@ class CaptureCode(CaptureTables):
         `content` is `source`, `kernel`, `markers` or `both`; `metric` is `total`, `nonhidden`, `stall` or
         `hits`; `order` is `heavy`, `execution` or `name`.  Raises UsageError if the capture lacks the data.
         """
-        one_of("content", content, CONTENTS)
-        one_of("metric", metric, tuple(METRICS))
-        one_of("order", order, tuple(known.value for known in SiblingOrder))
+        checked_word("content", content, CONTENTS)
+        checked_word("metric", metric, tuple(METRICS))
+        checked_word("order", order, tuple(known.value for known in SiblingOrder))
         measure = METRICS[metric]
         tree, note = flame_tree(self.trace, content, measure, self._looking)
         facts = {"total": tree.whole(measure), "unit": tree.unit, "note": note}
@@ -214,7 +214,7 @@ class CaptureCode(CaptureTables):
         wave; without cycles, the whole lifetimes.  Raises UsageError for a range that ends before it begins,
         and for a picture that is not 16 to 8,000 pixels wide, with rows of 3 to 200.
         """
-        one_of("theme", theme, THEMES)
+        checked_word("theme", theme, THEMES)
         if not (16 <= width <= 8_000 and 3 <= row_height <= 200):
             raise UsageError(f"A picture {width} pixels wide with rows of {row_height} cannot be drawn.")
         rows = self.chosen(waves)
@@ -243,7 +243,7 @@ class CaptureCode(CaptureTables):
         of all stall, `guessed` counts cycles whose producer is a guess among several that fit.  Waves
         that are not chosen are read too, and count as competitors.
         """
-        one_of("by", by, CAUSES_BY)
+        checked_word("by", by, CAUSES_BY)
         found = self._explained(ATTRIBUTION, waves)
         total = found.total_stall
         facts = {"waves": found.waves, **totals_of(found), "assumption": found.assumption}
@@ -291,7 +291,7 @@ class CaptureCode(CaptureTables):
         loads to their waits, `chains` of cross-lane operations, skew of `barriers`, or `segments` between
         barriers.
         """
-        one_of("show", show, tuple(loops.TABLES))
+        checked_word("show", show, tuple(loops.TABLES))
         rows = self.chosen(waves)
         inputs = self._once(
             "loops",
@@ -309,7 +309,7 @@ class CaptureCode(CaptureTables):
 
     def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
         """Return how much of each instruction's latency other waves hide (estimate); most unhidden first."""
-        one_of("rule", rule, RULES)
+        checked_word("rule", rule, RULES)
         found = self._explained(HIDDEN[ReferenceRule(rule)], waves)
         table = latency.hidden_rows(self.trace, hidden_table(self._counted(waves).code, found))
         facts: dict[str, Any] = {"assumption": found.assumption, "reason": why_not_hidden(self.trace)}
@@ -318,7 +318,7 @@ class CaptureCode(CaptureTables):
 
     def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
         """Return how long memory took to answer, by counters; `facts["reason"]` says why not."""
-        one_of("rule", rule, RULES)
+        checked_word("rule", rule, RULES)
         found = self._explained(MEMORY[ReferenceRule(rule)])
         facts = {"assumption": found.assumption, "reason": found.reason}
         return Answer.of(latency.memory_rows(self.trace, found), found, facts)
@@ -336,7 +336,7 @@ class CaptureCode(CaptureTables):
     def code_fetches(self, waves: Waves = WORKING) -> Answer[CodeFetches]:
         """Return code lines that were not in the instruction cache: `rcv latency --by fetch`."""
         found, loops = self._explained(FETCHES, waves), self._explained(LOOP_TOTALS, waves)
-        facts = latency.fetch_totals(self.trace, found, loops.found.table)
+        facts = latency.fetch_totals(self.trace, found, loops.loops.table)
         return Answer.of(latency.fetch_rows(self.trace, found), found, facts)
 
     def _player(self, *, every: bool = False) -> Player:

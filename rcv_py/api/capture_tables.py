@@ -49,7 +49,7 @@ TableName = Literal["code", "waves", "tokens", "states", "waits", "occupancy", "
 _ONE_WAVE = (str, int, np.integer, WaveId)
 
 
-def one_of(what: str, word: object, known: Sequence[str]) -> None:
+def checked_word(what: str, word: object, known: Sequence[str]) -> None:
     """Raise UsageError unless the word is one of these."""
     if word not in known:
         raise UsageError(f"{what}={word!r} is not known.", hint=f"There are: {', '.join(known)}.")
@@ -247,7 +247,7 @@ class CaptureTables:
 
     def parts(self, name: Literal["tokens", "states", "waits"], waves: Waves = None) -> Iterator[Table]:
         """Yield `tokens`, `states` or `waits` in batches, for captures larger than memory."""
-        one_of("name", name, OF_WAVES)
+        checked_word("name", name, OF_WAVES)
         return (batch_table(self.trace, name, batch) for batch in self.batches(waves) if batch.waves)
 
     @property
@@ -300,7 +300,7 @@ class CaptureTables:
         `source` is a path, or its end, and a line; `cycles` a cycle, or start and end of a range.  With
         `beside` it goes into `annotations.json` in the folder of the capture, else into the user's folder.
         """
-        one_of("severity", severity, tuple(Severity))
+        checked_word("severity", severity, tuple(Severity))
         if isinstance(cycles, int):
             cycles = (cycles, cycles + 1)
         anchor = Anchor(

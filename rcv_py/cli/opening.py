@@ -147,15 +147,15 @@ class ChosenWaves:
 
     trace: Trace
     alarm: str  # warning that instruction texts are of other code, "" if they fit
-    found: Answers | None = None  # None: no wave was read, all of them count
+    answers: Answers | None = None  # None: no wave was read, all of them count
     choice: WaveChoice | None = None
     is_selected: bool = False  # whether options name waves by what they are, not by a population
 
     def of(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
         """Return the answer of an analysis for the waves that count."""
-        if self.found is None:
+        if self.answers is None:
             return answers(self.trace, (analysis,)).of(analysis)
-        return self.found.of(analysis, self.rows)
+        return self.answers.of(analysis, self.rows)
 
     def of_all(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
         """Return the answer of an analysis for all waves."""
@@ -164,7 +164,7 @@ class ChosenWaves:
     @property
     def populations(self) -> Populations | None:
         """The paths that waves took; None if no wave was read."""
-        return None if self.found is None else self.found.of(POPULATIONS)
+        return None if self.answers is None else self.answers.of(POPULATIONS)
 
     @property
     def rows(self) -> frozenset[int] | None:
@@ -174,12 +174,12 @@ class ChosenWaves:
     @property
     def read(self) -> int:
         """How many waves were read."""
-        return 0 if self.found is None else self.found.read
+        return 0 if self.answers is None else self.answers.read
 
     @cached_property
     def code(self) -> CodeTable:
         """The program with the totals of the waves that count; the totals of code.json if all do."""
-        if self.found is None or (self.rows is None and self.read == len(self.trace.waves)):
+        if self.answers is None or (self.rows is None and self.read == len(self.trace.waves)):
             return self.trace.code
         return self.of(LINES).on(self.trace.code)
 
@@ -293,8 +293,8 @@ def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
     After the block it reports which waves could not be read: above a table, and on stderr for output that
     programs read.
     """
-    if waves.found is not None:  # for chosen waves the heading reports it
-        yield waves.found
+    if waves.answers is not None:  # for chosen waves the heading reports it
+        yield waves.answers
         return
     with looking(waves.trace) as found:
         yield found

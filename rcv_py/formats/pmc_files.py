@@ -49,7 +49,7 @@ def pmc_table(paths: Sequence[Path]) -> PmcTable:
             real = Path(os.path.realpath(path))  # a named file may be a link; a found file may not
             places.append((real.parent, real.name))
         else:
-            places += _found(path)
+            places += _tables_of(path)
     rows = _Rows()
     for place, name in dict.fromkeys(places):
         rows.read(place, name)
@@ -64,7 +64,7 @@ def beside(folder: Path) -> PmcTable | None:
         return None
 
 
-def _found(path: Path) -> list[tuple[Path, str]]:
+def _tables_of(path: Path) -> list[tuple[Path, str]]:
     try:
         is_folder = path.is_dir()
     except OSError:

@@ -29,9 +29,9 @@ class Cell(Generic[Value]):
         if value is self.value or (value == self.value) is True:  # arrays of numbers are compared one by one
             return
         self.value = value
-        self.tell()
+        self.notify()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Call every watcher, whether or not the value changed.
 
         An exception of a watcher does not stop the others; it is raised after all were called.

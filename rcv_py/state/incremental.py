@@ -27,7 +27,7 @@ class AnswerFlag(CancelFlag):
         self.over = CancelFlag()  # not needed; the flag alone: unread waves are left out
         self.stage: Stage | None = None  # progress of the result, set by its thread
 
-    def tell(self, stage: Stage) -> None:
+    def report_progress(self, stage: Stage) -> None:
         """Report the progress of the result."""
         self.stage = stage
 

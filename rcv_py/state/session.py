@@ -132,7 +132,7 @@ class Session:
         self.loaded.value = 0
         self.trace.set(trace)
         for cell in (self.selection, self.view, self.window, self.loaded, self.waves, self.populations):
-            cell.tell()
+            cell.notify()
         self._remember()
         self._begun = self._place()
 
@@ -170,7 +170,7 @@ class Session:
         self.notes.forget()
         self.trace.set(None)
 
-    def try_out(self, asked: ChangeRequest) -> None:
+    def add_experiment(self, asked: ChangeRequest) -> None:
         """Add an experiment as the newest; move an existing one to the front."""
         self.experiments.set((asked, *(one for one in self.experiments.value if one != asked)))
 

@@ -82,7 +82,7 @@ class Snapshot:
         After streaming ends, evicted waves are read again, until the flag is set.
         """
         self.store.keep(flag)
-        here = InMemory(self.store.trace, self.batches, flag.over, flag.tell)
+        here = InMemory(self.store.trace, self.batches, flag.over, flag.report_progress)
         if self.store.rereads is None or not self.absent or self.is_streaming:
             return ask(here)
         try:

@@ -265,7 +265,7 @@ def run(
         app.open(request)
         with closes(windows.quit, windows):
             QTimer.singleShot(0, windows, lambda: windows.listen(door))
-            QTimer.singleShot(0, windows, lambda: _tell_faults(app, left_faults(kept)))
+            QTimer.singleShot(0, windows, lambda: _report_faults(app, left_faults(kept)))
             code = app.qt.exec()
     windows.close_all()
     qInstallMessageHandler(None)
@@ -273,7 +273,7 @@ def run(
     return int(code)
 
 
-def _tell_faults(app: App, traces: tuple[str, ...]) -> None:
+def _report_faults(app: App, traces: tuple[str, ...]) -> None:
     """Report that a fault ended an earlier run of the program; of several faults, the last."""
     for trace in traces[-1:]:
         app.window.errors.show(fault(trace))

@@ -309,7 +309,7 @@ def test_samples_are_told_by_reason(sampled: Trace) -> None:
     assert [one.cycles for one in found.findings] == sorted(
         table.sum(axis=0)[table.sum(axis=0) > 0].tolist(), reverse=True
     )
-    assert all(one.unit == "PC samples" and "samples" in one.stake for one in found.findings)
+    assert all(one.unit == "PC samples" and "samples" in one.cycles_at_stake_text for one in found.findings)
 
 
 def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
@@ -370,7 +370,7 @@ def test_a_finding_as_text() -> None:
     )
     assert str(place) == "se0/simd1/slot2/wv3 instruction 3 at 1,000 to 1,012: stalls 8 cycles"
     one = Finding("x", "A_b", 1200, True, 0.123, "It *costs*.", "Do less.", (place,), gain=0.1)
-    assert one.stake == "at most 1,200 cycles (12.3 %)"
+    assert one.cycles_at_stake_text == "at most 1,200 cycles (12.3 %)"
     page = markdown(
         "capture", Findings((), (one,), waves=1, of=1, resident=9000, bubbles=2000, assumption="Bounds.")
     )

@@ -73,7 +73,7 @@ def test_loops_are_jumps_back_counted_one_by_one(trace: Trace) -> None:
                 if (line, head) in began:
                     between[line, head].append(start - began[line, head])
                 began[line, head] = start
-    table = LOOPS.of(trace, read(trace)).found.table
+    table = LOOPS.of(trace, read(trace)).loops.table
     found = {}
     for i, pair in enumerate(zip(table.branch.tolist(), table.head.tolist(), strict=True)):
         found[pair] = (table.taken[i], table.waves[i], table.between[i])
@@ -87,7 +87,7 @@ def test_loops_are_jumps_back_counted_one_by_one(trace: Trace) -> None:
 
 def test_a_drawing() -> None:
     trace, batches = drawn(THREE)
-    found = LOOPS.of(trace, batches).found
+    found = LOOPS.of(trace, batches).loops
     assert rows(found) == [
         (0, 0, 2, 9, 1, 0, 2, 0),
         (0, 1, 9, 14, 0, 0, 0, 0),
@@ -112,7 +112,7 @@ def test_phases_surround_the_loop() -> None:
 
 def test_an_iteration_does_not_reach_into_the_next_wave() -> None:
     trace, batches = drawn(THREE, THREE)
-    found = LOOPS.of(trace, batches).found
+    found = LOOPS.of(trace, batches).loops
     assert len(found.iterations) == 6
     assert found.iterations.number.tolist() == [0, 1, 2, 0, 1, 2]
     assert [row[2] for row in rows(found)] == [2, 9, 14, 102, 109, 114]
@@ -129,7 +129,7 @@ def test_first_executions_are_told_from_later_ones() -> None:
 
 def test_a_jump_back_to_new_code_makes_no_iteration() -> None:
     trace, batches = drawn(("S|J|V|I", [0, 3, 2, 4]))
-    found = LOOPS.of(trace, batches).found
+    found = LOOPS.of(trace, batches).loops
     assert found.table.taken.tolist() == [1]
     assert len(found.iterations) == 0
     assert len(LOOPS.of(trace, batches).phases) == 0
@@ -138,12 +138,12 @@ def test_a_jump_back_to_new_code_makes_no_iteration() -> None:
 def test_nothing() -> None:
     trace = build.trace(build.code(TEXTS), [])
     made = LOOPS.of(trace, [])
-    assert (len(made.found.table), made.found.table.dominant, made.waves, len(made.phases)) == (0, -1, 0, 0)
+    assert (len(made.loops.table), made.loops.table.dominant, made.waves, len(made.phases)) == (0, -1, 0, 0)
 
 
 def test_iterations_follow_each_other_and_hold_what_their_tokens_do(trace: Trace) -> None:
     batches = read(trace)
-    found = LOOPS.of(trace, batches).found
+    found = LOOPS.of(trace, batches).loops
     one = found.iterations
     waves = {wave.row: wave for batch in batches for wave in batch.waves}
     for i, j in pairwise(range(len(one))):
@@ -169,7 +169,7 @@ def uneven(request: pytest.FixtureRequest) -> Trace:
 
 
 def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:
-    found = LOOPS.of(uneven, read(uneven)).found
+    found = LOOPS.of(uneven, read(uneven)).loops
     one, expected = found.iterations, []
     for loop in range(len(found.table)):
         own = [i for i in range(len(one)) if one.loop[i] == loop and one.is_between[i]]
@@ -185,7 +185,7 @@ def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:
 def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: Path) -> None:
     truth = write_sample(sample, tmp_path)
     trace = open_trace(tmp_path)
-    found = LOOPS.of(trace, [trace.reader.read(list(range(len(trace.waves))))]).found
+    found = LOOPS.of(trace, [trace.reader.read(list(range(len(trace.waves))))]).loops
     expected = sorted(
         count
         for wave in truth.waves.values()
@@ -212,7 +212,7 @@ def test_any_order_of_lines_is_survived_and_counted(made: list[tuple[int, bool, 
     jumps = [jump for _, jump, _ in made]
     picture = "|".join(("J" if jump else "V") * length for _, jump, length in made)
     trace, batches = drawn((picture, lines))
-    found = LOOPS.of(trace, batches).found
+    found = LOOPS.of(trace, batches).loops
     assert found.table.taken.sum() == counted(lines, jumps)
     one = found.iterations
     assert np.all(one.end > one.begin)

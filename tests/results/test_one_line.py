@@ -53,7 +53,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def table() -> ResultTable:
     """Two loops."""
     loop = rcv_py.open(FOLDER).loops().result
-    found = loops.loop_table(open_trace(FOLDER), loop.found.table)[:2]
+    found = loops.loop_table(open_trace(FOLDER), loop.loops.table)[:2]
     return ResultTable(found.spec.with_field(NEW), {**found.columns, NEW.name: VALUES[: len(found)]})
 
 

@@ -52,8 +52,8 @@ def test_an_analysis_says_how_many_waves_it_has_looked_at(ui: UiContext, open_in
     told: list[Stage] = []
 
     class Flag(AnswerFlag):
-        def tell(self, stage: Stage) -> None:
-            super().tell(stage)
+        def report_progress(self, stage: Stage) -> None:
+            super().report_progress(stage)
             told.append(stage)
 
     trace = open_trace(SAMPLE)

@@ -446,7 +446,7 @@ def test_occupancy(group: str, shown: Any) -> None:
     panel = shown("occupancy", lambda panel: panel.remembered["group"].choose(group))
     rows = printed(panel)["rows"]
     rows = rows if group == "all" else rows[1:]
-    numbers = [occupancy_numbers(one.steps) for one in panel.found]
+    numbers = [occupancy_numbers(one.steps) for one in panel.curves]
     assert [(row["peak"], row["area"], row["ramp"]) for row in rows] == [
         (one.peak, one.area, one.ramp) for one in numbers
     ]
@@ -455,7 +455,7 @@ def test_occupancy(group: str, shown: Any) -> None:
 
 def test_occupancy_without_what_the_legend_hides(shown: Any, app: App, qtbot: QtBot) -> None:
     panel = shown("occupancy")
-    every = [one.name for one in panel.found]
+    every = [one.name for one in panel.curves]
     panel.plot.shown = {every[1]}
     try:
         assert [row["se"] for row in printed(panel)["rows"]] == ["all", every[1]]

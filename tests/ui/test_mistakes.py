@@ -173,7 +173,7 @@ def test_a_job_that_fails_breaks_the_panel_that_asked(
     check_told(app, qtbot, "ZeroDivisionError")
     assert dock.notice is not None
     check_goes_on(app, qtbot)
-    app.ui.session.trace.tell()
+    app.ui.session.trace.notify()
     settle(app, qtbot)
     assert dock.notice is None, "another capture is another try"
     capsys.readouterr()

@@ -142,7 +142,7 @@ def test_another_capture_ends_jobs_and_rests_but_not_what_is_wanted(ui: UiContex
     wanted.update()
     work.request.ask()
     qtbot.waitUntil(lambda: work.ran == [0])
-    ui.session.trace.tell()
+    ui.session.trace.notify()
     assert work.request.state is State.IDLE
     work.may_end.set()
     qtbot.waitUntil(at_rest(ui))
@@ -246,7 +246,7 @@ def test_without_a_stream_every_wave_makes_a_pass(passes: Any) -> None:
 
 def test_passes_over_another_capture_begin_anew(passes: Any) -> None:
     arrive(passes.session, 50)
-    passes.session.trace.tell()
+    passes.session.trace.notify()
     arrive(passes.session, 3)
     assert passes.found == [50, 3]
 

@@ -145,7 +145,7 @@ def test_what_was_put_off_last_is_done_last(panel: Panel) -> None:
 def test_what_was_put_off_is_forgotten_with_its_capture(panel: Panel, ui: UiContext, qtbot: QtBot) -> None:
     ran: list[int] = []
     panel.run_job(lambda: ran.append(1), lambda _: None)
-    ui.session.trace.tell()
+    ui.session.trace.notify()
     panel.show()
     qtbot.wait(3 * WAKE_MS)
     assert not ran

@@ -223,7 +223,7 @@ def compare(
     of A, whose difference from A is noise.
     """
     given = replicate
-    if replicate is not None and _is_one(a, replicate):
+    if replicate is not None and _is_same_record(a, replicate):
         replicate = None
     if threshold is None:
         threshold = MIN_ALONE if replicate is None else MIN_REPLICATE
@@ -278,7 +278,7 @@ def compare(
     )
 
 
-def _is_one(a: CaptureCosts, replicate: CaptureCosts) -> bool:
+def _is_same_record(a: CaptureCosts, replicate: CaptureCosts) -> bool:
     """Whether two captures are the same record: two runs never agree in every wave group to the cycle."""
     columns = ("hits", "latency", "stall", "idle")
     is_equal = (np.array_equal(getattr(a, name), getattr(replicate, name)) for name in columns)

@@ -195,7 +195,7 @@ class Finding:
         return f"{what}{limit}: {self.predicted_text} of the kernel's duration."
 
     @property
-    def stake(self) -> str:
+    def cycles_at_stake_text(self) -> str:
         """`at most 8,296 cycles (4.7 %)`, or another text for the cycles at stake."""
         if not self.cycles:
             return ""
@@ -206,7 +206,12 @@ class Finding:
     @property
     def impact(self) -> str:
         """`at most 4.7 % of the kernel's duration; at most 8,296 cycles (4.7 %) of …`; "" if it has none."""
-        return "; ".join(filter(None, (self.gain_text, self.stake and f"{self.stake} of {self.unit}")))
+        return "; ".join(
+            filter(
+                None,
+                (self.gain_text, self.cycles_at_stake_text and f"{self.cycles_at_stake_text} of {self.unit}"),
+            )
+        )
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
@@ -303,7 +308,7 @@ class Findings:
             return self.alarm
         if self.findings:
             first = self.findings[0]
-            impact = first.gain_text or first.stake
+            impact = first.gain_text or first.cycles_at_stake_text
             return f"{first.title}: {impact}" if impact else first.title
         return self.why or "Nothing stands out."
 
@@ -344,7 +349,7 @@ def markdown(name: str, findings: Findings, shown: Sequence[Finding] | None = No
     return "".join(f"{line}\n" for line in lines)
 
 
-def one_as_markdown(number: int, finding: Finding) -> str:
+def finding_as_markdown(number: int, finding: Finding) -> str:
     """Return one finding as a Markdown section."""
     return "".join(f"{line}\n" for line in _section(number, finding))
 

@@ -206,7 +206,7 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = phases.cycles
     total, before = int(cycles.sum()), int(cycles[:, 0].sum())
     stalled = int(phases.stall[:, 0].sum())
-    table = inputs.loops.found.table
+    table = inputs.loops.loops.table
     worst = int(np.argmax(cycles[:, 0]))
     begin = int(phases.begin[worst, 0])
     head = int(table.head[phases.loop])

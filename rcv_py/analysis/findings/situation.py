@@ -231,7 +231,7 @@ def _has_free_lds(case: FindingContext) -> bool:
 
 def _is_loop_too_large(case: FindingContext) -> bool:
     loops, code = case.inputs.loops, case.inputs.trace.code
-    table = loops.found.table
+    table = loops.loops.table
     if not len(loops.phases) or table.dominant < 0:
         return False
     first, last = int(table.head[table.dominant]), int(table.branch[table.dominant])

@@ -261,7 +261,7 @@ def _firsts(tokens: TokenColumns, line: np.ndarray, lines: int) -> np.ndarray:
 class LoopSummary:
     """The loops, phases and first executions of the analysed waves."""
 
-    found: LoopIterations
+    loops: LoopIterations
     phases: Phases
     hits: FirstHits
     of: int  # waves of the trace
@@ -269,7 +269,7 @@ class LoopSummary:
     @property
     def waves(self) -> int:
         """Number of analysed waves."""
-        return self.found.waves
+        return self.loops.waves
 
 
 # -- the reduction -----------------------------------------------------------------------------------------

@@ -157,10 +157,10 @@ def _loops(trace: Trace, loops: LoopSummary) -> list[tuple[int, int, int]]:
 
     Several jumps back to the same head are one loop.
     """
-    table, iterations, index = loops.found.table, loops.found.iterations, trace.waves
+    table, iterations, index = loops.loops.table, loops.loops.iterations, trace.waves
     place = index.se.astype(np.int64) << 20 | index.cu.astype(np.int64) + 1
     found = []
-    for head in np.unique(table.head[: loops.found.iterations.loop.max(initial=-1) + 1]).tolist():
+    for head in np.unique(table.head[: loops.loops.iterations.loop.max(initial=-1) + 1]).tolist():
         same = np.flatnonzero(table.head == head)
         own = np.isin(iterations.loop, same)
         lives = np.stack([place[iterations.wave[own]], iterations.begin[own], iterations.end[own]], axis=1)

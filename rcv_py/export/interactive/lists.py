@@ -86,7 +86,7 @@ def _loops(inputs: ReportInputs) -> dict[str, Any]:
     """Loops by the time of their iterations, with the time of an iteration."""
     if not inputs.waves:
         return {}
-    table, rows = inputs.iterations.found.table, []
+    table, rows = inputs.iterations.loops.table, []
     for at in np.argsort(-table.cycles, kind="stable")[:MAX_LOOPS].tolist():
         head, branch = int(table.head[at]), int(table.branch[at])
         taken = f"taken {plural(int(table.taken[at]), 'time')}"

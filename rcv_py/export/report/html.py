@@ -106,7 +106,7 @@ class _Page:
             shown = f'<span class="bar" style="width:{60 * cell.share:.1f}px"></span>{shown}'
         if cell.is_strong:
             shown = f"<b>{shown}</b>"
-        value = "" if cell.value is None or _tells(cell) else f' data-v="{cell.value:.12g}"'
+        value = "" if cell.value is None or _is_sortable(cell) else f' data-v="{cell.value:.12g}"'
         tip = f' title="{_said(cell.tip)}"' if cell.tip and cell.tip != cell.text else ""
         group = f' class="{kind}"' if kind else ""
         return f"<td{group}{self._id(cell.anchor)}{value}{tip}>{shown}</td>"
@@ -149,7 +149,7 @@ def _kinds(table: model.ReportTable) -> list[str]:
     return kinds
 
 
-def _tells(cell: model.ReportCell) -> bool:
+def _is_sortable(cell: model.ReportCell) -> bool:
     """Whether the text of a cell is enough to sort it by."""
     text = cell.text.replace(",", "").removesuffix("%").strip()
     try:

@@ -37,7 +37,7 @@ class IndexEntry:
     target: str = ""
     waves: int = 0  # traced
     finding: str = ""  # title of the first
-    stake: int = 0  # cycles or samples at stake in it, at most
+    at_stake: int = 0  # cycles or samples at stake in it, at most
     share: float = 0.0  # of what it is measured against, 0 to 1
     health: str = ""
     error: str = ""  # why there is no report, as sentences
@@ -55,7 +55,7 @@ def entry(inputs: ReportInputs, file: str) -> IndexEntry:
         target=trace.target,
         waves=len(trace.waves),
         finding=first.title if first is not None else found.headline,
-        stake=first.cycles if first is not None else 0,
+        at_stake=first.cycles if first is not None else 0,
         share=first.share if first is not None else 0.0,
         health=headline(inputs.health),
     )
@@ -84,10 +84,10 @@ def _captures(entries: Sequence[IndexEntry]) -> ReportTable:
         texts("first finding", (one.finding for one in entries)),
         numbers(
             "at most",
-            (one.stake or None for one in entries),
+            (one.at_stake or None for one in entries),
             "Cycles at stake in it; PC samples where there is no thread trace.",
         ),
-        shares("share", (one.share if one.stake else None for one in entries), 1),
+        shares("share", (one.share if one.at_stake else None for one in entries), 1),
         texts("health", (one.health for one in entries)),
     )
 

@@ -144,7 +144,7 @@ class CompareView(RowsView):
         self.show_columns(rows.columns)
         self.table.set_filter(np.flatnonzero(rows.is_real) if only_real else None)
 
-    def look(self, row: int) -> RowStyle:
+    def row_style(self, row: int) -> RowStyle:
         """Return how a row is drawn."""
         rows = self.rows
         if rows is None or row >= len(rows):
@@ -159,7 +159,7 @@ class CompareView(RowsView):
             if rows.is_real[row]:
                 painter.setPen(self.theme.role("stall" if rows.delta[row] > 0 else "accent"))
             self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
-            painter.setPen(self.look(row).ink)
+            painter.setPen(self.row_style(row).ink)
 
 
 def _costs(capture: Baseline | None) -> CaptureCosts | None:

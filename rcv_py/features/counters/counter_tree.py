@@ -48,7 +48,7 @@ class CounterTree(QWidget):
         for at in (1, 2):
             header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
         column(self.field, (self.tree, 1), margins=(8, 2, 0, 0), spacing=2, of=self)
-        self.tree.itemChanged.connect(self._tell)
+        self.tree.itemChanged.connect(self._on_changed)
         self.field.textChanged.connect(self._filter)
         theme.changed.connect(self._recolor)
 
@@ -104,7 +104,7 @@ class CounterTree(QWidget):
         items = (self.tree.topLevelItem(at) for at in range(self.tree.topLevelItemCount()))
         return [item for item in items if item is not None]
 
-    def _tell(self, item: QTreeWidgetItem, at: int) -> None:
+    def _on_changed(self, item: QTreeWidgetItem, at: int) -> None:
         name = item.data(0, Qt.ItemDataRole.UserRole)
         if at == 0 and name is not None:
             self.ticked.emit(name, item.checkState(0) == Qt.CheckState.Checked)

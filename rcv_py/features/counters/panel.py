@@ -191,7 +191,7 @@ class CountersPanel(CurvePanel):
         self.plot.set_curves(curves, "% of the largest" if is_share else _title(rows))
         self.plot.shown = self._drawn
         self._is_filling = False
-        self._tell()
+        self._show_text()
 
     def _ticked(self, name: str, is_on: bool) -> None:
         self._ticks[name] = is_on
@@ -206,7 +206,7 @@ class CountersPanel(CurvePanel):
             self.tree.set_drawn(self._drawn)
             self._redraw.ask()
 
-    def _tell(self) -> None:
+    def _show_text(self) -> None:
         answer = self.answer
         if answer is None or answer.counters is None or answer.derived is None:
             return

@@ -36,8 +36,8 @@ from rcv_py.analysis.findings.finding import (
     Finding,
     Findings,
     KeyNumber,
+    finding_as_markdown,
     markdown,
-    one_as_markdown,
     signed_percent,
 )
 from rcv_py.base.manifest import panel_for
@@ -231,7 +231,9 @@ class FindingList(QListWidget):
         self.blockSignals(True)
         self.clear()
         for number, finding in enumerate(findings, 1):
-            gain = "; ".join(filter(None, (finding.gain_text or finding.stake, finding.predicted_text)))
+            gain = "; ".join(
+                filter(None, (finding.gain_text or finding.cycles_at_stake_text, finding.predicted_text))
+            )
             first = number if same is None else same[number - 1] + 1
             as_first = f"The same bound as {first}: these are the same cycles." if first != number else ""
             texts = (translated(text) for text in (finding.title, gain, as_first))
@@ -601,7 +603,7 @@ class TriagePanel(Panel):
     def copy_one(self) -> None:
         """Copy the chosen finding as Markdown."""
         if self.current is not None:
-            copy_text(one_as_markdown(self.list.currentRow() + 1, self.current))
+            copy_text(finding_as_markdown(self.list.currentRow() + 1, self.current))
 
     @property
     def has_findings(self) -> bool:

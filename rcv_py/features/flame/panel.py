@@ -80,7 +80,7 @@ class FlamegraphPanel(Panel):
         view.chosen.connect(self._choose)
         view.menu_asked.connect(self._open_menu)
         view.zoomed.connect(lambda: self.crumbs.show_way(view.scene, view.crumb))
-        view.pointed.connect(self._tell)
+        view.pointed.connect(self._show_text)
         self.ui.theme.changed.connect(self._show_legend)
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
@@ -101,7 +101,7 @@ class FlamegraphPanel(Panel):
     def _open(self) -> None:
         self._element = -1
         self.view.show_scene(None)
-        self._tell()
+        self._show_text()
         missing = self.why_missing("code")
         self.empty.say(missing)
         if not missing:
@@ -146,7 +146,7 @@ class FlamegraphPanel(Panel):
         self._show_legend()
         self._mark_selected()
         self._search(self.find_bar.query)
-        self._tell()
+        self._show_text()
 
     def _show_legend(self) -> None:
         self.legend.set_items(self.view.swatches())
@@ -202,7 +202,7 @@ class FlamegraphPanel(Panel):
             self.view.set_selected(selected_frames(self.view.scene, self.session.selection.value))
         self.view.setAccessibleDescription(translated(self.view.frame_text() or selection_text(self.session)))
 
-    def _tell(self, frame: int = -1) -> None:
+    def _show_text(self, frame: int = -1) -> None:
         text = self.view.frame_text()
         self.detail.setText(text)
         self.view.setAccessibleDescription(translated(text or selection_text(self.session)))

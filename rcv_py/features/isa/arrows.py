@@ -376,7 +376,7 @@ def wait_arrows(
 
 def branch_arrows(program: ProgramStructure, wave: TracedWave | None) -> GutterArrows:
     """Return arrows from branches that jumped in any loaded wave; without waves, from the branches' texts."""
-    trace, jumps = program.trace, program.found
+    trace, jumps = program.trace, program.branches
     if jumps is not None and len(jumps.ran):
         source, target, taken = jumps.source, jumps.target, jumps.taken
         note = "No loaded wave took a branch."

@@ -197,7 +197,7 @@ class IsaPanel(CodePanel):
         self._show_note()
         self._refresh_arrows()
         if is_first:
-            self._show_found()
+            self._show_match()
             if self.session.selection.value.line is None:
                 self.view.show_hottest()
         self._follow()
@@ -275,7 +275,7 @@ class IsaPanel(CodePanel):
             self._reveal_range(selection)
         self.view.set_current(line, reveal=line != self.view.current)
         self.strip.update()
-        self._say_found()
+        self._say_matches()
 
     def _show_execution(self) -> None:
         """Zoom in on the execution of a clicked row, unless it is wide enough to be visible."""
@@ -399,13 +399,13 @@ class IsaPanel(CodePanel):
             self.search.show()
         if trace is not None:
             texts = trace.code.text
-            self.run_job(lambda: matches_of(texts, query), self._take_found, "search")
+            self.run_job(lambda: matches_of(texts, query), self._take_matches, "search")
 
-    def _take_found(self, answer: tuple[np.ndarray, str]) -> None:
+    def _take_matches(self, answer: tuple[np.ndarray, str]) -> None:
         self.matches, self._problem = answer
-        self._show_found()
+        self._show_match()
 
-    def _show_found(self) -> None:
+    def _show_match(self) -> None:
         """Show the matches of a search, if they belong to the shown program."""
         shown = len(self.view.table.view_rows)
         if self.view.rows is None or (len(self.matches) and self.matches[-1] >= shown):
@@ -413,7 +413,7 @@ class IsaPanel(CodePanel):
         self.view.set_matches(self.matches, self.session.query.value)
         self.strip.set_marks(self.matches)
         self._filter()
-        self._say_found()
+        self._say_matches()
 
     def focus_search(self) -> bool:
         """Show the search field with the cursor in it."""
@@ -430,7 +430,7 @@ class IsaPanel(CodePanel):
         is_on = self.find_bar.filter.isChecked() and bool(self.session.query.value.text) and not self._problem
         self.view.set_only(self.matches if is_on else None)
 
-    def _say_found(self) -> None:
+    def _say_matches(self) -> None:
         """Show the number of matches, and which match is selected."""
         total = len(self.matches)
         at = np.flatnonzero(self.matches == self.session.selection.value.line)

@@ -25,14 +25,14 @@ FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
 
 @dataclass(frozen=True, eq=False)
 class ProgramStructure:
-    """Blocks, loops and branches of a capture's code; `found` is None until the waves have been analyzed."""
+    """Blocks, loops and branches of a capture's code; `branches` is None until waves are analyzed."""
 
     trace: Trace
     blocks: Blocks
     sections: Blocks  # from label to label
     loops: Loops
     table: BranchTable
-    found: Branches | None
+    branches: Branches | None
 
     def parts(self, by: str) -> Blocks:
         """Return the foldable parts: basic blocks or sections."""
@@ -41,7 +41,7 @@ class ProgramStructure:
     @cached_property
     def branch_notes(self) -> dict[int, str]:
         """Return a short note for each branch that ran, and for each branch target."""
-        if self.found is None:
+        if self.branches is None:
             return {}
         notes: dict[int, str] = {}
         table = self.table
@@ -50,9 +50,9 @@ class ProgramStructure:
             if yes or no:
                 goal = "?" if target < 0 else target
                 notes[row] = f"→ {goal} taken {short_count(yes)}, not {short_count(no)}"
-        for target in ascending(self.found.target).tolist():
-            is_here = self.found.target == target
-            sources, times = self.found.source[is_here], int(self.found.taken[is_here].sum())
+        for target in ascending(self.branches.target).tolist():
+            is_here = self.branches.target == target
+            sources, times = self.branches.source[is_here], int(self.branches.taken[is_here].sum())
             whence = str(sources[0]) if len(sources) == 1 else plural(len(sources), "branch", "branches")
             note = f"from {whence} ×{short_count(times)}"
             notes[target] = f"{notes[target]} · {note}" if target in notes else note
@@ -68,14 +68,14 @@ class ProgramStructure:
 
     def ran(self, loop: int) -> bool:
         """Return whether a loop is known to have run, or it is unknown (a capture of samples)."""
-        return self.found is None or bool(self.loops.rounds[loop])
+        return self.branches is None or bool(self.loops.rounds[loop])
 
     def loop_tip(self, loop: int) -> str:
         """Return a text about a loop and how often it ran."""
         table = self.loops
         lines = f"Loop of instructions {table.first[loop]} to {table.stop[loop] - 1}"
         iterations, entries = int(table.rounds[loop]), int(table.entries[loop])
-        if self.found is None:
+        if self.branches is None:
             return f"{lines}."
         if not iterations:
             return f"{lines}.\nNo loaded wave ran it."
@@ -141,7 +141,7 @@ class IsaFacts(QObject):
     def structure(self, trace: Trace) -> Callable[[], ProgramStructure]:
         """Return a function for a thread that returns the structure of the code, made once."""
         found, known = self._ui.results.cell("branches").value, self._program
-        if known is not None and known.trace is trace and known.found is found:
+        if known is not None and known.trace is trace and known.branches is found:
             return lambda: known
         return lambda: program(trace, found)
 

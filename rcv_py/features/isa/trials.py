@@ -16,7 +16,7 @@ def try_before(session: Session, row: int, before: int, show: Callable[[str], ob
     """Try an instruction right before another instruction; `show` brings a panel to the front."""
     from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - it imports other analyses
 
-    session.try_out(ChangeRequest(move=((row, before),)))
+    session.add_experiment(ChangeRequest(move=((row, before),)))
     show(panel_for("prediction"))
 
 
@@ -34,7 +34,7 @@ def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], ob
     def freed() -> None:
         from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - as above
 
-        session.try_out(ChangeRequest(free=(row,)))
+        session.add_experiment(ChangeRequest(free=(row,)))
         show(panel_for("prediction"))
 
     def add(title: str, call: Callable[[], object], why_not: str) -> None:

@@ -246,7 +246,7 @@ class IsaView(FoldView):
 
     # -- looks --------------------------------------------------------------------------------------
 
-    def look(self, row: int) -> RowStyle:
+    def row_style(self, row: int) -> RowStyle:
         """Draw labels as headings, mute rows that never ran, and tint related rows."""
         assert self.rows is not None
         role = self.theme.role

@@ -38,7 +38,7 @@ from rcv_py.features.latency.result import (
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.table import ResultTable
 
-_Found = tuple[
+_Listed = tuple[
     ResultTable, Mapping[str, Any], str, str, str
 ]  # with totals, footer, assumption, why there is none
 
@@ -77,7 +77,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
     )
 
 
-def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
+def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Listed:
     trace, found, matrix = waves.trace, waves.of(HIDDEN[rule]), waves.of_all(MATRIX)
     table = hidden_rows(trace, hidden_table(waves.code, found, not options.no_idle))
     total, hidden = sum(table.plain("total")), sum(table.plain("hidden"))
@@ -92,7 +92,7 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     return table, hidden_totals(table, matrix), footer, found.assumption, reason
 
 
-def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Found:
+def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
     trace, found = waves.trace, waves.of(HOLDS)
     table, totals = access_rows(trace, found), access_totals(trace, found)
     reason = waves.why_none("accesses")
@@ -101,17 +101,17 @@ def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) 
     return table, totals, access_text(totals), access_assumption(found), reason
 
 
-def _fetch(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Found:
+def _fetch(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
     found = waves.of(FETCHES)
     table, totals = (
         fetch_rows(waves.trace, found),
-        fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).found.table),
+        fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).loops.table),
     )
     reason = waves.why_none("fetches") or (waves.missing if not len(table) else "")
     return table, totals, fetch_text(totals), FETCH_NOTE, reason
 
 
-def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
+def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Listed:
     trace, found = waves.trace, waves.of_all(MEMORY[rule])
     totals = memory_totals(found)
     if options.waits:

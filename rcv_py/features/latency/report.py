@@ -43,7 +43,7 @@ def fetches(inputs: ReportInputs) -> ReportSection | None:
     if not len(found) or found.cycles.sum() < LEAST_SHARE * all_:
         return None
     table = fetch_rows(inputs.trace, found).head(TOP)
-    text = fetch_text(fetch_totals(inputs.trace, found, inputs.iterations.found.table))
+    text = fetch_text(fetch_totals(inputs.trace, found, inputs.iterations.loops.table))
     parts = (cells.report_table(table, inputs.trace), ReportNote(FETCH_NOTE))
     return ReportSection("fetches", "Waits for code", parts, text)
 

@@ -279,7 +279,7 @@ class TokenDetailsPanel(Panel):
         elif kind == TRY:
             from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - it imports other analyses
 
-            self.session.try_out(ChangeRequest(free=(line,)))
+            self.session.add_experiment(ChangeRequest(free=(line,)))
             self.wants.emit(panel_for("prediction"))
 
     def _play(self, line: int) -> None:

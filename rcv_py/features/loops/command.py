@@ -9,20 +9,20 @@ from rcv_py.base.text import plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.loops.options import LoopsOptions
-from rcv_py.features.loops.result import ASKED, ASKED_BY, SCHEMA, TABLES, Inputs, facts, one_loop
+from rcv_py.features.loops.result import ASKED, ASKED_BY, SCHEMA, TABLES, Inputs, facts, iterations_of_loop
 from rcv_py.results.table import ResultTable
 
 
 def run(options: LoopsOptions) -> CommandAnswer:
     """List one of the tables of loops."""
     waves = choose_waves(options, (*ASKED, *ASKED_BY.get(options.by, ())))
-    assert waves.found is not None
-    inputs = Inputs(waves.found, waves.rows)
+    assert waves.answers is not None
+    inputs = Inputs(waves.answers, waves.rows)
     if options.loop is None:
         table = TABLES[options.by][1](inputs)
     else:
         of = None if options.iterations_of is None else waves.trace.wave_row(options.iterations_of)
-        table = one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
+        table = iterations_of_loop(inputs, *options.loop, of, only_outliers=options.outliers)
     return listing(
         options,
         waves,
@@ -39,7 +39,7 @@ def _footer(inputs: Inputs, shown: ResultTable, of: int, options: LoopsOptions) 
     yield f"\n{len(shown):,} of {plural(of, 'row')} in {plural(loops.waves, 'wave')}. {shown.spec.note}"
     if options.by != "loops":
         return
-    table, phases = loops.found.table, loops.phases
+    table, phases = loops.loops.table, loops.phases
     if len(phases):
         head, branch = int(table.head[phases.loop]), int(table.branch[phases.loop])
         yield f"Loop {head} to {branch}, {plural(len(phases), 'wave')}:"
@@ -47,6 +47,6 @@ def _footer(inputs: Inputs, shown: ResultTable, of: int, options: LoopsOptions) 
             yield f"  {name:<9} {100 * share:5.1f} % of their time, {100 * stall:.1f} % of it stalled"
     if phases.without:
         yield f"{plural(phases.without, 'wave')} did not run this loop twice."
-    outliers = len(loops.found.outliers)
+    outliers = len(loops.loops.outliers)
     if outliers:
         yield f"{plural(outliers, 'iteration')} took much longer than others: see --by iterations."

@@ -118,7 +118,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.scope = ChoiceBox("Which iterations are shown", SCOPES)
-        self.found: Segments | None = None  # the shown segments
+        self.shown_segments: Segments | None = None  # the shown segments
         self.segments = RowsView(ui.theme, ui.settings)
         self.segments.setAccessibleName(translated("Segments between barriers, most cycles first"))
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
@@ -171,7 +171,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         for widget in (self.scope, self.phases):
             widget.setVisible(self.is_loops)
         self.note.clear()
-        self.found = None
+        self.shown_segments = None
         if self.is_loops:
             self._refresh_loops()
         else:
@@ -185,7 +185,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.empty.say(sentence)
         if trace is None or found is None or sentence:
             return
-        self.found = found
+        self.shown_segments = found
         columns = result_columns(segment_table(trace, found), trace)
         self.segments.show_columns(with_bar(columns, "cycles", "cycles", tip=_SEGMENT_TIP))
         self.note.setText(of_waves(self.session, plural(len(found), "segment")))
@@ -194,22 +194,22 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self._mark_segment()
 
     def _paint_segment(self, painter: QPainter, cell: QRect, row: int) -> None:
-        if self.found is None or row >= len(self.found):
+        if self.shown_segments is None or row >= len(self.shown_segments):
             return
-        waiting, cycles = int(self.found.waiting[row]), int(self.found.cycles[row])
+        waiting, cycles = int(self.shown_segments.waiting[row]), int(self.shown_segments.cycles[row])
         theme = self.ui.theme
         parts = [(cycles - waiting, theme.role("accent")), (waiting, theme.role("stall"))]
-        self.paint_bar(painter, cell, parts, int(self.found.cycles.max(initial=0)))
+        self.paint_bar(painter, cell, parts, int(self.shown_segments.cycles.max(initial=0)))
 
     def _refresh_loops(self) -> None:
         trace, summary = self.session.trace.value, self.ui.results.cell("loops").value
-        sentence = self.why_no_waves(summary) or ("" if len(summary.found.iterations) else NO_LOOP)
+        sentence = self.why_no_waves(summary) or ("" if len(summary.loops.iterations) else NO_LOOP)
         chosen = self._pair()
         self.result = None if sentence else summary
         self.empty.say(sentence)
         if trace is None or self.result is None:
             return
-        table = self.result.found.table
+        table = self.result.loops.table
         self.loops.show_columns(result_columns(loop_table(trace, table), trace))
         same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
         self._loop = same[0] if same else max(0, table.dominant)
@@ -222,7 +222,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         """Return head and branch of the chosen loop: its row may change when more waves are read."""
         if self.result is None or self._loop < 0:
             return None
-        table = self.result.found.table
+        table = self.result.loops.table
         return int(table.head[self._loop]), int(table.branch[self._loop])
 
     def _phases_text(self) -> str:
@@ -234,7 +234,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             f"{name} {percent(share, 1)} ({100 * stall:.0f} % stalled)"
             for name, share, stall in zip(PHASES, loops.shares, loops.stall_shares, strict=True)
         ]
-        table = self.result.found.table
+        table = self.result.loops.table
         loop = f"{table.head[loops.loop]} – {table.branch[loops.loop]}"
         without = f"; {plural(loops.without, 'wave')} did not run it twice" if loops.without else ""
         return f"Time of {plural(len(loops), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
@@ -243,7 +243,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         trace, summary = self.session.trace.value, self.result
         if trace is None or summary is None:
             return
-        loops = summary.found
+        loops = summary.loops
         self.rows = self._chosen()
         rows = iteration_table(trace, loops, self.rows, has_note=True)
         self.view.show_columns(result_columns(rows, trace))
@@ -271,7 +271,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def _chosen(self) -> np.ndarray:
         assert self.result is not None
-        loops, trace = self.result.found, self.session.trace.value
+        loops, trace = self.result.loops, self.session.trace.value
         if self.scope.value == OUTLIERS:
             return loops.outliers[loops.iterations.loop[loops.outliers] == self._loop]
         wave = self.session.selection.value.wave
@@ -281,7 +281,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def _show_legend(self) -> None:
         theme = self.ui.theme
-        if self.found is not None:
+        if self.shown_segments is not None:
             parts = {"accent": "before the barrier", "stall": "in the barrier"}
             self.legend.set_items([(theme.role(role), text, _SEGMENT_TIP) for role, text in parts.items()])
         if self.result is None:
@@ -300,15 +300,15 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def _choose_loop(self, row: int) -> None:
         summary = self.result
-        if summary is None or not 0 <= row < len(summary.found.table) or row == self._loop:
+        if summary is None or not 0 <= row < len(summary.loops.table) or row == self._loop:
             return
         self._loop = row
         self._list()
-        self.session.select_line(int(summary.found.table.head[row]))
+        self.session.select_line(int(summary.loops.table.head[row]))
 
     def _go_to_segment(self, row: int) -> None:
         """Select the barrier at the end of a segment; for the last segment, the barrier at its begin."""
-        found = self.found
+        found = self.shown_segments
         if found is not None and 0 <= row < len(found):
             ends = (int(found.last[row]), int(found.first[row]))
             self.session.select_line(next(end for end in ends if end != OUTSIDE))
@@ -316,9 +316,11 @@ class LoopsPanel(TablePanel[LoopSummary]):
     def _mark_segment(self) -> None:
         """Mark a segment that ends in the selected barrier, or begins after it."""
         line = self.session.selection.value.line
-        if self.found is None or line is None:
+        if self.shown_segments is None or line is None:
             return
-        ends, begins = (np.flatnonzero(one == line) for one in (self.found.last, self.found.first))
+        ends, begins = (
+            np.flatnonzero(one == line) for one in (self.shown_segments.last, self.shown_segments.first)
+        )
         rows = [*ends.tolist(), *begins.tolist()]
         if self.segments.current not in rows:
             row = rows[0] if rows else -1
@@ -337,7 +339,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         """Mark the iteration that holds the selected token."""
         token, at = self.session.token(), np.zeros(0, dtype=np.int64)
         if token is not None and self.result is not None:
-            part = self.result.found.iterations.at(self.rows)
+            part = self.result.loops.iterations.at(self.rows)
             holds = (part.first <= token[1]) & (token[1] < part.stop)
             at = np.flatnonzero((part.wave == token[0].row) & holds)
         row = int(at[0]) if len(at) else -1
@@ -348,7 +350,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         trace, summary = self.session.trace.value, self.result
         if trace is None or summary is None or not 0 <= at < len(self.rows):
             return
-        iterations, i = summary.found.iterations, int(self.rows[at])
+        iterations, i = summary.loops.iterations, int(self.rows[at])
         wave, store = trace.waves.id(int(iterations.wave[i])), self.session.store
         if store is not None and store.wave_by_id(wave) is not None:
             self.session.select_token(wave, int(iterations.first[i]))
@@ -380,7 +382,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def sheet(self) -> Sheet | None:
         """Return the listed table."""
-        if self.found is None:
+        if self.shown_segments is None:
             return super().sheet()
         shown = self.segments.table
         return Sheet(TABLES[SEGMENTS], shown.headers, shown.table())

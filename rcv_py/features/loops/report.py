@@ -25,18 +25,18 @@ TOP = 10  # segments
 
 def loop_phases(inputs: ReportInputs) -> ReportSection | None:
     """Cycles before, in and after the main loop, its hottest instructions, and iterations of every loop."""
-    if not inputs.waves or not len(inputs.loops.found.table):
+    if not inputs.waves or not len(inputs.loops.loops.table):
         return None
     parts: list[Part] = []
     if inputs.loops.phases.loop >= 0 and len(inputs.loops.phases.wave):
         parts += _phases(inputs, inputs.loops)
-    loops = loop_table(inputs.trace, inputs.loops.found.table).head(TOP_LOOPS)
+    loops = loop_table(inputs.trace, inputs.loops.loops.table).head(TOP_LOOPS)
     parts.append(cells.report_table(loops, inputs.trace, "Loops; cycles of one iteration at the right"))
     return ReportSection("loops", "Prologue, loop and epilogue", parts, _ITERATION)
 
 
 def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
-    phases, loops = found.phases, found.found.table
+    phases, loops = found.phases, found.loops.table
     cycles, stall = phases.cycles.sum(axis=0), phases.stall.sum(axis=0)
     head, branch = int(loops.head[phases.loop]), int(loops.branch[phases.loop])
     borders = (0, head, branch + 1, len(inputs.trace.code))

@@ -398,9 +398,11 @@ def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> 
     return rows if wave is not None else rows[np.argsort(one.begin[rows], kind="stable")]
 
 
-def one_loop(inputs: Inputs, head: int, branch: int, wave: int | None, *, only_outliers: bool) -> ResultTable:
+def iterations_of_loop(
+    inputs: Inputs, head: int, branch: int, wave: int | None, *, only_outliers: bool
+) -> ResultTable:
     """Return every iteration of one loop by time, outliers by length; UsageError for an unknown loop."""
-    found = inputs.loops.found
+    found = inputs.loops.loops
     chosen = np.flatnonzero((found.table.head == head) & (found.table.branch == branch))
     if not len(chosen):
         pairs = ", ".join(f"{a}:{b}" for a, b in zip(found.table.head, found.table.branch, strict=True))
@@ -412,12 +414,12 @@ def one_loop(inputs: Inputs, head: int, branch: int, wave: int | None, *, only_o
 
 
 def _loops(inputs: Inputs) -> ResultTable:
-    return loop_table(inputs.trace, inputs.loops.found.table)
+    return loop_table(inputs.trace, inputs.loops.loops.table)
 
 
 def _iterations(inputs: Inputs) -> ResultTable:
     """The iterations between two jumps, the longest of its loop first."""
-    found = inputs.loops.found
+    found = inputs.loops.loops
     one = found.iterations
     rows = np.flatnonzero(one.is_between)
     rows = rows[np.lexsort((one.begin[rows], -one.cycles[rows], one.loop[rows]))]
@@ -514,9 +516,9 @@ def facts(inputs: Inputs) -> dict[str, Any]:
     found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
     return {
         "waves": loops.waves,
-        "dominant_loop": loops.found.table.dominant,
+        "dominant_loop": loops.loops.table.dominant,
         "phases": _phase_shares(loops),
-        "outliers": len(loops.found.outliers),
+        "outliers": len(loops.loops.outliers),
         "barriers": {
             "instances": len(found),
             "median_skew": found.median,

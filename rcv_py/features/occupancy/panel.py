@@ -37,18 +37,18 @@ class OccupancyPanel(CurvePanel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Occupancy: resident waves over time")
-        self.found: tuple[OccupancyCurve, ...] = ()
+        self.curves: tuple[OccupancyCurve, ...] = ()
         self.add_choice("group", "What a curve is", GROUPS, self._rebuild)
         self.add_choice("unit", "Unit of the curves", SCALES, self._draw)
         self.add_choice("stack", "How curves share the plot", STACKS, self._draw)
         self.session.trace.watch(self._rebuild)
-        self.plot.shown_changed.connect(self._tell)
+        self.plot.shown_changed.connect(self._show_text)
         ui.settings.cell(UNITS).watch(self._draw)
         self._rebuild()
 
     def _rebuild(self) -> None:
         trace, by = self.session.trace.value, self.chosen("group")
-        self.found = ()
+        self.curves = ()
         empty = self.why_missing("occupancy")
         self.page.say(empty)
         self.plot.set_curves((), "resident waves")
@@ -57,7 +57,7 @@ class OccupancyPanel(CurvePanel):
             self.run_job(lambda: occupancy_curves(trace, by), self._show)
 
     def _show(self, curves: tuple[OccupancyCurve, ...]) -> None:
-        self.found = curves
+        self.curves = curves
         self._draw()
 
     def _draw(self) -> None:
@@ -65,16 +65,16 @@ class OccupancyPanel(CurvePanel):
         if trace is None or not len(trace.occupancy):
             return
         is_share = self.chosen("unit") == "share"
-        has_limit = bool(self.found) and all(curve.slots for curve in self.found)
-        if not self.found:
+        has_limit = bool(self.curves) and all(curve.slots for curve in self.curves)
+        if not self.curves:
             self.page.say(NO_TRACED if self.chosen("group") in ("cu", "simd") else "")
         else:
             self.page.say(NO_LIMIT if is_share and not has_limit else "")
         times = self._times()
-        curves = [_curve(trace, times, curve, number, is_share) for number, curve in enumerate(self.found)]
+        curves = [_curve(trace, times, curve, number, is_share) for number, curve in enumerate(self.curves)]
         self.plot.set_stack(Stack.LINES if is_share else Stack(self.chosen("stack")))
         self.plot.set_curves(curves, "waves, % of slots" if is_share else "resident waves")
-        self._tell()
+        self._show_text()
 
     def _times(self) -> Times:
         trace = self.session.trace.value
@@ -84,12 +84,12 @@ class OccupancyPanel(CurvePanel):
         """Return the command for mean, peak, tail and ramp of the shown curves."""
         # The command knows every unit of the device, the panel those that were traced: it has to name them.
         is_some = self.chosen("group") in ("cu", "simd")
-        mine = [curve.name for curve in self.found]
+        mine = [curve.name for curve in self.curves]
         names = each("only", self.plot.shown & set(mine)) if is_some else only(mine, self.plot.shown)
         return rcv(self.session, "occupancy", f"--by={self.chosen('group')}", *names)
 
-    def _tell(self) -> None:
-        shown = [curve for curve in self.found if curve.name in self.plot.shown]
+    def _show_text(self) -> None:
+        shown = [curve for curve in self.curves if curve.name in self.plot.shown]
         if len(shown) == 1:
             self.say(numbers_text(shown[0].steps, self._times()))
             return

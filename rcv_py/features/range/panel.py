@@ -50,7 +50,7 @@ class ClockRangePanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.found: Answered | None = None
+        self.answered: Answered | None = None
         self._flag = AnswerFlag()
         self._survey: tuple[Snapshot, Survey] | None = None  # of the waves that were read
         self.text = LinkText(ui.session, ui.theme, "What lies in the measured range")
@@ -104,7 +104,7 @@ class ClockRangePanel(Panel):
             steps = None if ends is None else read.of_all(between_of(*ends), rows, flag)
             return Answered(window, costs, ends, steps), known
 
-        if self.found is None or self.found.window != window:
+        if self.answered is None or self.answered.window != window:
             self.text.show_html(rich("<p class='q'>{}</p>", COMPUTING))
             self.empty.say("")
         self._soon.run(job, lambda made: self._keep(*made))
@@ -114,13 +114,13 @@ class ClockRangePanel(Panel):
         self._take(found)
 
     def _take(self, found: Answered | None) -> None:
-        self.found = found
+        self.answered = found
         self._show()
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        trace, found, asked = self.session.trace.value, self.found, self.session.between.value
+        trace, found, asked = self.session.trace.value, self.answered, self.session.between.value
         if trace is None or (found is None and asked is None):
             self._survey = None if trace is None else self._survey
             self.empty.say(self.reason(NOTHING))
@@ -145,7 +145,7 @@ class ClockRangePanel(Panel):
 
     def sheet(self) -> Sheet | None:
         """Return the rows of the range; without a range, the time between the instructions."""
-        trace, found = self.session.trace.value, self.found
+        trace, found = self.session.trace.value, self.answered
         if trace is None or found is None:
             return None
         if found.costs is not None:

@@ -99,13 +99,13 @@ def _runs(
         if not trouble:
             return
         if not changes or options.once or number == AGAIN:
-            tell(
+            say(
                 options,
                 f"{trouble}. {_why_not_again(options, run, sorted(set(wanted) & set(chosen)), changes)}",
             )
             return
         why, reasons = trouble, {change.name: trouble for change in changes}
-        tell(options, f"{trouble}; recorded again with {', '.join(map(str, changes))}.")
+        say(options, f"{trouble}; recorded again with {', '.join(map(str, changes))}.")
 
 
 def _why_not_again(
@@ -135,7 +135,7 @@ def _recorded(
     if attempt.capture is None and attempt.trouble is not None:
         raise attempt.why_not()
     if attempt.capture is not None and attempt.code:
-        tell(options, f"rocprofv3 ended with {attempt.code}; the capture holds what ran until then.")
+        say(options, f"rocprofv3 ended with {attempt.code}; the capture holds what ran until then.")
     notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
     return CheckedRun(attempt, why, notes, has_waves)
 
@@ -164,12 +164,12 @@ def _trouble(run: CheckedRun) -> tuple[str, dict[str, Setting]]:
 
 def _twin(options: RecordOptions, recorder: Recorder, run: CheckedRun) -> Path | None:
     if not run.has_waves:
-        tell(options, "There is no twin: a capture without traced waves measures no noise.")
+        say(options, "There is no twin: a capture without traced waves measures no noise.")
         return None
-    tell(options, "Recorded again as it was, for a twin.")
+    say(options, "Recorded again as it was, for a twin.")
     attempt = recorder.record(_new_folder(options.out), run.attempt.settings, {})
     if attempt.capture is None:
-        tell(options, f"There is no twin: {NO_CAPTURE}.")
+        say(options, f"There is no twin: {NO_CAPTURE}.")
     return attempt.capture
 
 
@@ -202,7 +202,7 @@ def _teller(options: RecordOptions) -> Any:
     return lambda line: print(translated(line), file=stream, flush=True)
 
 
-def tell(options: RecordOptions, sentence: str) -> None:
+def say(options: RecordOptions, sentence: str) -> None:
     """Print a sentence of rcv."""
     _teller(options)(f"rcv: {sentence}")
 
@@ -260,7 +260,7 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
         put(f"Recorded: {capture}")
         view.run(ViewOptions(folder=capture))
     elif not options.form:
-        _look(capture, facts)
+        _show_limits(capture, facts)
     return CommandAnswer(
         schema=recording.SCHEMA,
         document=document,
@@ -271,7 +271,7 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
     )
 
 
-def _look(capture: Path, facts: Sequence[tuple[str, str]], before: Path | None = None) -> None:
+def _show_limits(capture: Path, facts: Sequence[tuple[str, str]], before: Path | None = None) -> None:
     """Show what limits a capture, and how it differs from the previous one."""
     put(f"\nRecorded: {capture}")
     put(Facts(facts))
@@ -293,7 +293,7 @@ def _watch(options: RecordOptions, folder: Path) -> None:
         if folder.exists()
         else ", which is not there yet"
     )
-    tell(options, f"Waiting for captures in {folder}{about}.  Ctrl+C ends it.")
+    say(options, f"Waiting for captures in {folder}{about}.  Ctrl+C ends it.")
     for path in islice(appearing(folder, lambda: time.sleep(EVERY_S)), options.times):
         try:
             is_same = last is not None and _kernel(last) == _kernel(path)
@@ -301,9 +301,9 @@ def _watch(options: RecordOptions, folder: Path) -> None:
             if options.view:
                 _open(path, before)
             else:
-                _look(path, [], before)
+                _show_limits(path, [], before)
         except (TraceError, UsageError) as error:  # the next one may be better
-            tell(options, f"{path} is skipped: {error}")
+            say(options, f"{path} is skipped: {error}")
             continue
         last = path
 

@@ -35,7 +35,7 @@ class RooflinePanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.found: Roofline | None = None
+        self.roofline: Roofline | None = None
         self.shown: ResultTable | None = None
         self.chart = RooflineChart(ui.theme)
         self.table = RowsView(ui.theme, ui.settings)
@@ -60,7 +60,7 @@ class RooflinePanel(Panel):
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self.found = self.shown = None
+        self.roofline = self.shown = None
         self._say()
         if self.session.trace.value is not None and not self.why_missing("waves"):
             self._request.ask()
@@ -84,7 +84,7 @@ class RooflinePanel(Panel):
     def _take(self, found: Roofline) -> None:
         trace = self.session.trace.value
         assert trace is not None
-        self.found, self.shown = found, roofline_table(trace, found)
+        self.roofline, self.shown = found, roofline_table(trace, found)
         self.chart.show_scopes(found.scopes)
         self.table.show_columns(result_columns(self.shown, trace))
         texts = [text for one in found.scopes[:1] for text in computed_texts(one.computed)]
@@ -96,9 +96,11 @@ class RooflinePanel(Panel):
     def _say(self) -> None:
         """Show the progress, or why there is nothing."""
         missing = self.why_missing("waves") if self.session.trace.value is not None else self.reason(NOTHING)
-        if missing or self.found is not None:
+        if missing or self.roofline is not None:
             self._computing.stop()
-            has_any = self.found is not None and any(one.flop() or one.bytes for one in self.found.scopes)
+            has_any = self.roofline is not None and any(
+                one.flop() or one.bytes for one in self.roofline.scopes
+            )
             self.empty.say(missing or ("" if has_any else NOTHING))
             return
         self.empty.say(self._computing.begin("the roofline", stage=lambda: self._flag.stage))
@@ -116,7 +118,7 @@ class RooflinePanel(Panel):
             self.session.select_line(scope.first)
 
     def _scope(self, at: int) -> Scope | None:
-        scopes = () if self.found is None else self.found.scopes
+        scopes = () if self.roofline is None else self.roofline.scopes
         return scopes[at] if 0 <= at < len(scopes) else None
 
     # -- called by the shell ------------------------------------------------------------------------
@@ -131,7 +133,7 @@ class RooflinePanel(Panel):
 
     def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the same numbers."""
-        return None if self.found is None else command_text.rcv(self.session, "roofline")
+        return None if self.roofline is None else command_text.rcv(self.session, "roofline")
 
     def sheet(self) -> Sheet | None:
         """Return the kernel and its loops."""

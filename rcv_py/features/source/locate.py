@@ -39,7 +39,7 @@ class LocateDialog(Dialog):
         self.rule = QLineEdit(placeholderText=translated("FROM=TO"))
         self.rule.setAccessibleName(translated("Beginning of paths, and what stands for it here"))
         self.rule.textChanged.connect(self._judge)
-        self.found = PlainLabel(wordWrap=True, role="muted")
+        self.count_label = PlainLabel(wordWrap=True, role="muted")
         folder, file = (
             QPushButton(translated("Choose a folder …")),
             QPushButton(translated("Choose the file …")),
@@ -57,7 +57,7 @@ class LocateDialog(Dialog):
             PlainLabel(about, wordWrap=True),
             row(folder, file, None, spacing=8),
             self.rule,
-            self.found,
+            self.count_label,
             None,
         )
         self._judge()
@@ -67,7 +67,9 @@ class LocateDialog(Dialog):
         rule = rule_for(self._path, chosen)
         self.rule.setText("" if rule is None else text_of([rule]))
         if rule is None:
-            self.found.setText(f"Nothing in {chosen} has the name of the file, nor of folders around it.")
+            self.count_label.setText(
+                f"Nothing in {chosen} has the name of the file, nor of folders around it."
+            )
 
     def _browse_folder(self) -> None:
         if chosen := QFileDialog.getExistingDirectory(self, translated("The folder of the sources")):
@@ -84,7 +86,7 @@ class LocateDialog(Dialog):
         count = sum(on_disk(path, rules).lines is not None for path in self._lost) if rules else 0
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(count > 0)
         missing = plural(len(self._lost), "missing source file")
-        self.found.setText(f"It finds {count:,} of {missing}." if rules else "")
+        self.count_label.setText(f"It finds {count:,} of {missing}." if rules else "")
 
     def _keep(self) -> None:
         new, known = rules_of(self.rule.text()), rules_of(self._settings[OPTION])

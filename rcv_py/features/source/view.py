@@ -187,7 +187,7 @@ class SourceView(RowsView):
         self._found = frozenset(rows.tolist())
         self.viewport().update()
 
-    def look(self, row: int) -> RowStyle:
+    def row_style(self, row: int) -> RowStyle:
         """Mute lines without code; tint lines of a chain."""
         assert self.lines is not None
         role = self.theme.role

@@ -33,7 +33,7 @@ def run(options: InfoOptions) -> CommandAnswer:
             return describe(options.folder)
     paths = all_captures([options.folder, *options.more])
     if len(paths) == 1:
-        return _one(paths[0], options)
+        return _of_capture(paths[0], options)
     for name in sorted({"check", "read"} & options.given):
         text = f"--{name} is about one capture, and there are {len(paths):,}."
         raise UsageError(text, hint="Name one of them.")
@@ -51,7 +51,7 @@ def run(options: InfoOptions) -> CommandAnswer:
     )
 
 
-def _one(path: Path, options: InfoOptions) -> CommandAnswer:
+def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
     trace = opened(options, path)
     if options.check:
         found = answers(trace, OF_WAVES)

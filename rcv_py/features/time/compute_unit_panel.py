@@ -111,7 +111,7 @@ class ComputeUnitPanel(TimelinePanel):
 
     panel_id = "compute_unit"
 
-    tells_all = True  # it is the first visible panel
+    reports_all = True  # it is the first visible panel
 
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))

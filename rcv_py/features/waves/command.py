@@ -37,7 +37,7 @@ def run(options: WavesOptions) -> CommandAnswer:
     """List the waves of a capture, the paths they took through the code, or what one wave did."""
     trace = opened(options)
     if options.wave is not None:
-        return _one(trace, wave_of(trace, options.wave), options)
+        return _of_wave(trace, wave_of(trace, options.wave), options)
     if options.populations:
         return _populations(trace, options)
     check_engine(trace, options.se, "resident" if options.resident else "traced")
@@ -136,7 +136,7 @@ def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
 # -- one wave -------------------------------------------------------------------------------------------
 
 
-def _one(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAnswer:
+def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAnswer:
     """What one wave did, and its instructions in execution order."""
     within = window_of(options.within)
     facts = results.wave_facts(trace, wave, within, window_of(options.touching))

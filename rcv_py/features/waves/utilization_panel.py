@@ -163,7 +163,7 @@ class UtilizationPanel(TimelinePanel):
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Return the unit's share of the view, and the instruction that kept it busy."""
-        trace, place = self.session.trace.value, self._found(row, time)
+        trace, place = self.session.trace.value, self._bar_at(row, time)
         if trace is None or not 0 <= row < len(self.units.units):
             return ""
         name, busy = self.source.names[row].label, self.source.values[row]
@@ -182,7 +182,7 @@ class UtilizationPanel(TimelinePanel):
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the bar and pass its instruction to the other views."""
-        trace, store, place = self.session.trace.value, self.session.store, self._found(row, time)
+        trace, store, place = self.session.trace.value, self.session.store, self._bar_at(row, time)
         if place is None or trace is None or store is None:
             self.point_at(row, time)
             return
@@ -194,7 +194,7 @@ class UtilizationPanel(TimelinePanel):
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
         """Select the instruction that kept the unit busy; a double click fits it."""
-        trace, place = self.session.trace.value, self._found(row, time)
+        trace, place = self.session.trace.value, self._bar_at(row, time)
         if trace is None or place is None or place[0] < 0:
             return
         self.session.select_token(trace.waves.id(place[0]), place[1], stays=True)
@@ -203,7 +203,7 @@ class UtilizationPanel(TimelinePanel):
 
     def actions_at(self, row: int, time: int) -> list[Action]:
         """Return actions for the execution that kept the unit busy, and the panel's command."""
-        trace, store, place = self.session.trace.value, self.session.store, self._found(row, time)
+        trace, store, place = self.session.trace.value, self.session.store, self._bar_at(row, time)
         wave = None if store is None or place is None else store.wave(place[0])
         if trace is None or wave is None or place is None:
             return [self.copy_action]
@@ -216,7 +216,7 @@ class UtilizationPanel(TimelinePanel):
         busy = self.units.units[row].covered.inside(window)
         return f"{self.source.names[row].label} busy for {percent(busy, window.width)}"
 
-    def _found(self, row: int, time: int) -> tuple[int, int] | None:
+    def _bar_at(self, row: int, time: int) -> tuple[int, int] | None:
         """Return (row of the wave index, token row) of the bar at a time."""
         if not 0 <= row < len(self.units.units):
             return None

@@ -187,7 +187,7 @@ class WhatIfPanel(TimelinePanel):
 
     def _keep(self) -> None:
         if (asked := self.controls.asked) is not None:
-            self.session.try_out(asked)
+            self.session.add_experiment(asked)
             self.controls.reset()
 
     def _toggle(self) -> None:

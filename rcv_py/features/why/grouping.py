@@ -19,7 +19,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.table.tree_table import Parts, TreeColumn, number_column, share_text, source_column
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 # All columns that a grouping may have, with their widths in px; the name takes the rest.
 WIDTHS = {
@@ -68,7 +68,7 @@ class WhyNode(TreeNode):
         return self.more > 0
 
 
-class Grouping(Generic[Found]):
+class Grouping(Generic[Result]):
     """A way to group cycles: the result that the tree shows, and the content of its rows."""
 
     id: ClassVar[str]  # id of the panel in this grouping
@@ -82,15 +82,15 @@ class Grouping(Generic[Found]):
     of_range: ClassVar[Reduction[Any, Any] | None] = None  # answers for the waves of a clock range
 
     columns: Callable[[], tuple[TreeColumn[WhyNode], ...]]  # with ids of `WIDTHS`
-    nodes: Callable[[Found, int | None], WhyNode]  # of all, or about an instruction; in a thread
-    has_rows: Callable[[Found], bool]
+    nodes: Callable[[Result, int | None], WhyNode]  # of all, or about an instruction; in a thread
+    has_rows: Callable[[Result], bool]
     nothing_about: Callable[[int], str]  # why no rows are shown for an instruction
-    note: Callable[[Found], str]  # a sum
+    note: Callable[[Result], str]  # a sum
     parts: Callable[[WhyNode], Parts]
     legend: Callable[[WhyNode], list[tuple[QColor, str, str]]]  # parts of the bars of a root
     tip_of: Callable[[WhyNode], str]
     spoken: Callable[[WhyNode], str]
-    sheet: Callable[[Trace, Found, int | None, WhyNode], Sheet]  # table of those rows
+    sheet: Callable[[Trace, Result, int | None, WhyNode], Sheet]  # table of those rows
     words: Callable[[], tuple[str, ...]]  # the command that prints it
 
     def __init__(self, ui: UiContext) -> None:
@@ -105,11 +105,11 @@ class Grouping(Generic[Found]):
         """Return whether a branch is open at first."""
         return False
 
-    def assumption(self, result: Found) -> str:
+    def assumption(self, result: Result) -> str:
         """Return the assumption of the numbers, a sentence above the rows; "" for none."""
         return ""
 
-    def note_tip(self, result: Found) -> str:
+    def note_tip(self, result: Result) -> str:
         """Return the meaning of the sum, if it needs an explanation."""
         return ""
 

@@ -19,7 +19,7 @@ TIMES_LISTED = 16  # of a file in the index; once is right
 FILES_LISTED = 4096  # files of records of one kind; writers make one per engine
 
 
-def tell_cut(problems: Problems, name: str, count: int, what: str, rest: str) -> None:
+def report_cut(problems: Problems, name: str, count: int, what: str, rest: str) -> None:
     """Add a Problem saying that `count` things of a file were cut; nothing if there were none."""
     if count:
         problems.warn(

@@ -166,11 +166,11 @@ class CodeObject:
         said = answer_of("dwarf", (PACKAGES,), question, SECONDS, is_bare=True)
         if said is None or not said[1]:
             self._is_too_much = True
-            self._tell("it asks for too much time or memory")
+            self._report("it asks for too much time or memory")
             return [() for _ in asked]
         document = orjson.loads(said[0])
         if document["problem"]:
-            self._tell(document["problem"])
+            self._report(document["problem"])
         files = document["files"]
         chains: list[Chain] = [
             tuple((files[file], line) for file, line in zip(row[::2], row[1::2], strict=True))
@@ -178,7 +178,7 @@ class CodeObject:
         ]
         return [chains[row] if row >= 0 else () for row in document["chain"]]
 
-    def _tell(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         if self.problems:  # once is enough
             return
         self.problems.warn(

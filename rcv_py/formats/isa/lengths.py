@@ -112,7 +112,7 @@ def _vector(literal: tuple[int, ...], wide: tuple[int, ...] = ()) -> tuple[Instr
     )
 
 
-def _ones(names: dict[int, str]) -> tuple[InstructionEncoding, ...]:
+def _unitless(names: dict[int, str]) -> tuple[InstructionEncoding, ...]:
     """Scalar instructions with one source that are issued without a unit."""
     return tuple(
         InstructionEncoding("101111101" + "." * 7 + _bits(op, 8), name, scalar=1)
@@ -120,12 +120,12 @@ def _ones(names: dict[int, str]) -> tuple[InstructionEncoding, ...]:
     )
 
 
-GFX11_ONES = {0x4C: "s_sendmsg_rtn_b32", 0x4D: "s_sendmsg_rtn_b64"}
-GFX12_ONES = GFX11_ONES | {
+GFX11_UNITLESS = {0x4C: "s_sendmsg_rtn_b32", 0x4D: "s_sendmsg_rtn_b64"}
+GFX12_UNITLESS = GFX11_UNITLESS | {
     **{0x4E: "s_barrier_signal", 0x4F: "s_barrier_signal_isfirst", 0x51: "s_barrier_init"},
     **{0x52: "s_barrier_join", 0x58: "s_sleep_var"},
 }
-GFX1250_ONES = GFX12_ONES | {0x57: "s_wakeup_barrier"}
+GFX1250_UNITLESS = GFX12_UNITLESS | {0x57: "s_wakeup_barrier"}
 GCN_SEQUENCER = {
     **{0: "s_nop", 1: "s_endpgm", 2: "s_branch", 3: "s_wakeup", 4: "s_cbranch_scc0", 5: "s_cbranch_scc1"},
     **{6: "s_cbranch_vccz", 7: "s_cbranch_vccnz", 8: "s_cbranch_execz", 9: "s_cbranch_execnz"},
@@ -248,7 +248,7 @@ GFX11 = IsaFamily(
     encodings=(
         *_sequencer(GFX11_SEQUENCER),
         *_waits(24),
-        *_ones(GFX11_ONES),
+        *_unitless(GFX11_UNITLESS),
         *_scalar("10011", "10100", (0x45, 0x46)),
         *_vector((0x2C, 0x2D, 0x37, 0x38)),
         InstructionEncoding("110101", "v_unknown", 2, late=True),
@@ -288,7 +288,7 @@ GFX12 = IsaFamily(
     encodings=(
         *_sequencer(GFX12_SEQUENCER),
         InstructionEncoding("101100001", "s_version", operand="number"),
-        *_ones(GFX12_ONES),
+        *_unitless(GFX12_UNITLESS),
         *_scalar("10011", "10100", (0x45, 0x46)),
         *_vector((0x2C, 0x2D, 0x37, 0x38)),
         *_GFX12_REST,
@@ -301,7 +301,7 @@ GFX1250 = IsaFamily(
     encodings=(
         *_sequencer(GFX1250_SEQUENCER),
         InstructionEncoding("101100001", "s_version", operand="number"),
-        *_ones(GFX1250_ONES),
+        *_unitless(GFX1250_UNITLESS),
         *_scalar("10011", "10100", (0x45, 0x46)),
         *_vector((0x2C, 0x2D, 0x37, 0x38), (0x23, 0x24)),
         InstructionEncoding("1100110000110101", "v_wmma_unknown", 4),

@@ -63,8 +63,8 @@ def decoded_engine(job: EngineJob) -> Engine:
     else:
         found = _Found(stream, *_walk(stream, loads, objects), where=loads)
     if not is_part:  # whose waves are cut off
-        _tell_stream(name, found.stream, problems)
-    _tell_doubts(name, loads, problems)
+        _report_stream(name, found.stream, problems)
+    _report_doubts(name, loads, problems)
     engine = engine_of(
         name,
         job.stream.se,
@@ -78,7 +78,7 @@ def decoded_engine(job: EngineJob) -> Engine:
         columns=None if job.spill is None else Spill(job.spill),
         threads=job.threads,
     )
-    _tell_code(engine, problems)
+    _report_code(engine, problems)
     is_sure = unanswered() == before
     if not is_sure:
         forget()
@@ -138,7 +138,7 @@ def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[P
     return Places(code.number.astype(np.int64), code.address), code.text, walk
 
 
-def _tell_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
+def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
     if stream.lost_at >= 0:
         problems.fail(
             name,
@@ -167,7 +167,7 @@ def _tell_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
         )
 
 
-def _tell_doubts(name: str, loads: AddressMap, problems: Problems) -> None:
+def _report_doubts(name: str, loads: AddressMap, problems: Problems) -> None:
     if not loads.doubts:
         return
     more = len(loads.doubts) - 1
@@ -183,7 +183,7 @@ def _tell_doubts(name: str, loads: AddressMap, problems: Problems) -> None:
     )
 
 
-def _tell_code(engine: Engine, problems: Problems) -> None:
+def _report_code(engine: Engine, problems: Problems) -> None:
     name, of = engine.name, plural(engine.tokens, "token")
     if not engine.lost:
         return

@@ -109,7 +109,7 @@ class RawCapture(PickledByCopy):
         )
         return " · ".join(filter(None, parts))
 
-    def tell(self, problems: Problems) -> None:
+    def report_problems(self, problems: Problems) -> None:
         """Add Problems about files of the folder that are left out."""
         if self.left_out:
             problems.warn(

@@ -266,7 +266,7 @@ class _Engines:
 
 def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Assembled:
     problems = Problems()
-    capture.tell(problems)
+    capture.report_problems(problems)
     before = unanswered()
     objects = objects_of(capture.folder, capture.codes, capture.sidecars)
     problems += objects.problems

@@ -11,7 +11,7 @@ from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import FolderFiles
-from rcv_py.formats.uiout.json_rows import number_key, number_rows, tell_skipped
+from rcv_py.formats.uiout.json_rows import number_key, number_rows, report_skipped
 from rcv_py.model.device import Clock, ClockSamples
 
 FILE = "realtime.json"
@@ -101,5 +101,5 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
                     f"{FILE}: the constant clock of SE {se} runs backwards; nanoseconds are doubtful.",
                     "Read times in cycles, or record the trace again.",
                 )
-    tell_skipped(problems, FILE, skipped, "clock sample")
+    report_skipped(problems, FILE, skipped, "clock sample")
     return samples

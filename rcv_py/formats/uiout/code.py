@@ -15,10 +15,10 @@ from rcv_py.base.runs import ascending, ends_run
 from rcv_py.base.text import demangled, elide_right, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
-from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, tell_cut
+from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, report_cut
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.folder import CODE, FolderFiles
-from rcv_py.formats.uiout.json_rows import tell_skipped, text_of
+from rcv_py.formats.uiout.json_rows import report_skipped, text_of
 from rcv_py.formats.uiout.kernels import Entry, ProgramOrder, layout
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
 from rcv_py.model.architecture import architecture_of
@@ -122,10 +122,10 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     ]
     sources = [elide_right(source, SOURCE_LETTERS) for source in columns.source]
     ends = "their ends are left out"
-    tell_cut(problems, CODE, sum(map(is_not, texts, columns.text)), "instruction or name", ends)
-    tell_cut(problems, CODE, sum(map(is_not, sources, columns.source)), "source place", ends)
+    report_cut(problems, CODE, sum(map(is_not, texts, columns.text)), "instruction or name", ends)
+    report_cut(problems, CODE, sum(map(is_not, sources, columns.source)), "source place", ends)
     columns = columns._replace(text=texts, source=sources)
-    tell_skipped(problems, CODE, len(rows) - len(columns.text), "row")
+    report_skipped(problems, CODE, len(rows) - len(columns.text), "row")
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
     mnemonics = frozenset(names)
     generation = guessed_generation(set(mnemonics)) if mnemonics else 0
@@ -144,11 +144,11 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     )
     shown = zip(columns.source, is_label.tolist(), strict=True)
     found = chains(["" if label else source for source, label in shown])
-    tell_cut(
+    report_cut(
         problems, CODE, found.cut, "source place", "only the ends of paths and the innermost calls are kept"
     )
     table = _table(columns, kind, is_label, arranged, found.taken(arranged.order))
-    _tell_numbers(table, problems)
+    _report_numbers(table, problems)
     layout_rows = _triples(data.get("sqtt_funcmap_layout"))  # numbers of others are ambiguous
     return Code(
         table=table,
@@ -275,7 +275,7 @@ def _entries(rows: object) -> dict[tuple[int, int], Entry]:
     return found
 
 
-def _tell_numbers(table: CodeTable, problems: Problems) -> None:
+def _report_numbers(table: CodeTable, problems: Problems) -> None:
     numbers = table.number
     usable = numbers[(numbers >= 0) & (numbers < len(table.row_of_number))]
     repeated = len(usable) - len(ascending(usable))
@@ -310,7 +310,7 @@ def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
             continue
         source = text_of(row[4]) if len(row) > 4 else ""
         found[codeobj, marker] = MarkerName(codeobj, marker, kind, demangled(name), source)
-    tell_skipped(problems, CODE, skipped, "marker name")
+    report_skipped(problems, CODE, skipped, "marker name")
     return tuple(found.values())
 
 

@@ -21,7 +21,7 @@ from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
 from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
 from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, FolderFiles
-from rcv_py.formats.uiout.json_rows import number_key, tell_skipped, text_of
+from rcv_py.formats.uiout.json_rows import number_key, report_skipped, text_of
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.waves import WaveIndex
 
@@ -74,7 +74,7 @@ def read_index(files: FolderFiles, problems: Problems) -> Index:
     waves = wave_index(list(scan.waves(table.get("wave_filenames"))), files)
     other = tuple(scan.chunks(table.get("other_simd_filenames")))
     shader = tuple(scan.chunks(table.get("shaderdata_filenames")))
-    scan.tell(problems)
+    scan.report_problems(problems)
     gfxip, names = whole_number(table.get("gfxip"), 0), table.get("counter_names")
     return Index(
         waves=waves,
@@ -96,7 +96,7 @@ def rescued_index(files: FolderFiles, problems: Problems) -> Index:
         keys = tuple(map(int, match.groups()))
         if all(key < limit for key, limit in zip(keys, _KEY_LIMITS, strict=True)):
             entries += scan.entry(keys, match.group())
-    scan.tell(problems)
+    scan.report_problems(problems)
     return Index(wave_index(entries, files))
 
 
@@ -190,9 +190,9 @@ class _Scan:
             else:
                 yield from self._leaves(value, (*keys, key), limits[1:])
 
-    def tell(self, problems: Problems) -> None:
+    def report_problems(self, problems: Problems) -> None:
         """Add at most one Problem for each kind of unusable entry."""
-        tell_skipped(problems, INDEX, len(self._bad), "entry", next(iter(self._bad), None))
+        report_skipped(problems, INDEX, len(self._bad), "entry", next(iter(self._bad), None))
         if self._outside:
             problems.warn(
                 INDEX,

@@ -62,7 +62,7 @@ def text_of(value: object, default: str = "") -> str:
     return elide_right(value, NAME_LETTERS) if isinstance(value, str) else default
 
 
-def tell_skipped(problems: Problems, name: str, count: int, what: str, example: object = None) -> None:
+def report_skipped(problems: Problems, name: str, count: int, what: str, example: object = None) -> None:
     """Add a Problem saying that `count` rows of a file were left out; nothing if there were none."""
     if count:
         shown = "" if example is None else f", the first is {elide_right(repr(example), 60)}"

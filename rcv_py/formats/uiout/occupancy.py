@@ -14,8 +14,8 @@ import numpy as np
 from rcv_py.base.problems import Problems
 from rcv_py.base.runs import ascending
 from rcv_py.formats.input.columns import clipped, frozen, whole_number
-from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
-from rcv_py.formats.uiout.json_rows import number_rows, numbered, tell_skipped, text_of
+from rcv_py.formats.input.limits import NAME_LETTERS, report_cut
+from rcv_py.formats.uiout.json_rows import number_rows, numbered, report_skipped, text_of
 from rcv_py.formats.uiout.written import OCCUPANCY_FIELDS
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 
@@ -41,12 +41,12 @@ def read_occupancy(
         skipped += bad
         table[:, 0] += offsets.get(se, 0)
         tables.append(np.column_stack([np.full(len(table), se, dtype=np.int64), table]))
-    tell_skipped(problems, FILE, skipped, "wave event")
+    report_skipped(problems, FILE, skipped, "wave event")
     table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(OCCUPANCY_FIELDS)), dtype=np.int64)
     table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
     names = _names(data, table[:, 6])
     long_names = sum(len(name) >= NAME_LETTERS for name in names.values())
-    tell_cut(problems, FILE, long_names, "kernel name", "their ends are left out")
+    report_cut(problems, FILE, long_names, "kernel name", "their ends are left out")
     records = data.get("events") if isinstance(data, dict) else None
     return _wave_events(table, names), *_records(records, offsets, problems)
 
@@ -122,7 +122,7 @@ def _records(
             else:
                 numbers = (whole_number(record.get(name), 0) for name in _EVENT_FIELDS)
                 events.append((time, se, *numbers, _unsigned(record.get("payload"))))
-    tell_skipped(problems, FILE, skipped, "event record")
+    report_skipped(problems, FILE, skipped, "event record")
     dispatches.sort(key=lambda dispatch: dispatch.time)
     if not events:
         return None, tuple(dispatches)

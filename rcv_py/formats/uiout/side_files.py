@@ -20,7 +20,7 @@ from rcv_py.formats.input.columns import clipped, fit, frozen, int_column, whole
 from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.index import ChunkFile
-from rcv_py.formats.uiout.json_rows import number_rows, numbered, ordered, tell_skipped
+from rcv_py.formats.uiout.json_rows import number_rows, numbered, ordered, report_skipped
 from rcv_py.formats.uiout.written import OTHER_SIMD_COLUMNS, SHADER_COLUMNS
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import CounterSamples, OtherSimd, ShaderData, SpmSeries, StateCurve
@@ -46,11 +46,11 @@ def read_counters(
         data = try_json(files.path, name, problems, Affects.COUNTERS)
         rows = data.get("data") if isinstance(data, dict) else data
         table, skipped = number_rows(rows, _COUNTER_COLUMNS, _COUNTER_COLUMNS)
-        tell_skipped(problems, name, skipped, "sample")
+        report_skipped(problems, name, skipped, "sample")
         if len(table):
             samples.append(counter_samples(se, table, offsets.get(se, 0)))
         elif data is not None:
-            _tell_no_samples(problems, name)
+            _report_no_samples(problems, name)
     return tuple(sorted(samples, key=lambda one: one.se))
 
 
@@ -82,12 +82,12 @@ def read_spm(files: FolderFiles, problems: Problems) -> tuple[SpmSeries, ...]:
                     time, value = np.cumsum(table[:, 0]), table[:, 1].astype(np.float64)
                     series.append(SpmSeries(counter, place, instance, frozen(time), frozen(value), is_xcc))
     if not series and data is not None:
-        _tell_no_samples(problems, _SPM)
-    tell_skipped(problems, _SPM, skipped, "sample")
+        _report_no_samples(problems, _SPM)
+    report_skipped(problems, _SPM, skipped, "sample")
     return tuple(series)
 
 
-def _tell_no_samples(problems: Problems, name: str) -> None:
+def _report_no_samples(problems: Problems, name: str) -> None:
     hint = "Nothing was counted, or recording was cut short; record the trace again."
     problems.inform(name, f"{name} holds no counter sample that can be used.", hint, Affects.COUNTERS)
 
@@ -168,7 +168,7 @@ def _tables(
         data = try_json(files.path, chunk.file, problems)
         if isinstance(data, dict):
             table, skipped = number_rows(data.get(key), min_columns or len(columns), _MAX_COLUMNS, 0)
-            tell_skipped(problems, chunk.file, skipped, key.removesuffix("s"))
+            report_skipped(problems, chunk.file, skipped, key.removesuffix("s"))
             yield chunk, ordered(table, data.get(f"{key}_schema"), columns), data
 
 
@@ -184,7 +184,7 @@ def read_state_curves(files: FolderFiles, problems: Problems) -> tuple[StateCurv
         if curve is not None:
             curves.append(curve)
         elif data is not None:
-            tell_skipped(problems, match.group(), 1, "curve")
+            report_skipped(problems, match.group(), 1, "curve")
     return tuple(curves)
 
 

@@ -147,7 +147,7 @@ class Panel(QWidget):
     """
 
     panel_id: ClassVar[str] = ""  # id in the registry
-    tells_all: ClassVar[bool] = False  # reports problems of the whole capture in full; others refer to it
+    reports_all: ClassVar[bool] = False  # reports problems of the whole capture in full; others refer to it
     wants = Signal(str)  # id of a panel or an area to bring to the front
     copy_asked = Signal()  # copy what the panel shows as a command
 
@@ -237,7 +237,7 @@ class Panel(QWidget):
         return "\n\n".join(map(self._reason_of, problems)) or otherwise
 
     def _reason_of(self, problem: Problem) -> str:
-        return f"{problem.brief} {ELSEWHERE}" if problem.brief and not self.tells_all else str(problem)
+        return f"{problem.brief} {ELSEWHERE}" if problem.brief and not self.reports_all else str(problem)
 
     def why_missing(self, what: Affects | str) -> str:
         """Return why the panel's data is missing, "" if it is not."""

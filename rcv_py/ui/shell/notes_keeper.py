@@ -94,9 +94,9 @@ class NotesKeeper(QObject):
             places = NotePlaces.of(trace)
             return trace, places, places.read()
 
-        self._ui.tasks.run(self, find, lambda found: self._found(*found), "read")
+        self._ui.tasks.run(self, find, lambda found: self._take_places(*found), "read")
 
-    def _found(self, trace: Trace, places: NotePlaces, book: Notebook) -> None:
+    def _take_places(self, trace: Trace, places: NotePlaces, book: Notebook) -> None:
         if self._session.trace.value is not trace:
             return
         self._places = places

@@ -91,7 +91,7 @@ class Opener(QObject):
     def open(self, path: Path | str) -> None:
         """Open a capture, or find the captures below a folder; answer by signal."""
         self.is_searching = True
-        self._tell_search()
+        self._report_search()
         self._ui.tasks.run(self, lambda: find(Path(path).expanduser().absolute()), self._take_target, "open")
 
     def reload(self) -> None:
@@ -105,7 +105,7 @@ class Opener(QObject):
         self._loader.close()
         self._ui.session.close()
 
-    def _tell_search(self) -> None:
+    def _report_search(self) -> None:
         """Report that captures are being searched: decoding small raw captures takes a moment."""
         busy = self._ui.session.busy
         others = tuple(stage for stage in busy.value if stage.name != LOOKING)
@@ -113,7 +113,7 @@ class Opener(QObject):
 
     def _take_target(self, target: Target) -> None:
         self.is_searching = False
-        self._tell_search()
+        self._report_search()
         folder, self._saved = target.located.folder, target.saved
         if target.capture is not None:
             self._loader.open(target.capture)

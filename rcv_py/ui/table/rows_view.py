@@ -63,7 +63,7 @@ class RowStyle:
 class RowsView(QTableView):
     """Rows of a `TableModel` at a fixed height.
 
-    Subclasses style a row (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and may
+    Subclasses style a row (`row_style`), paint special cells (`cell_painters`), explain cells (`tip`) and may
     paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
     """
 
@@ -227,7 +227,7 @@ class RowsView(QTableView):
 
     # -- hooks --------------------------------------------------------------------------------------
 
-    def look(self, row: int) -> RowStyle:
+    def row_style(self, row: int) -> RowStyle:
         """Return the drawing of a data row."""
         return RowStyle(self.theme.role("text"))
 
@@ -317,7 +317,7 @@ class RowsView(QTableView):
 
     def _paint_rows(self, painter: QPainter, area: QRect, first: int, stop: int) -> None:
         rows = self.table.data_rows[first:stop].tolist()
-        looks = [self.look(row) for row in rows]
+        looks = [self.row_style(row) for row in rows]
         if self.current in rows:
             at, band = rows.index(self.current), self.theme.role("accent_soft")
             looks[at] = replace(looks[at], band=band)

@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table.find_bar import matches_of
-from rcv_py.ui.table.table_panel import Found, TablePanel
+from rcv_py.ui.table.table_panel import Result, TablePanel
 
 NOTHING = "Nothing matches “{text}”."
 
 
-class SearchedPanel(TablePanel[Found]):
+class SearchedPanel(TablePanel[Result]):
     """A part of the search: a table that the text narrows.  Arrows move over rows, Return goes to a row."""
 
     counted = Signal(str, int, str)  # text about the rows, their number, the error of the search

@@ -28,11 +28,11 @@ NO_WAVES = (
 UNREAD = "No wave could be read, so nothing is known about {topic}. Problems says why."
 NO_LINES = np.empty(0, dtype=np.int64)
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 N = TypeVar("N", bound=TreeNode)
 
 
-class TablePanel(Panel, Generic[Found]):
+class TablePanel(Panel, Generic[Result]):
     """Rows about places of the code, or a sentence that gives the reason for having none.
 
     A click on a row selects its place everywhere, and a selection marks its row.  Subclasses make `view` and
@@ -46,7 +46,7 @@ class TablePanel(Panel, Generic[Found]):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.result: Found | None = None  # the data of the rows, None while there is none
+        self.result: Result | None = None  # the data of the rows, None while there is none
         self.computing = Computing(self, self._refresh)
         self._answered = self.request(self._refresh)
 

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from rcv_py.base.errors import UsageError
 
-Tell = Callable[[str], object]  # called with each line that a program prints
+OnLine = Callable[[str], object]  # called with each line that a program prints
 LINE = 4096  # characters of a line at most: a program may print no line feed at all
 EXIT_GRACE_S = 10.0  # seconds for a program to end after SIGTERM
 NO_PROGRAM = (126, 127)  # exit codes of shells: not executable, not found
@@ -33,7 +33,7 @@ _FOLDER = re.compile(r"/[A-Za-z0-9._/-]{1,200}")  # the output of `mktemp -d`
 class Machine(Protocol):
     """A machine that can run rocprofv3."""
 
-    def run(self, words: Sequence[str], tell: Tell) -> int:
+    def run(self, words: Sequence[str], tell: OnLine) -> int:
         """Run a program, call `tell` with each line that it prints, and return its exit code."""
 
     def folder(self, target: Path) -> str:
@@ -50,7 +50,7 @@ class Machine(Protocol):
 class ThisMachine:
     """This machine: captures are written directly into the target folder."""
 
-    def run(self, words: Sequence[str], tell: Tell) -> int:
+    def run(self, words: Sequence[str], tell: OnLine) -> int:
         """Run a program in the current folder."""
         return run_program(words, tell)
 
@@ -82,7 +82,7 @@ class There:
             raise UsageError(f"{text} is no name of a machine.", hint="Write HOST or HOST:FOLDER.")
         return cls(host, work)
 
-    def run(self, words: Sequence[str], tell: Tell) -> int:
+    def run(self, words: Sequence[str], tell: OnLine) -> int:
         """Run a program there."""
         return self._ssh(f"{self._enter}exec {shlex.join(words)}", tell, *WITH_TERMINAL)
 
@@ -125,7 +125,7 @@ class There:
         """The prefix of each command there."""
         return f"cd {shlex.quote(self.work)} && " if self.work else ""
 
-    def _ssh(self, command: str, tell: Tell, *options: str) -> int:
+    def _ssh(self, command: str, tell: OnLine, *options: str) -> int:
         return run_program(self._words(command, *options), tell)
 
     def _words(self, command: str, *options: str) -> list[str]:
@@ -142,7 +142,7 @@ def _made(folder: Path) -> None:
         ) from error
 
 
-def run_program(words: Sequence[str], tell: Tell) -> int:
+def run_program(words: Sequence[str], tell: OnLine) -> int:
     """Run a program here, call `tell` with each line of output, and return its exit code.
 
     It inherits our standard input, unless that is a terminal.  If this process is ended, so are the program
@@ -155,7 +155,7 @@ def run_program(words: Sequence[str], tell: Tell) -> int:
         return process.wait()
 
 
-def found_program(name: str, places: Sequence[str]) -> str | None:
+def find_program(name: str, places: Sequence[str]) -> str | None:
     """Return the path of a program, from the search path or else from `places`; None if it is in neither."""
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
 

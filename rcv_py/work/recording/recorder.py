@@ -13,7 +13,7 @@ from rcv_py.analysis.health.note import Setting
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry
-from rcv_py.work.recording.machine import NO_PROGRAM, Machine, Tell, ThisMachine, found_program
+from rcv_py.work.recording.machine import NO_PROGRAM, Machine, OnLine, ThisMachine, find_program
 
 PROGRAM = "rocprofv3"
 PLACES = ("/opt/rocm/bin",)  # its places if it is not in the search path
@@ -106,7 +106,7 @@ class Attempt:
 class Recorder:
     """Records a command on a machine with a program that behaves like rocprofv3."""
 
-    def __init__(self, machine: Machine, program: str | None, command: Sequence[str], tell: Tell) -> None:
+    def __init__(self, machine: Machine, program: str | None, command: Sequence[str], tell: OnLine) -> None:
         self._machine, self._command, self._tell = machine, tuple(command), tell
         self._program = program or self._usual()
 
@@ -152,7 +152,7 @@ class Recorder:
     def _usual(self) -> str:
         if not isinstance(self._machine, ThisMachine):
             return PROGRAM
-        found = found_program(PROGRAM, PLACES)
+        found = find_program(PROGRAM, PLACES)
         if found is None:
             raise UsageError(
                 f"{PROGRAM} is not on this machine.",

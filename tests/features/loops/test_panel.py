@@ -98,7 +98,7 @@ def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
 def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPanel, ui: UiContext) -> None:
     box = shown.strip.bar_rect(14)
     QTest.mouseClick(shown.strip, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
-    one, row = shown.result.found.iterations, int(shown.rows[14])  # type: ignore[union-attr]
+    one, row = shown.result.loops.iterations, int(shown.rows[14])  # type: ignore[union-attr]
     selection = ui.session.selection.value
     assert (selection.wave.simd, selection.line, selection.hit) == (1, 1, 2)  # type: ignore[union-attr]
     window = ui.session.window.value
@@ -189,7 +189,7 @@ def test_segments_between_barriers_are_the_other_table(
     open_in(build.trace(segments_test.CODE, waves), [build.batch(*waves)])
     qtbot.waitUntil(lambda: loops.empty.sentence.text() == loops_panel.NO_LOOP)  # type: ignore[attr-defined]
     loops.listed.choose("segments")
-    qtbot.waitUntil(lambda: loops.found is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: loops.shown_segments is not None)  # type: ignore[attr-defined]
     settled()
     assert not loops.scope.isVisible()
     assert "6 segments" in loops.note.text()
@@ -286,7 +286,7 @@ def test_a_whole_capture_in_both_themes(
     trace, cycles = looped
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: loops.result is not None)  # type: ignore[attr-defined]
-    table = loops.result.found.table  # type: ignore[union-attr]
+    table = loops.result.loops.table  # type: ignore[union-attr]
     assert (table.shortest[0], table.median[0], table.longest[0]) == cycles
     assert not loops.grab().isNull()
     assert isinstance(loops.session.window.value, TimeWindow)

@@ -195,7 +195,7 @@ def test_a_session_file_brings_everything_back(
     session.select_line(7)
     session.toggle_bookmark()
     session.set_view(TimeWindow(80_000, 82_000))
-    session.try_out(ChangeRequest(latency=(("memory", 0.5),)))
+    session.add_experiment(ChangeRequest(latency=(("memory", 0.5),)))
     session.notes.put(new_note(session.trace.value, Anchor(instructions=(7,)), "look"))
     settle(app, qtbot)
     before = session.selection.value, session.bookmarks.value, session.view.value, session.experiments.value
@@ -222,7 +222,7 @@ def test_a_session_file_brings_everything_back(
 
 def test_where_one_was_is_kept_for_each_capture(app: App, folder: Path, qtbot: QtBot) -> None:
     session = app.ui.session
-    session.try_out(ChangeRequest(free=(3,)))
+    session.add_experiment(ChangeRequest(free=(3,)))
     app.window.close_capture()
     settle(app, qtbot)
     session.experiments.set(())

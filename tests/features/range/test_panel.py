@@ -78,9 +78,9 @@ def test_a_dragged_range_brings_its_numbers_to_the_front(app: App, qtbot: QtBot)
     assert session.measure.value is not None
     settle(app, qtbot)
     assert not panel.visibleRegion().isEmpty()
-    assert panel.found is not None
-    assert panel.found.costs is not None
-    assert panel.found.costs.window == session.measure.value
+    assert panel.answered is not None
+    assert panel.answered.costs is not None
+    assert panel.answered.costs.window == session.measure.value
 
 
 def test_the_numbers_are_those_of_the_analysis_and_of_the_command(app: App, qtbot: QtBot) -> None:
@@ -119,7 +119,7 @@ def test_a_newer_range_takes_the_place_of_the_older(app: App, qtbot: QtBot) -> N
         session.measure.set(TimeWindow(window.begin + begin, window.end))
         panel_of(app)._soon.now()
     settle(app, qtbot)
-    assert panel_of(app).found.window == session.measure.value
+    assert panel_of(app).answered.window == session.measure.value
 
 
 def test_two_clicks_measure_from_one_instruction_to_another_over_all_iterations(
@@ -137,7 +137,7 @@ def test_two_clicks_measure_from_one_instruction_to_another_over_all_iterations(
     assert session.between.value == MeasuredPair(first, last, begin)
     assert session.measure.value == TimeWindow(begin, wave.tokens.span(b).end)
     settle(app, qtbot)
-    found = panel_of(app).found
+    found = panel_of(app).answered
     expected = between_of(first, last).of(session.trace.value, session.store.batches, session.choice.rows)
     assert found.steps == expected
     assert expected.count > 0

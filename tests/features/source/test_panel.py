@@ -349,7 +349,7 @@ def test_a_file_without_a_copy_is_located(
     dialog.choose(tmp_path / "nowhere")
     dialog.choose(tmp_path)
     assert dialog.rule.text() == f"{lost[0].path.removesuffix('/' + name)}={tmp_path}"
-    assert dialog.found.text().startswith("It finds 1 of ")
+    assert dialog.count_label.text().startswith("It finds 1 of ")
     accept.click()
     assert source.ui.settings["sources.map"] == dialog.rule.text()
     source.ui.settings["sources.map"] = ""

@@ -77,7 +77,7 @@ def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
 def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) -> None:
     line = int(shown.session.wave().tokens.line[9])
     asked = ChangeRequest(latency=((str(line), 1.0),))
-    shown.session.try_out(asked)
+    shown.session.add_experiment(asked)
     qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
     shown._choose(0)
     qtbot.waitUntil(lambda: len(shown.source.rows) == 2)
@@ -107,7 +107,7 @@ def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) 
 
 def test_what_is_refused_says_why(shown: WhatIfPanel, qtbot: QtBot) -> None:
     never = int(np.flatnonzero(shown.session.trace.value.code.hits == 0)[0])
-    shown.session.try_out(ChangeRequest(free=(never,)))
+    shown.session.add_experiment(ChangeRequest(free=(never,)))
     qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
     assert "never ran" in shown.experiments[0].why_not
     assert text_of(shown, "why_not")[0] == shown.experiments[0].why_not

@@ -168,16 +168,16 @@ def test_a_point_lies_where_its_numbers_are(qtbot: QtBot, app: App) -> None:
 def test_the_roofline_panel_shows_what_the_command_prints(app: App, qtbot: QtBot) -> None:
     app.ui.commands.run("view.panel_roofline")
     panel = app.window.workspace.panel("roofline")
-    qtbot.waitUntil(lambda: panel.found is not None)
+    qtbot.waitUntil(lambda: panel.roofline is not None)
     settle(app, qtbot)
-    assert panel.found.scopes
-    assert len(list(panel.sheet().rows)) == len(panel.found.scopes)
+    assert panel.roofline.scopes
+    assert len(list(panel.sheet().rows)) == len(panel.roofline.scopes)
     assert panel.command_line()[:2] == ("rcv", "roofline")
     assert panel.canvas() is panel.chart
-    loop = next((at for at, one in enumerate(panel.found.scopes) if one.is_loop), None)
+    loop = next((at for at, one in enumerate(panel.roofline.scopes) if one.is_loop), None)
     assert loop is not None
     panel.table.chosen.emit(loop)
-    assert app.ui.session.selection.value.line == panel.found.scopes[loop].first
+    assert app.ui.session.selection.value.line == panel.roofline.scopes[loop].first
     assert panel.chart.selected == loop
     app.window.workspace.docks["roofline"].close()
 

@@ -180,7 +180,7 @@ def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
 def test_what_is_closed_stays_closed(shown: WaitsPanel, ui: UiContext, settled: Settled) -> None:
     assert shown.tree.isExpanded(index_of(shown, 3))
     shown.tree.collapse(index_of(shown, 3))
-    ui.results.cell("waits").tell()
+    ui.results.cell("waits").notify()
     shown.only.setChecked(True)
     ui.session.select_line(1)
     settled()

@@ -76,7 +76,7 @@ def test_files_without_a_number_get_those_that_are_free(tmp_path: Path) -> None:
     (capture,) = raw_captures(tmp_path)
     assert {one.name: one.se for one in capture.streams} == {"1.att": 1, "a.att": 0, "b.att": 2}
     problems = Problems()
-    capture.tell(problems)
+    capture.report_problems(problems)
     assert [problem.where for problem in problems] == ["se1.att"]
 
 
@@ -84,7 +84,7 @@ def test_the_second_code_object_of_an_id_is_left_out_with_a_word(tmp_path: Path)
     put(tmp_path, "se0.att", "codeobj_1.out", "gfx950_code_object_id_1.out")
     (capture,) = raw_captures(tmp_path)
     problems = Problems()
-    capture.tell(problems)
+    capture.report_problems(problems)
     assert [problem.where for problem in problems] == ["gfx950_code_object_id_1.out"]
 
 

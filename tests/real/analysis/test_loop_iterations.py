@@ -29,7 +29,7 @@ def uneven() -> Trace:
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_loops_are_the_reference_numbers(name: str) -> None:
     trace = captures.real_trace(name)
-    table = LOOPS.of(trace, read(trace)).found.table
+    table = LOOPS.of(trace, read(trace)).loops.table
     expected = {
         (row["branch_line"], row["head_line"]): row for row in captures.golden(f"beyond/{name}.json")["loops"]
     }
