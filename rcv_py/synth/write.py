@@ -12,18 +12,6 @@ import numpy as np
 from rcv_py.base.runs import borders
 from rcv_py.formats.derived.totals import state_curves
 from rcv_py.formats.uiout import written
-from rcv_py.formats.uiout.written import (
-    CODE_HEADER,
-    OCCUPANCY_FIELDS,
-    SAMPLE_COLUMNS,
-    dump,
-    other_simd_table,
-    part_name,
-    realtime_table,
-    shader_table,
-    source_tree,
-    stretch_of,
-)
 from rcv_py.synth.capture import SyntheticCapture, WaveRun
 
 
@@ -67,7 +55,7 @@ def write_folder(capture: SyntheticCapture, folder: Path, layout: FileLayout = N
     if capture.pc_samples is None:
         files |= {"occupancy.json": occupancy_table(capture, layout), **_side_files(capture)}
     for name, table in files.items():
-        dump(folder / name, table, is_indented=layout.is_indented)
+        written.dump(folder / name, table, is_indented=layout.is_indented)
     if capture.has_code:
         write_sources(capture, folder, layout)
 
@@ -84,7 +72,10 @@ def index_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[
         ("other_simd_filenames", "other_simd", capture.other_simd),
     ):
         if columns:
-            table[key] = {str(se): [[part_name(name, se), *stretch_of(rows)]] for se, rows in columns.items()}
+            table[key] = {
+                str(se): [[written.part_name(name, se), *written.stretch_of(rows)]]
+                for se, rows in columns.items()
+            }
     if capture.pc_samples is not None:
         table |= {"thread_trace": False, "pc_sampling": True, "is_pcs_stochastic": True}
     if layout.is_packed:  # such a folder names only the family, and the waves
@@ -95,15 +86,17 @@ def index_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[
 def code_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[str, Any]:
     """The content of `code.json`: ten columns a row, plus columns of PC samples."""
     code: list[list[Any]] = []
-    header: str | list[str] = CODE_HEADER
+    header: str | list[str] = written.CODE_HEADER
     if capture.pc_samples is not None:
         service = [2] if layout.has_service_type else []
         counts = [
             [0, 0, 0, 0, *service, hits, sum(reasons), reasons]
             for hits, reasons in zip(*(column.tolist() for column in capture.pc_samples), strict=True)
         ]
-        names = [*CODE_HEADER.split(", "), *SAMPLE_COLUMNS]
-        header = f"{CODE_HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons" if service else names
+        names = [*written.CODE_HEADER.split(", "), *written.SAMPLE_COLUMNS]
+        header = (
+            f"{written.CODE_HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons" if service else names
+        )
     else:
         counts = capture.truth.lines.tolist()
     if capture.has_code:
@@ -138,7 +131,7 @@ def occupancy_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> d
         return table
     table["version"] = layout.version
     if layout.version == "3.1.0":
-        table["occupancy_fields"] = OCCUPANCY_FIELDS
+        table["occupancy_fields"] = written.OCCUPANCY_FIELDS
         table["events"] = {str(se): records for se, records in capture.events.items()}
     return table
 
@@ -205,13 +198,13 @@ def _side_files(capture: SyntheticCapture) -> dict[str, Any]:
     """Clock, counters, shader data, other SIMD and monitor files that the capture has."""
     files: dict[str, Any] = {}
     if capture.realtime:
-        files["realtime.json"] = realtime_table(capture.realtime)
+        files["realtime.json"] = written.realtime_table(capture.realtime)
     for se, rows in capture.counters.items():
         files[f"se{se}_perfcounter.json"] = {"data": rows}
     for se, rows in capture.shaderdata.items():
-        files[part_name("shaderdata", se)] = shader_table(rows)
+        files[written.part_name("shaderdata", se)] = written.shader_table(rows)
     for se, rows in capture.other_simd.items():
-        files[part_name("other_simd", se)] = other_simd_table(rows, wgp=1)
+        files[written.part_name("other_simd", se)] = written.other_simd_table(rows, wgp=1)
     if capture.spm:
         files["spm.json"] = capture.spm
     return files
@@ -229,6 +222,6 @@ def write_sources(capture: SyntheticCapture, folder: Path, layout: FileLayout = 
     names = [f"source_{number}_{source.path.rsplit('/', 1)[1]}" for number, source in enumerate(copied)]
     for name, source in zip(names, copied, strict=True):
         (folder / name).write_bytes(source.text.encode())
-    tree = source_tree({source.path: name for name, source in zip(names, copied, strict=True)})
+    tree = written.source_tree({source.path: name for name, source in zip(names, copied, strict=True)})
     if tree:
-        dump(folder / "snapshots.json", tree, is_indented=layout.is_indented)
+        written.dump(folder / "snapshots.json", tree, is_indented=layout.is_indented)

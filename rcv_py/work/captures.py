@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -75,17 +74,15 @@ def captures_done(
         else:
             left -= 1
             report(Stage(STAGE, len(paths) - left, len(paths)))
-            yield at, _result(future, partial(lost, paths[at]))
+            if isinstance(error, WorkerStopped | CaptureLost):
+                yield at, lost(paths[at], error)
+            else:
+                yield at, future.result()
             if at_once < len(paths) and left:
                 submit(len(paths) - left)
         if suspects and suspect < 0:
             suspect = suspects.popleft()
             submit(suspect)
-
-
-def _result(future: Future[T], lost: Callable[[RcvError], T]) -> T:
-    error = future.exception()
-    return lost(error) if isinstance(error, WorkerStopped | CaptureLost) else future.result()
 
 
 def captures_mapped(

@@ -59,7 +59,8 @@ class StoredWaves(PickledByCopy):
             try:
                 if number < 0:
                     raise BrokenFile(self.path.name, "it lacks a wave that it lists")
-                parts.append(self._piece(number).waves(first, stop))
+                piece = self._kept.get(number) or self._kept.put(number, self._unpacked(number))
+                parts.append(piece.waves(first, stop))
             except TraceError as error:
                 missing += [(row, said.get(row, str(error))) for row in some]
         lost = {row for row, _ in missing}
@@ -89,9 +90,6 @@ class StoredWaves(PickledByCopy):
         except Unreadable as error:
             raise BrokenFile(self.path.name, str(error)) from error
         return piece, place
-
-    def _piece(self, number: int) -> PackedPiece:
-        return self._kept.get(number) or self._kept.put(number, self._unpacked(number))
 
     def _unpacked(self, number: int) -> PackedPiece:
         name = piece_name(number)

@@ -32,6 +32,19 @@ class Places:
     def __len__(self) -> int:
         return len(self.codeobj)
 
+    def rows(self, asked: Places) -> np.ndarray:
+        """Return the row of each of some places, int64, -1 if it has none; it must be sorted by both."""
+        found = np.full(len(asked), -1, dtype=np.int64)
+        for one in ascending(asked.codeobj).tolist():
+            first, stop = np.searchsorted(self.codeobj, (one, one + 1))
+            mine = np.flatnonzero(asked.codeobj == one)
+            at = first + np.searchsorted(self.address[first:stop], asked.address[mine])
+            inside = at < stop
+            mine, at = mine[inside], at[inside]
+            fits = self.address[at] == asked.address[mine]
+            found[mine[fits]] = at[fits]
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:

@@ -126,7 +126,8 @@ def engine_of(
         sums.add(all_rows, part.totals)
         held.append(part.columns)
         facts.append(part.columns.facts)
-        sizes.append(_size(part.columns))
+        first, segment_first = part.columns.token_first, part.columns.state_first
+        sizes.append(1 + _TOKEN_BYTES * np.diff(first) + _SPAN_BYTES * np.diff(segment_first))
         tokens, lost, lost_waves = tokens + part.tokens, lost + part.lost, lost_waves + part.lost_waves
     used = np.flatnonzero(sums.hits)
     places = Places(code.codeobj[used], code.address[used])
@@ -243,8 +244,7 @@ class _Maker:
         """The columns of waves begin…stop of the order."""
         waves, row = self.walk(self.order[begin:stop])
         tokens = _taken(waves, row)
-        lost = tokens.line < 0
-        owned = np.diff(tokens.first) > 0
+        lost = np.append(0, np.cumsum(tokens.line < 0))[tokens.first]  # before each wave
         sums = totals(  # first: columns are read-only later, a type that would need another compilation
             tokens.line,
             first=tokens.first,
@@ -257,17 +257,10 @@ class _Maker:
         return _Parcel(
             columns=_columns(self, begin, waves, tokens),
             totals=sums,
-            tokens=len(lost),
-            lost=int(np.count_nonzero(lost)),
-            lost_waves=int(np.count_nonzero(np.add.reduceat(lost, tokens.first[:-1][owned])))
-            if len(lost)
-            else 0,
+            tokens=len(tokens.line),
+            lost=int(lost[-1]),
+            lost_waves=int(np.count_nonzero(np.diff(lost))),
         )
-
-
-def _size(columns: WaveColumns) -> np.ndarray:
-    """Bytes of the columns of each wave, to plan reads."""
-    return 1 + _TOKEN_BYTES * np.diff(columns.token_first) + _SPAN_BYTES * np.diff(columns.state_first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -319,7 +312,7 @@ def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Taken) -
         token_first=tokens.first,
         offset=tight(tokens.time - np.repeat(base, count)),
         stall=stall,
-        busy=frozen(_busy(tokens.duration, stall)),
+        busy=frozen(np.maximum(tight(np.maximum(tokens.duration, 0)), stall) - stall),
         kind=frozen(tokens.kind.astype(np.uint8)),
         line=frozen(line),
         state_first=state_first,
@@ -329,9 +322,3 @@ def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Taken) -
         wait_first=fit(edge, np.int32),
         depends_on=fit(line[lists.producers], np.int32),
     )
-
-
-def _busy(duration: np.ndarray, stall: np.ndarray) -> np.ndarray:
-    busy = np.maximum(tight(np.maximum(duration, 0)), stall)
-    busy -= stall
-    return busy

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from rcv_py.base.problems import Problems
-from rcv_py.base.runs import run_starts
 from rcv_py.formats.derived.totals import Totals
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Places
@@ -26,24 +25,14 @@ Names = Callable[[int, int], tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CodeRows:
-    """The row of each instruction in the table: sorted keys and their rows."""
+class CodeRows(Places):
+    """The row of each instruction in the table: sorted places and their rows."""
 
-    codeobj: np.ndarray  # int64
-    address: np.ndarray  # uint64
     row: np.ndarray  # int64
 
     def find(self, places: Places) -> np.ndarray:
         """Return the row of each place, -1 if the table lacks it; int64."""
-        found = np.full(len(places), -1, dtype=np.int64)
-        heads = run_starts(self.codeobj) if len(self.codeobj) else self.row
-        for first, stop in pairwise([*heads.tolist(), len(self.codeobj)]):
-            mine = np.flatnonzero(places.codeobj == self.codeobj[first])
-            at = np.searchsorted(self.address[first:stop], places.address[mine]) + first
-            at = np.minimum(at, stop - 1)
-            fits = self.address[at] == places.address[mine]
-            found[mine[fits]] = self.row[at[fits]]
-        return found
+        return np.append(self.row, -1)[self.rows(places)]
 
 
 def listing(

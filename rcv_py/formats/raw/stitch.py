@@ -15,6 +15,7 @@ import numpy as np
 from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.formats.isa.categories import mnemonic
 from rcv_py.formats.isa.program import Category, Program
+from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind
 
@@ -62,15 +63,8 @@ class StitchedPrograms:
 
     def rows(self, number: np.ndarray, address: np.ndarray) -> np.ndarray:
         """Return the row at each address of each code object, int32, -1 where no instruction begins."""
-        found = np.full(len(address), -1, dtype=np.int32)
-        for one in np.unique(number).tolist():
-            first, stop = np.searchsorted(self.number, (one, one + 1))
-            asked = np.flatnonzero(number == one)
-            at = first + np.searchsorted(self.address[first:stop], address[asked].astype(np.uint64))
-            inside = at < stop
-            is_there = self.address[at[inside]] == address[asked[inside]]
-            found[asked[inside][is_there]] = at[inside][is_there]
-        return found
+        asked = Places(number, address.astype(np.uint64))
+        return Places(self.number, self.address).rows(asked).astype(np.int32)
 
 
 def listing(programs: Sequence[tuple[int, Program]]) -> StitchedPrograms:

@@ -17,14 +17,8 @@ from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.sources.rules import Rule, mapped
+from rcv_py.formats.uiout import side_files
 from rcv_py.formats.uiout.folder import listing
-from rcv_py.formats.uiout.side_files import (
-    SNAPSHOTS,
-    SOURCE_BYTES,
-    missing_copies,
-    read_sources,
-    source_lines,
-)
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 
@@ -42,8 +36,8 @@ def sources_of(
 
     Missing files become a Problem.  Never raises.
     """
-    if SNAPSHOTS in names:
-        copies = read_sources(listing(folder), tuple(paths), Problems())
+    if side_files.SNAPSHOTS in names:
+        copies = side_files.read_sources(listing(folder), tuple(paths), Problems())
     else:
         copies = tuple(SourceFile(path, None) for path in paths)
     found = tuple(one if one.lines is not None else on_disk(one.path, rules) for one in copies)
@@ -60,7 +54,7 @@ def located(trace: Trace, rules: Sequence[Rule]) -> Trace:
         on_disk(one.path, rules) if fits else one for one, fits in zip(trace.sources, fitting, strict=True)
     )
     problems: list[Problem] = list(trace.problems)
-    for missing in (missing_files, missing_copies):
+    for missing in (missing_files, side_files.missing_copies):
         said = missing(trace.sources)
         if said and said[0] in problems:
             at = problems.index(said[0])
@@ -76,7 +70,7 @@ def missing_files(sources: Sequence[SourceFile]) -> list[Problem]:
     return [
         Problem(
             Severity.INFO,
-            SNAPSHOTS,
+            side_files.SNAPSHOTS,
             f"{len(lost):,} of {plural(len(sources), 'source file')} are not on this machine, such as"
             f" {lost[0].path}.",
             "Say where they are: Locate … above the source, or --source-map FROM=TO; costs by line are there"
@@ -113,6 +107,8 @@ def on_disk(path: str, rules: Sequence[Rule]) -> SourceFile:
         real = Path(os.path.realpath(here))
         if not may_look(real) or real.suffix.lower() not in SUFFIXES:
             return SourceFile(path, None, f"{here} lies outside of what may be read.")
-        return SourceFile(path, source_lines(read_bytes(real.parent, real.name, SOURCE_BYTES)))
+        return SourceFile(
+            path, side_files.source_lines(read_bytes(real.parent, real.name, side_files.SOURCE_BYTES))
+        )
     except (TraceError, OSError, ValueError) as error:
         return SourceFile(path, None, str(error))

@@ -12,21 +12,13 @@ from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import try_json
-from rcv_py.formats.uiout import occupancy
+from rcv_py.formats.uiout import occupancy, side_files
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import CODE, INDEX, FolderFiles, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
 from rcv_py.formats.uiout.json_rows import numbered
 from rcv_py.formats.uiout.run_files import exact_target
-from rcv_py.formats.uiout.side_files import (
-    read_counters,
-    read_other_simd,
-    read_shader_data,
-    read_sources,
-    read_spm,
-    read_state_curves,
-)
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
@@ -62,15 +54,15 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     resident, events, dispatches = occupancy.read_occupancy(raw, offsets, problems)
     waves = placed(aligned(index.waves, offsets), resident)
     report(Stage("Reading sources", 3, _STAGES))
-    sources = read_sources(files, code.paths, problems)
+    sources = side_files.read_sources(files, code.paths, problems)
     report(Stage("Reading counters", 4, _STAGES))
-    counters = read_counters(files, offsets, problems)
-    spm = read_spm(files, problems)
+    counters = side_files.read_counters(files, offsets, problems)
+    spm = side_files.read_spm(files, problems)
     first_simd = dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
-    other = read_other_simd(files, index.other_simd, first_simd, offsets, problems)
-    shader = read_shader_data(files, index.shader_data, offsets, problems)
+    other = side_files.read_other_simd(files, index.other_simd, first_simd, offsets, problems)
+    shader = side_files.read_shader_data(files, index.shader_data, offsets, problems)
     # With all waves we count states better than the writer, whose engines' clocks are not aligned.
-    curves = read_state_curves(files, problems) if np.any(waves.size == 0) else ()
+    curves = side_files.read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
     if not (len(waves) or len(resident) or len(code.table)):

@@ -16,26 +16,10 @@ import numpy as np
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import borders
 from rcv_py.formats.derived.totals import state_curves
-from rcv_py.formats.uiout import clock, occupancy
+from rcv_py.formats.uiout import clock, occupancy, written
 from rcv_py.formats.uiout.folder import CODE, INDEX
 from rcv_py.formats.uiout.kernels import symbol
 from rcv_py.formats.uiout.wave_json import PLAIN_FACTS
-from rcv_py.formats.uiout.written import (
-    CODE_HEADER,
-    OCCUPANCY_FIELDS,
-    SAMPLE_COLUMNS,
-    VERSION,
-    dump,
-    index_table,
-    other_simd_table,
-    part_name,
-    realtime_table,
-    shader_table,
-    source_tree,
-    stretch_of,
-    wave_name,
-    wave_table,
-)
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import Dispatch, HardwareEvents, StateCurve, WaveEvents
 from rcv_py.model.kinds import TokenKind
@@ -55,10 +39,10 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
     Missing waves stay missing: the index lists them, and their files are not written.  Raises OSError if the
     system refuses.
     """
-    version = trace.version if trace.version.startswith("3.") else VERSION
+    version = trace.version if trace.version.startswith("3.") else written.VERSION
 
     def put(name: str, table: object) -> None:
-        dump(folder / name, table)
+        written.dump(folder / name, table)
 
     names = wave_files(trace.waves)
     put(INDEX, {**_index(trace, names), "version": version})
@@ -67,7 +51,7 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
         put(occupancy.FILE, _occupancy(trace))
     if trace.clock.samples:
         samples = {se: np.column_stack([one.shader, one.realtime]) for se, one in trace.clock.samples.items()}
-        put(clock.FILE, realtime_table(samples, trace.clock.frequency))
+        put(clock.FILE, written.realtime_table(samples, trace.clock.frequency))
     for name, table in _side_files(trace):
         put(name, table)
     states = _States(trace.clock.offsets)
@@ -85,7 +69,9 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
 
 def wave_files(index: WaveIndex) -> list[str]:
     """Return a name for the file of each wave: its own if it is a plain one, else the usual one."""
-    usual = [wave_name((one.se, one.simd, one.slot, one.wid)) for one in map(index.id, range(len(index)))]
+    usual = [
+        written.wave_name((one.se, one.simd, one.slot, one.wid)) for one in map(index.id, range(len(index)))
+    ]
     own = [name for name in index.file if _PLAIN.fullmatch(name)]
     is_own = len(own) == len({name.lower() for name in own}) == len(index)
     return own if is_own else usual
@@ -108,14 +94,14 @@ def _index(trace: Trace, names: list[str]) -> dict[str, Any]:
         ((se, simd, slot, wid), name, begin - offsets.get(se, 0), end - offsets.get(se, 0))
         for se, simd, slot, wid, begin, end, name in rows
     )
-    table = index_table(trace.gfxip, listed, trace.counter_names)
+    table = written.index_table(trace.gfxip, listed, trace.counter_names)
     table["wave_filenames"] = table["wave_filenames"] or None
     for key, kind, records in (
         ("other_simd_filenames", "other_simd", _other_simd(trace)),
         ("shaderdata_filenames", "shaderdata", _shader_data(trace)),
     ):
         for number, (se, rows_of) in enumerate(records):
-            entry = [part_name(kind, se, number), *stretch_of(rows_of)]
+            entry = [written.part_name(kind, se, number), *written.stretch_of(rows_of)]
             table.setdefault(key, {}).setdefault(str(se), []).append(entry)
     if trace.has_pc_samples or not trace.has_thread_trace:
         table |= {
@@ -138,13 +124,15 @@ def _code(trace: Trace, version: str) -> dict[str, Any]:
             for column in (code.codeobj, code.address, code.hits, code.latency, code.stall, code.idle)
         ),
     ]
-    header: str | list[str] = CODE_HEADER
+    header: str | list[str] = written.CODE_HEADER
     samples = (code.samples_issued, code.samples_stalled, code.stall_reasons)
     kept = [
-        (name, column) for name, column in zip(SAMPLE_COLUMNS, samples, strict=True) if column is not None
+        (name, column)
+        for name, column in zip(written.SAMPLE_COLUMNS, samples, strict=True)
+        if column is not None
     ]
     if kept:
-        header = [*CODE_HEADER.split(", "), *(name for name, _ in kept)]
+        header = [*written.CODE_HEADER.split(", "), *(name for name, _ in kept)]
         columns += [column.tolist() for _, column in kept]
     table: dict[str, Any] = {
         "code": [list(row) for row in zip(*columns, strict=True)] or None,
@@ -208,10 +196,10 @@ def _occupancy(trace: Trace) -> dict[str, Any]:
         rows[:, 0] -= offsets.get(se, 0)
         found[str(se)] = rows
     names = {str(number): name for number, name in events.names.items()}
-    found |= {"dispatches": {"0": "0 / 0x0"} | names, "version": "3.1.0" if is_long else VERSION}
+    found |= {"dispatches": {"0": "0 / 0x0"} | names, "version": "3.1.0" if is_long else written.VERSION}
     if is_long:
         records = [*_records(trace.events, trace.dispatches, offsets)]
-        found["occupancy_fields"] = OCCUPANCY_FIELDS
+        found["occupancy_fields"] = written.OCCUPANCY_FIELDS
         found["events"] = {
             str(se): [record for at, record in records if at == se]
             for se in sorted({at for at, _ in records})
@@ -267,9 +255,9 @@ def _side_files(trace: Trace) -> Iterator[tuple[str, object]]:
         yield "spm.json", _spm(trace)
     units = [one.cu for one in trace.other_simd if len(one.time)]
     for number, (se, rows) in enumerate(_other_simd(trace)):
-        yield part_name("other_simd", se, number), other_simd_table(rows, units[number])
+        yield written.part_name("other_simd", se, number), written.other_simd_table(rows, units[number])
     for number, (se, rows) in enumerate(_shader_data(trace)):
-        yield part_name("shaderdata", se, number), shader_table(rows)
+        yield written.part_name("shaderdata", se, number), written.shader_table(rows)
 
 
 def _other_simd(trace: Trace) -> list[tuple[int, np.ndarray]]:
@@ -329,7 +317,7 @@ class _Numbers:
             [tokens.start - shift, kind, tokens.stall, tokens.duration, self._number[tokens.line]]
         )
         id = wave.id
-        table = wave_table(
+        table = written.wave_table(
             (id.se, id.simd, id.slot, id.wid),
             (wave.begin - shift, wave.end - shift),
             cu=wave.cu | max(int(self._array[wave.row]), 0) << 7,
@@ -398,5 +386,5 @@ def _write_sources(sources: tuple[SourceFile, ...], folder: Path) -> None:
         copies[source.path] = name = f"source_{number}_{base}"
         text = "".join(f"{line}\n" for line in source.lines)
         (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="")
-    if tree := source_tree(copies):
-        dump(folder / "snapshots.json", tree)
+    if tree := written.source_tree(copies):
+        written.dump(folder / "snapshots.json", tree)
