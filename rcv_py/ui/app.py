@@ -308,9 +308,8 @@ def application() -> QApplication:
     """Return the application, making it with its names and style if there is none."""
     existing = QApplication.instance()
     if not isinstance(existing, QApplication):
-        # Set the style by name: for a style object that Qt returns, Python makes a type with 500 numbers, in
-        # 5 ms.
-        qt = QApplication([*sys.argv[:1], "-style", STYLE])
+        qt = QApplication(sys.argv[:1])
+        qt.setStyle(STYLE)
     elif (qt := existing).property("style") != STYLE:  # a style sheet hides the style; setting it twice
         qt.setStyle(STYLE)  # restyles every widget, and keeps rules of deleted widgets
     qt.setProperty("style", STYLE)

@@ -49,7 +49,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import boxed, column, laid_out_once, row, split
+from rcv_py.ui.core.layout import boxed, column, row, split
 from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet
 from rcv_py.ui.core.plain_text import (
     ElidedLabel,
@@ -511,8 +511,7 @@ class TriagePanel(Panel):
     # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        with laid_out_once(self):
-            self._show_what_is_there()
+        self._show_what_is_there()
         trace, findings = self.session.trace.value, self.findings
         if trace is None or findings is None:
             self.list.show_findings(())

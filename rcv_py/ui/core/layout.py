@@ -5,8 +5,7 @@ An item is a widget or a layout, `(item, stretch)`, or `None` for stretching spa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
@@ -107,28 +106,6 @@ def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> Q
     splitter.setSizes(sizes)
     splitter.setChildrenCollapsible(False)
     return splitter
-
-
-@contextmanager
-def laid_out_once(widget: QWidget) -> Iterator[None]:
-    """Lay out a widget and its ancestors once, when the block ends.
-
-    Otherwise Qt does so whenever a child is shown or removed.
-    """
-    layout = widget.layout()
-    assert layout is not None
-    was_enabled = layout.isEnabled()
-    layout.setEnabled(False)
-    try:
-        yield
-    finally:
-        layout.setEnabled(was_enabled)
-        if widget.isVisible():
-            layout.invalidate()
-        around: QWidget | None = widget
-        while around is not None and around.isVisible() and (its := around.layout()) is not None:
-            its.activate()
-            around = around.parentWidget()
 
 
 def _filled(box: Box, items: tuple[Item, ...], margins: Margins, spacing: int) -> Box:

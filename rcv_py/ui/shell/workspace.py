@@ -19,7 +19,6 @@ from shiboken6 import isValid
 from rcv_py.base.manifest import panel_for
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget
-from rcv_py.ui.core.layout import laid_out_once
 from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.visibility import WAKE_MS
@@ -196,9 +195,8 @@ class Workspace(QMainWindow):
     def _place(self) -> None:
         """Put every dock at its place; docks shown only on request stay closed."""
         groups = {place: group for place in PLACES if (group := self.group(place.area))}
-        with laid_out_once(self):
-            self._put_docks(groups)
-            self._show_at_start()
+        self._put_docks(groups)
+        self._show_at_start()
         for group in groups.values():  # last: a dock cannot be brought to the front before it is a tab
             group[0].raise_()
 
