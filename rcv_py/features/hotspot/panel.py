@@ -129,23 +129,21 @@ class HotspotPanel(Panel):
         wave = self.session.selection.value.wave
         return wave.se if self.scope.value == "engine" and wave is not None else None
 
-    def _compute(self) -> None:
+    def _compute(self) -> bool:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None or not len(trace.code):
-            return
-        batches, window, se = store.batches, self.session.clock_range.value, self._engine()
+            return False
+        window, se = self.session.clock_range.value, self._engine()
         self._counted_of = se
         self._say()
         rows = rows_in(trace, window, se)
         by_row = KINDS if window is None else hotspot_bins(None, window)
         ask = self.incremental("hotspot", by_row, (window, se), rows)
-
-        def job() -> HotspotBins:
-            if not batches:
-                return static_bins(trace.code, len(trace.code))
-            return ask(rows)
-
-        self._request.run(job, self._take, rests=bool(batches))
+        if not store.batches:
+            self.run_job(lambda: static_bins(trace.code, len(trace.code)), self._take)
+            return False
+        self._request.run(lambda: ask(rows), self._take)
+        return True
 
     def _say(self) -> None:
         store = self.session.store

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, Unpack, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
@@ -23,7 +23,7 @@ from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import allow
-from rcv_py.ui.core.scheduler import Priority, Request
+from rcv_py.ui.core.scheduler import Request, RequestOptions
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.visibility import Visibility
 
@@ -197,22 +197,11 @@ class Panel(QWidget):
         self.ui.results.want(name, self.visibility)
 
     def request(
-        self,
-        call: Callable[[], object],
-        every_ms: int = 0,
-        *,
-        priority: Priority = Priority.SHOWN,
-        always_rests: bool = False,
+        self, call: Callable[[], object], every_ms: int = 0, **options: Unpack[RequestOptions]
     ) -> Request:
         """Return a new request, which waits while the panel is hidden; updates are `every_ms` apart."""
-        return self.ui.scheduler.request(
-            self,
-            call,
-            every_ms,
-            visibility=self.visibility,
-            priority=priority,
-            always_rests=always_rests,
-        )
+        options = {"visibility": self.visibility, **options}
+        return self.ui.scheduler.request(self, call, every_ms, **options)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Soon run the requests that waited while the panel was hidden."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
-from itertools import count
-from typing import Protocol, TypeVar
+from typing import Protocol, TypedDict, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
@@ -24,7 +23,6 @@ REST = 4  # while waves stream in, a job of n ms is not started again for n * RE
 MORE = 2  # growth of the number of waves that makes another pass over all of them worth its cost
 
 Result = TypeVar("Result")
-_numbers = count()
 
 
 class Priority(Enum):
@@ -60,6 +58,14 @@ class Waking(Protocol):
         """Call `woken` of a request once when it is visible."""
 
 
+class RequestOptions(TypedDict, total=False):
+    """What is special about a request."""
+
+    visibility: Waking  # it waits while this is asleep
+    priority: Priority  # by default `SHOWN`
+    always_rests: bool  # updates are some time apart whether or not waves stream in
+
+
 class Request(QObject):
     """One kind of work of an owner: of many calls the newest counts, and of many answers.
 
@@ -72,23 +78,19 @@ class Request(QObject):
         scheduler: Scheduler,
         owner: QObject,
         call: Callable[[], object],
-        *,
         every_ms: int,
-        visibility: Waking | None,
-        priority: Priority,
-        always_rests: bool,
+        **options: Unpack[RequestOptions],
     ) -> None:
         super().__init__(owner)
         self.state = State.IDLE
-        self.owner = owner
-        self.is_background = priority is Priority.BACKGROUND
-        self._scheduler, self._session = scheduler, scheduler.session
+        self.is_background = options.get("priority") is Priority.BACKGROUND
+        self.waves = 0  # at the last doubling
+        self._scheduler, self._session, self._owner = scheduler, scheduler.session, owner
         self._call = self._due = call  # `_due`: the call, or a job that waits until the panel is visible
         self._every_ms = self._pause_ms = every_ms
-        self._visibility = visibility
-        self._always_rests = always_rests  # not only while waves stream in
-        self._topic = f"request {next(_numbers)}"
-        self.waves = 0  # at the last doubling
+        self._visibility = options.get("visibility")
+        self._always_rests = options.get("always_rests", False)
+        self._topic = f"request {id(self)}"
         self._is_wanted: Callable[[], bool] = lambda: True  # on doublings
         self._since = QElapsedTimer()  # since the last call
         self._timer = QTimer(self, singleShot=True)
@@ -115,27 +117,23 @@ class Request(QObject):
         """Work at once, or once the panel is visible."""
         self._make(self._call)
 
-    def run(self, job: Callable[[], Result], done: Callable[[Result], None], *, rests: bool = True) -> None:
+    def run(self, job: Callable[[], Result], done: Callable[[Result], None]) -> None:
         """Run a job in a thread and pass its answer to `done`; at once, or once the panel is visible.
 
-        No answer comes if a newer job of this request ran, or another capture is open.  `rests`: whether the
-        next update waits for the interval.
+        No answer comes if a newer job of this request ran, or another capture is open.
         """
         if self._is_hidden:
-            self._scheduler.tasks.cancel(self.owner, self._topic)
-            self._hide(partial(self.run, job, done, rests=rests))
+            self._scheduler.tasks.cancel(self._owner, self._topic)
+            self._hide(partial(self.run, job, done))
             return
         self._timer.stop()
         self.state, self._due = State.RUNNING, self._call
-        if rests:
-            self._since.start()
-        else:
-            self._since.invalidate()
-        self._scheduler.tasks.run(self.owner, job, done, self._topic, ended=self._ended)
+        self._since.start()
+        self._scheduler.tasks.run(self._owner, job, done, self._topic, ended=self._ended)
 
     def cancel(self) -> None:
         """Drop everything that was requested."""
-        self._scheduler.tasks.cancel(self.owner, self._topic)
+        self._scheduler.tasks.cancel(self._owner, self._topic)
         self._timer.stop()
         self.state = State.IDLE
         self._pause_ms, self.waves = self._every_ms, 0
@@ -147,6 +145,13 @@ class Request(QObject):
         if self.state is State.HIDDEN:
             return self._visibility is not None and self._visibility.is_waking
         return self.state not in (State.IDLE, State.RUNNING)
+
+    def is_of(self, owner: QObject) -> bool:
+        """Return whether it is a request of an owner or of a part of it."""
+        part: QObject | None = self
+        while part is not None and part is not owner:
+            part = part.parent()
+        return part is owner
 
     # -- following waves ----------------------------------------------------------------------------
 
@@ -202,10 +207,11 @@ class Request(QObject):
     def _queue(self) -> None:
         """Take a place among the calls of the next frames."""
         if self.is_background and not self._scheduler.is_idle:
+            self.state = State.RESTING
             self._timer.start(self._every_ms)
-            return
-        self.state = State.QUEUED
-        FrameBudget.here().call(self._make_due)
+        else:
+            self.state = State.QUEUED
+            FrameBudget.here().call(self._make_due)
 
     def _make_due(self) -> None:
         if isValid(self) and self.state is State.QUEUED:
@@ -216,7 +222,7 @@ class Request(QObject):
         if self._is_hidden:
             self._hide(call)
             return
-        is_running = self._scheduler.tasks.is_running(self.owner, self._topic)
+        is_running = self._scheduler.tasks.is_running(self._owner, self._topic)
         self.state = State.RUNNING if is_running else State.IDLE
         if call() is not False and self.state is not State.RUNNING:
             self._since.start()
@@ -228,8 +234,7 @@ class Request(QObject):
 
     def _ended(self) -> None:
         """Take note that the newest job has ended."""
-        if self._since.isValid():
-            self._pause_ms = max(self._every_ms, REST * self._since.elapsed())
+        self._pause_ms = max(self._every_ms, REST * self._since.elapsed())
         if self.state is State.RUNNING:
             self.state = State.IDLE
         elif self.state is State.RUNNING_AGAIN:
@@ -260,35 +265,16 @@ class Scheduler(QObject):
         session.busy.watch(self._hurry)
 
     def request(
-        self,
-        owner: QObject,
-        call: Callable[[], object],
-        every_ms: int = 0,
-        *,
-        visibility: Waking | None = None,
-        priority: Priority = Priority.SHOWN,
-        always_rests: bool = False,
+        self, owner: QObject, call: Callable[[], object], every_ms: int = 0, **options: Unpack[RequestOptions]
     ) -> Request:
-        """Return a new request; with a `visibility` it waits while that is asleep.
-
-        Updates are `every_ms` apart while waves stream in, or always.
-        """
-        request = Request(
-            self,
-            owner,
-            call,
-            every_ms=every_ms,
-            visibility=visibility,
-            priority=priority,
-            always_rests=always_rests,
-        )
+        """Return a new request, whose updates are `every_ms` apart while waves stream in."""
+        request = Request(self, owner, call, every_ms, **options)
         self._requests[request] = None
         return request
 
     def is_pending(self, owner: QObject) -> bool:
-        """Return whether an owner, or a widget in it, is about to be called."""
-        inside = owner.findChildren(Request)
-        return any(request.is_pending for request in inside if not request.is_background)
+        """Return whether an owner, or a part of it, is about to be called."""
+        return any(one.is_pending and one.is_of(owner) for one in self._living if not one.is_background)
 
     @property
     def is_idle(self) -> bool:

@@ -103,6 +103,8 @@ class LazyJob:
 
     place: str  # below `rcv_py.analysis`
     then: Callable[[Any], Job] = field(default=lambda found: found)
+    of_rows: bool = False  # an explanation, of the chosen waves; other analyses count all waves
+    by_name: bool = False  # takes the name of the choice, and reads waves in processes
 
     @property
     def module(self) -> str:
@@ -131,36 +133,30 @@ def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction
 _OURS, _REFERENCE = itemgetter(ReferenceRule.OURS), itemgetter(ReferenceRule.REFERENCE)
 
 JOBS: dict[str, Job | LazyJob] = {
-    "access": LazyJob("latency.access_holds:HOLDS"),
-    "attribution": LazyJob("attribution.attribute:ATTRIBUTION"),
+    "access": LazyJob("latency.access_holds:HOLDS", of_rows=True),
+    "attribution": LazyJob("attribution.attribute:ATTRIBUTION", of_rows=True),
     "branches": LazyJob("program.branches:BRANCHES"),
-    "bubbles": LazyJob("latency.bubbles:BUBBLES", _OURS),
-    "fetch": LazyJob("latency.code_fetches:FETCHES"),
+    "bubbles": LazyJob("latency.bubbles:BUBBLES", _OURS, of_rows=True),
+    "fetch": LazyJob("latency.code_fetches:FETCHES", of_rows=True),
     "health": LazyJob("health.capture_health", lambda room: DerivedJob(room.health_notes, room.OF_WAVES)),
     "hidden": LazyJob("latency.hidden_latency:HIDDEN", _OURS),
-    "hidden_chosen": LazyJob("latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS)),
+    "hidden_chosen": LazyJob(
+        "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS), of_rows=True
+    ),
     "kinds": LazyJob("cost.hotspot:KINDS"),
     "hidden_chosen_reference": LazyJob(
-        "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.REFERENCE)
+        "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.REFERENCE), of_rows=True
     ),
     "hidden_reference": LazyJob("latency.hidden_latency:HIDDEN", _REFERENCE),
-    "loops": LazyJob("iterations.loop_summary:LOOPS"),
+    "loops": LazyJob("iterations.loop_summary:LOOPS", of_rows=True),
     "match": LazyJob("program.code_match:MATCH"),
     "memory": LazyJob("latency.memory_latency:MEMORY", _OURS),
     "memory_reference": LazyJob("latency.memory_latency:MEMORY", _REFERENCE),
     "markers": LazyJob("events.marker_spans:MARKERS", _OURS),
     "populations": LazyJob("waves.populations:POPULATIONS"),
-    "segments": LazyJob("iterations.segments:SEGMENTS"),
-    "waits": LazyJob("waits.wait_latency:WAITS"),
+    "segments": LazyJob("iterations.segments:SEGMENTS", of_rows=True),
+    "waits": LazyJob("waits.wait_latency:WAITS", of_rows=True),
 }
-# Explanations follow the choice of waves; other analyses count all waves.
-OF_ROWS = frozenset(
-    (
-        *("access", "attribution", "bubbles", "fetch", "hidden_chosen", "hidden_chosen_reference"),
-        *("loops", "segments", "waits"),
-    )
-)
-BY_NAME = frozenset(("findings",))  # takes the name of the choice, and reads waves in processes
 
 
 @runtime_checkable
@@ -187,7 +183,7 @@ class SharedResults(QObject):
         self.populations = PopulationCache()
         self.scheduler = scheduler
         self.findings = FindingsInView()
-        found = LazyJob("findings.detect:findings_from", lambda _: self.findings.find)
+        found = LazyJob("findings.detect:findings_from", lambda _: self.findings.find, by_name=True)
         own: dict[str, Job | LazyJob] = {"findings": found, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, job) for name, job in own.items()}
         self._recordings: Recordings | None = None
@@ -280,6 +276,8 @@ class _Result(QObject):
         self._all, self._scheduler = parent, parent.scheduler
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._job = name, session, job
+        self._of_rows = isinstance(job, LazyJob) and job.of_rows
+        self._by_name = isinstance(job, LazyJob) and job.by_name
         self._is_wanted = False  # whether or not its panels are visible
         self.wanted_by: tuple[Visibility, ...] = ()
         self._flag = AnswerFlag()
@@ -290,7 +288,7 @@ class _Result(QObject):
         session.trace.watch(self._forget)
         session.loaded.watch(self._update)
         session.busy.watch(self._update_at_the_end)
-        if name in OF_ROWS or name in BY_NAME:
+        if self._of_rows or self._by_name:
             session.waves.watch(self._update)
 
     def want(self, visibility: Visibility | None = None) -> None:
@@ -338,7 +336,7 @@ class _Result(QObject):
         if self._of is None or self._of[1] != name:
             return False
         is_same = self._of[0] is store.batches and (is_streaming or not self._of[2])
-        is_cheap = _is_alone(self._job) or self._name in BY_NAME
+        is_cheap = _is_alone(self._job) or self._by_name
         return is_same or (is_streaming and not is_cheap and store.read < MORE * self._waves)
 
     def _compute(self) -> bool:
@@ -350,7 +348,7 @@ class _Result(QObject):
         if isinstance(self._job, LazyJob):
             self._scheduler.importer.when_imported((self._job.module,), self._import)
             return False
-        if self._name in BY_NAME and is_streaming and not is_small(trace):
+        if self._by_name and is_streaming and not is_small(trace):
             # It reads waves itself, in parallel with the loader.
             self._all.findings.expect(trace, store.whole)
             return False
@@ -397,7 +395,7 @@ class _Result(QObject):
             unread = frozenset(read.store.missing)
             ask = (lambda one: self._incremental(read, one)(None)) if read.here or read.absent else None
             return job.make(trace, ask, unread)
-        rows = ways(name).rows if self._name in OF_ROWS else None
+        rows = ways(name).rows if self._of_rows else None
         if isinstance(job, Reduction) and not job.is_together:
             return self._incremental(read, job)(rows)
         if isinstance(job, SnapshotJob):
@@ -409,7 +407,7 @@ class _Result(QObject):
     def _call(self, job: Callable[..., Any], read: Snapshot, name: str, rows: Collection[int] | None) -> Any:
         """Call a function with a trace and batches."""
         trace, rest = read.store.trace, {}
-        if self._name in BY_NAME:
+        if self._by_name:
             files = self._session.run_files
             rest = ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})
         return job(trace, read.batches, **rest) if rows is None else job(trace, read.batches, rows)
@@ -421,4 +419,4 @@ class _Result(QObject):
         if reduction is POPULATIONS:
             populations = self._all.populations.populations(read)
             return lambda rows: populations()
-        return read.incremental(self._name if self._name in OF_ROWS else reduction, reduction, watcher=self)
+        return read.incremental(self._name if self._of_rows else reduction, reduction, watcher=self)

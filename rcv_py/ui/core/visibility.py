@@ -10,8 +10,6 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from rcv_py.ui.core.frame_budget import FrameBudget
-
 if TYPE_CHECKING:
     from rcv_py.ui.core.scheduler import Request
 
@@ -27,13 +25,13 @@ class Visibility(QObject):
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
         self._widget = widget
-        self._may_sleep = self._is_seen = self._is_waking = False
+        self._may_sleep = self._is_seen = False
         self._is_in_front = True
         self._held = 0
         self._parts: list[Visibility] = []
         self._waiting: dict[Request, None] = {}  # in the order of requests
         self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
-        self._wake_timer.timeout.connect(self._wake_in_turn)
+        self._wake_timer.timeout.connect(self.wake)
 
     @property
     def is_asleep(self) -> bool:
@@ -47,7 +45,7 @@ class Visibility(QObject):
     @property
     def is_waking(self) -> bool:
         """Whether the widget will be awake in a moment."""
-        return self._wake_timer.isActive() or self._is_waking
+        return self._wake_timer.isActive()
 
     def lead(self, part: Visibility) -> None:
         """Make a part of the widget sleep and wake with it; a hidden part sleeps anyway."""
@@ -97,27 +95,18 @@ class Visibility(QObject):
     def look(self) -> None:
         """Sleep at once if the widget is hidden; wake in a moment if it is shown."""
         if not (self._widget.isVisible() and self._is_in_front):
-            self._is_seen = self._is_waking = False
+            self._is_seen = False
             self._wake_timer.stop()
-        elif not (self._is_seen or self._is_waking or self._wake_timer.isActive()):
+        elif not (self._is_seen or self._wake_timer.isActive()):
             self._wake_timer.start()
 
     def wake(self) -> None:
         """Run what waits: the widget is visible."""
         self._wake_timer.stop()
-        self._is_waking = False
         self._is_seen = True
         self._wake_requests()
         for part in self._shown_parts():
             part.wake()
-
-    def _wake_in_turn(self) -> None:
-        self._is_waking = True
-        FrameBudget.here().call(self._wake_if_due)
-
-    def _wake_if_due(self) -> None:
-        if isValid(self) and self._is_waking:
-            self.wake()
 
     def _wake_requests(self) -> None:
         waiting, self._waiting = self._waiting, {}

@@ -720,7 +720,11 @@ class Workspace(QMainWindow):
     def _uncover(self) -> None:
         """Paint from now on, if the panels have their first rows."""
         seen = [dock.made for dock in self.docks.values() if dock.is_seen and dock.made is not None]
-        is_ready = not any(panel.visibility.is_asleep or self._ui.tasks.is_busy(panel) for panel in seen)
+        tasks, scheduler = self._ui.tasks, self._ui.scheduler
+        is_ready = not any(
+            panel.visibility.is_asleep or tasks.is_busy(panel) or scheduler.is_pending(panel)
+            for panel in seen
+        )
         if is_ready or self._hidden_for.elapsed() > HIDDEN_MS:
             self._hold_timer.stop()
             if self._cover is not None:
