@@ -81,6 +81,7 @@ _LETTERS = re.compile(r"[A-Za-z]{2}")
 _WORDS = re.compile(r"[a-z]{2,} |[A-Z][a-z]+|(?<![\w./:$@%#-])[a-z]{3,}(?![\w./:=@-])")
 _MENU = re.compile(r"[A-Z][a-z]+(?:/[A-Z][a-z]+(?: [a-z]+)*)+")  # a menu within another
 _LABEL = re.compile(r"[A-Z][a-z]+[ …]?")
+_KEYS = re.compile(r"(?:(?:Ctrl|Alt|Shift)\+)+(?!Drag|Wheel)\S+")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 MAY_SAY = (*DOCUMENTED, ast.Constant, ast.JoinedStr, ast.Call)
 
@@ -101,8 +102,8 @@ def template(node: ast.AST) -> str | None:
 
 
 def is_for_people(text: str) -> bool:
-    """Whether a text reads as words, not as a key or a name."""
-    if not _LETTERS.search(PLACE.sub("", text)):
+    """Whether a text reads as words, not as a shortcut or a name."""
+    if not _LETTERS.search(PLACE.sub("", text)) or _KEYS.fullmatch(text):
         return False
     is_sentence = " " in text.strip() and _WORDS.search(text) is not None
     return is_sentence or _LABEL.match(text) is not None

@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import of_analysis, record_field, rows_field, unknown
+from rcv_py.results.field import ShownIn, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Spec
@@ -86,14 +86,19 @@ EACH = Spec.of(
 )
 _CYCLES = kinds.CYCLES("cycles", "Stall and gaps")
 
-_TOTALS = unknown(
-    replace(common.STALL, key="total_stall"),
-    replace(common.IDLE, key="total_idle"),
-    kinds.SHARE(
-        "explained_share_of_stall", "Part of the stall with a cause; null without stall", key="explained"
-    ),
-    kinds.SHARE(
-        "explained_share_of_idle", "Part of the gaps with a cause; null without gaps", key="explained_idle"
+_TOTALS = only(
+    ShownIn.DATA,
+    *unknown(
+        replace(common.STALL, key="total_stall"),
+        replace(common.IDLE, key="total_idle"),
+        kinds.SHARE(
+            "explained_share_of_stall", "Part of the stall with a cause; null without stall", key="explained"
+        ),
+        kinds.SHARE(
+            "explained_share_of_idle",
+            "Part of the gaps with a cause; null without gaps",
+            key="explained_idle",
+        ),
     ),
 )
 FACTS = (
