@@ -154,13 +154,13 @@ def test_issue_and_work_stand_beside_each_other_in_the_summary(
 def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
     table = unit_table(trace)
     assert table is not None
-    assert int(table.column("cycles").sum()) == resident.sum()
+    assert int(table.columns["cycles"].sum()) == resident.sum()
     units = Counter((se, cu) for se, cu in truth.residencies[:, :2].tolist())
-    found = zip(*(table.column(name).tolist() for name in ("se", "cu", "waves")), strict=True)
+    found = zip(*(table.columns[name].tolist() for name in ("se", "cu", "waves")), strict=True)
     assert {(se, cu): waves for se, cu, waves in found} == units
-    assert float(table.column("mean").sum()) == pytest.approx(resident.mean(), abs=0.0001)
-    assert (table.column("peak") <= table.column("waves")).all()
-    assert int(table.column("traced").sum()) == len(truth.waves)
+    assert float(table.columns["mean"].sum()) == pytest.approx(resident.mean(), abs=0.0001)
+    assert (table.columns["peak"] <= table.columns["waves"]).all()
+    assert int(table.columns["traced"].sum()) == len(truth.waves)
 
 
 def test_each_simd_counts_its_own_waves_once() -> None:

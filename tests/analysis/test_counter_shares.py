@@ -109,11 +109,11 @@ def test_counters_join_the_table_of_units() -> None:
     trace = counted((100, 1, (10, 5, 0, 8)), (100, 2, (10, 1, 0, 0)))
     table = unit_table(trace, counter_shares(trace))
     assert table is not None
-    assert table.column("cu").tolist() == [1, 2]
-    assert np.array_equal(table.column("waves"), [1, np.nan], equal_nan=True)
-    assert table.column("share_VALU").tolist() == [50.0, 10.0]
-    assert table.column("share_MFMA").tolist() == [20.0, 0.0]
-    assert table.column("sum_ACTIVE_INST_VALU").tolist() == [5.0, 1.0]
+    assert table.columns["cu"].tolist() == [1, 2]
+    assert np.array_equal(table.columns["waves"], [1, np.nan], equal_nan=True)
+    assert table.columns["share_VALU"].tolist() == [50.0, 10.0]
+    assert table.columns["share_MFMA"].tolist() == [20.0, 0.0]
+    assert table.columns["sum_ACTIVE_INST_VALU"].tolist() == [5.0, 1.0]
 
 
 def test_without_counters_there_is_no_summary() -> None:

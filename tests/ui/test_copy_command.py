@@ -368,7 +368,7 @@ def test_the_summary(shown: Any) -> None:
     assert [one["value"] for one in document["facts"]] == [one.value for one in panel.summary.facts]
     assert document["activity"]["stall"] == panel.summary.activity.stall
     units = panel.summary.units
-    assert [row["cu"] for row in document["units"]] == units.column("cu").tolist()
+    assert [row["cu"] for row in document["units"]] == units.columns["cu"].tolist()
 
 
 def test_triage(shown: Any) -> None:

@@ -25,6 +25,7 @@ from rcv_py.features.summary.result import (
     simd_title,
     summary_document,
     summary_table,
+    unit_text,
 )
 from rcv_py.features.waves.units_result import UNITS_SCHEMA, units
 
@@ -71,9 +72,9 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         yield Facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
     if found.units is not None:
         columns = found.units.columns
-        values = zip(*(map(_cell, column.values) for column in columns), strict=True)
+        values = zip(*(map(_cell, column) for column in columns.values()), strict=True)
         yield "\nCompute units"
-        yield TextGrid([TextColumn(column.title, True) for column in columns], list(values))
+        yield TextGrid([TextColumn(unit_text(name)[0], True) for name in columns], list(values))
 
 
 def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:

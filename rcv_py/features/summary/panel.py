@@ -205,7 +205,7 @@ class SummaryPanel(Panel):
         if trace is None or summary is None or summary.units is None:
             return
         index = trace.waves
-        here = (index.se == summary.units.column("se")[row]) & (index.cu == summary.units.column("cu")[row])
+        here = (index.se == summary.units.columns["se"][row]) & (index.cu == summary.units.columns["cu"][row])
         if here.any():
             self.session.select_wave(index.id(int(here.argmax())))
 

@@ -15,12 +15,12 @@ from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.counters.pmc.decision import decision
 from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
-from rcv_py.analysis.device.unit_table import UnitColumn, UnitTable
+from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import percent, plural, short_kernel
 from rcv_py.features.registers.result import file_table
-from rcv_py.features.summary.result import pipe_rows
+from rcv_py.features.summary.result import pipe_rows, unit_text
 from rcv_py.features.summary.widgets import Color, Meter, Share
 from rcv_py.formats.pmc_files import beside
 from rcv_py.formats.uiout.run_files import facts_about
@@ -147,22 +147,22 @@ def unit_columns(table: UnitTable | None) -> tuple[Column, ...]:
     """Return the columns of the table of compute units."""
     return tuple(
         Column(
-            id=column.id,
-            title=column.title,
-            values=column.values,
-            text=_text_of(column),
+            id=name,
+            title=(title := unit_text(name)[0]),
+            values=values,
+            text=_text_of(name, values),
             is_number=True,
-            width=max(40, 7 * len(column.title) + 22),
-            tip=column.meaning,
+            width=max(40, 7 * len(title) + 22),
+            tip=unit_text(name)[1],
         )
-        for column in (() if table is None else table.columns)
+        for name, values in ({} if table is None else table.columns).items()
     )
 
 
-def _text_of(column: UnitColumn) -> Callable[[Any], str]:
-    if column.values.dtype.kind != "f":
+def _text_of(name: str, values: np.ndarray) -> Callable[[Any], str]:
+    if values.dtype.kind != "f":
         return grouped
-    digits = 0 if (np.nan_to_num(column.values) % 1 == 0).all() and not column.is_percent else 1
+    digits = 0 if (np.nan_to_num(values) % 1 == 0).all() and not name.startswith("share_") else 1
     return lambda value: "" if np.isnan(value) else f"{value:,.{digits}f}"
 
 

@@ -67,6 +67,29 @@ _UNIT = (
     _of_unit("start", "First start, in cycles after the first start on any compute unit"),
     _of_unit("end", "Last end, in cycles after the first start on any compute unit"),
 )
+_AFTER = "Cycles after the first start on any unit."
+_UNIT_TEXT = {  # title, and meaning in the window
+    "se": ("SE", "Shader engine."),
+    "sa": ("SA", "Shader array."),
+    "cu": ("CU", "Compute unit."),
+    "waves": ("waves", "Waves that lived on the unit while the trace ran."),
+    "traced": ("traced", "Of them, waves whose instructions were recorded."),
+    "mean": ("mean waves", "Resident waves weighted by time, over the duration of all."),
+    "peak": ("peak", "Most waves resident on the unit at a time."),
+    "cycles": ("wave-cycles", "Sum of the lives of the unit's waves."),
+    "begin": ("first start", _AFTER),
+    "end": ("last end", _AFTER),
+}
+
+
+def unit_text(name: str) -> tuple[str, str]:
+    """Return the title and the meaning of a column of the table of compute units."""
+    kind, _, of = name.partition("_")
+    if kind == "share":
+        return f"{of} %", f"Busy share of {of}, of the unit's busy time."
+    return (of, f"Sum of {of} over all samples.") if kind == "sum" else _UNIT_TEXT[name]
+
+
 DOCUMENT = (
     CAPTURE,
     rows_field(
@@ -150,7 +173,7 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
         document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
         document["units"] = [
-            {column.id: plain_number(column.values[row]) for column in found.units.columns}
+            {name: plain_number(values[row]) for name, values in found.units.columns.items()}
             for row in range(len(found.units))
         ]
     return document
@@ -174,9 +197,9 @@ def _numbers(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
 def _unit_rows(units: UnitTable) -> Iterator[tuple[Any, ...]]:
     for row in range(len(units)):
         name = _unit(units, row)
-        for column in units.columns:
-            if column.id not in _PLACES:
-                yield name, column.title, plain_number(column.values[row]), ""
+        for column, values in units.columns.items():
+            if column not in _PLACES:
+                yield name, unit_text(column)[0], plain_number(values[row]), ""
 
 
 def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:
@@ -213,7 +236,7 @@ def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]
 
 
 def _unit(units: UnitTable, row: int) -> str:
-    place = {one.id: int(one.values[row]) for one in units.columns if one.id in _PLACES}
+    place = {name: int(values[row]) for name, values in units.columns.items() if name in _PLACES}
     array = f" SA{place['sa']}" if "sa" in place else ""
     return f"SE{place['se']}{array} CU{place['cu']}"
 

@@ -136,9 +136,9 @@ def test_the_table_sorts_and_copies(sample: SummaryPanel) -> None:
 
 def test_a_unit_leads_to_its_first_wave(sample: SummaryPanel, ui: UiContext) -> None:
     units = sample.summary.units
-    row = int(units.column("traced").nonzero()[0][-1])
+    row = int(units.columns["traced"].nonzero()[0][-1])
     sample.units.opened.emit(row)
-    assert ui.session.selection.value.wave.se == units.column("se")[row]
+    assert ui.session.selection.value.wave.se == units.columns["se"][row]
 
 
 def test_a_card_can_be_reached_and_copied(sample: SummaryPanel) -> None:

@@ -90,8 +90,8 @@ def test_units_add_up_to_the_curve(trace: Trace, beyond: Any) -> None:
     table = unit_table(trace)
     assert table is not None
     curve = steps(trace.occupancy)[-1]
-    assert int(table.column("cycles").sum()) == curve.area
-    assert int(table.column("waves").sum()) == beyond["waves_total"]
-    assert float(table.column("mean").sum()) == pytest.approx(beyond["avg_waves"], abs=0.005)
-    assert (table.column("peak") <= table.column("waves")).all()
-    assert int(table.column("traced").sum()) == len(trace.waves)
+    assert int(table.columns["cycles"].sum()) == curve.area
+    assert int(table.columns["waves"].sum()) == beyond["waves_total"]
+    assert float(table.columns["mean"].sum()) == pytest.approx(beyond["avg_waves"], abs=0.005)
+    assert (table.columns["peak"] <= table.columns["waves"]).all()
+    assert int(table.columns["traced"].sum()) == len(trace.waves)
