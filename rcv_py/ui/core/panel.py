@@ -206,12 +206,12 @@ class Panel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Soon run the requests that waited while the panel was hidden."""
         super().showEvent(event)
-        self.visibility.look()
+        self.visibility.update()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """From now on let requests wait."""
         super().hideEvent(event)
-        self.visibility.look()
+        self.visibility.update()
 
     def reason(self, otherwise: str, *more: Affects) -> str:
         """Return why the panel is empty: what the problems say about the data it needs, else the sentence.

@@ -19,7 +19,7 @@ WAKE_MS = 10  # Qt shows every tab for a moment while it lays them out
 class Visibility(QObject):
     """Reports whether a widget is worth computing for, and runs waiting requests when it becomes so.
 
-    The widget's owner calls `look` when the widget is shown or hidden.
+    The widget's owner calls `update` when the widget is shown or hidden.
     """
 
     def __init__(self, widget: QWidget) -> None:
@@ -58,12 +58,12 @@ class Visibility(QObject):
     def allow_sleep(self) -> None:
         """Let the widget sleep from now on: it is part of a window that hides it at times."""
         self._may_sleep = True
-        self.look()
+        self.update()
 
     def set_in_front(self, is_in_front: bool) -> None:
         """Record, for the dock, whether it is in front of the other tabs if it is shown at all."""
         self._is_in_front = is_in_front
-        self.look()
+        self.update()
         for part in self._parts:
             part.set_in_front(is_in_front)
 
@@ -92,7 +92,7 @@ class Visibility(QObject):
         finally:
             self._held -= 1
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Sleep at once if the widget is hidden; wake in a moment if it is shown."""
         if not (self._widget.isVisible() and self._is_in_front):
             self._is_seen = False

@@ -199,7 +199,7 @@ class Dock(QDockWidget):
         super().closeEvent(event)
         self.closed.emit(self.info.id)
 
-    def look(self) -> None:
+    def update_front(self) -> None:
         """Update whether the panel is in front of the other tabs."""
         at = self.geometry()  # Qt moves a hidden tab's dock out of the window
         self._seen(at.right() >= 0 and at.bottom() >= 0)

@@ -800,7 +800,7 @@ class Workspace(QMainWindow):
         if not isValid(self) or self._tidy_timer.isActive():  # not all docks are in their final places
             return
         for dock in self.docks.values():
-            dock.look()
+            dock.update_front()
         seen = [dock for dock in self.docks.values() if dock.is_seen]
         new = next((dock for dock in seen if dock.made is None), None)
         if new is not None and self._has_woken:
@@ -824,7 +824,7 @@ class Workspace(QMainWindow):
             owed, self._owed = self._owed, None
             owed()
         for dock in self.docks.values():
-            dock.look()
+            dock.update_front()
             dock.update_title(bool(self.tabifiedDockWidgets(dock)))
         for bar in self._tab_bars():
             bar.setDrawBase(False)

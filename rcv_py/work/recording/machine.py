@@ -33,8 +33,8 @@ _FOLDER = re.compile(r"/[A-Za-z0-9._/-]{1,200}")  # the output of `mktemp -d`
 class Machine(Protocol):
     """A machine that can run rocprofv3."""
 
-    def run(self, words: Sequence[str], tell: OnLine) -> int:
-        """Run a program, call `tell` with each line that it prints, and return its exit code."""
+    def run(self, words: Sequence[str], on_line: OnLine) -> int:
+        """Run a program, call `on_line` with each line that it prints, and return its exit code."""
 
     def folder(self, target: Path) -> str:
         """Make an empty folder for the capture that `target` is to hold; return its path on that machine."""
@@ -50,9 +50,9 @@ class Machine(Protocol):
 class ThisMachine:
     """This machine: captures are written directly into the target folder."""
 
-    def run(self, words: Sequence[str], tell: OnLine) -> int:
+    def run(self, words: Sequence[str], on_line: OnLine) -> int:
         """Run a program in the current folder."""
-        return run_program(words, tell)
+        return run_program(words, on_line)
 
     def folder(self, target: Path) -> str:
         """Make the target itself."""
@@ -82,9 +82,9 @@ class There:
             raise UsageError(f"{text} is no name of a machine.", hint="Write HOST or HOST:FOLDER.")
         return cls(host, work)
 
-    def run(self, words: Sequence[str], tell: OnLine) -> int:
+    def run(self, words: Sequence[str], on_line: OnLine) -> int:
         """Run a program there."""
-        return self._ssh(f"{self._enter}exec {shlex.join(words)}", tell, *WITH_TERMINAL)
+        return self._ssh(f"{self._enter}exec {shlex.join(words)}", on_line, *WITH_TERMINAL)
 
     def folder(self, target: Path) -> str:
         """Make a new temporary folder there, and the parent of `target` here; check that ssh works."""
@@ -125,8 +125,8 @@ class There:
         """The prefix of each command there."""
         return f"cd {shlex.quote(self.work)} && " if self.work else ""
 
-    def _ssh(self, command: str, tell: OnLine, *options: str) -> int:
-        return run_program(self._words(command, *options), tell)
+    def _ssh(self, command: str, on_line: OnLine, *options: str) -> int:
+        return run_program(self._words(command, *options), on_line)
 
     def _words(self, command: str, *options: str) -> list[str]:
         return ["ssh", *NO_QUESTION, *options, "--", self.host, command]
@@ -142,8 +142,8 @@ def _made(folder: Path) -> None:
         ) from error
 
 
-def run_program(words: Sequence[str], tell: OnLine) -> int:
-    """Run a program here, call `tell` with each line of output, and return its exit code.
+def run_program(words: Sequence[str], on_line: OnLine) -> int:
+    """Run a program here, call `on_line` with each line of output, and return its exit code.
 
     It inherits our standard input, unless that is a terminal.  If this process is ended, so are the program
     and its children.  Raise UsageError if it cannot be started.
@@ -151,7 +151,7 @@ def run_program(words: Sequence[str], tell: OnLine) -> int:
     with _started(words) as process:
         assert process.stdout is not None
         while line := process.stdout.readline(LINE):
-            tell(line.decode("utf-8", "replace").rstrip("\r\n"))
+            on_line(line.decode("utf-8", "replace").rstrip("\r\n"))
         return process.wait()
 
 
