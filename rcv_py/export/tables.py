@@ -55,14 +55,14 @@ def _code(trace: Trace, spans: MarkerSpans | None) -> Columns:
     ]
     return _named(
         tables.CODE,
-        *(np.arange(len(code)), code.number, code.codeobj, code.address),
-        *(list(code.text), _kinds(code.kind)),
+        np.arange(len(code)), code.number, code.codeobj, code.address,
+        list(code.text), _kinds(code.kind),
         DictionaryColumn([*kernels, ""], np.where(code.kernel >= 0, code.kernel, len(kernels))),
         DictionaryColumn(table.name, table.of_row) if len(table) else [""] * len(code),
-        *(code.is_label, code.hits, code.latency, code.stall, code.idle),
-        *(list(leaf_texts(code, trace.sources)), chains),
-        *(code.samples_issued, code.samples_stalled),
-    )
+        code.is_label, code.hits, code.latency, code.stall, code.idle,
+        list(leaf_texts(code, trace.sources)), chains,
+        code.samples_issued, code.samples_stalled,
+    )  # fmt: skip
 
 
 def _waves(trace: Trace, spans: MarkerSpans | None) -> Columns:
@@ -70,11 +70,11 @@ def _waves(trace: Trace, spans: MarkerSpans | None) -> Columns:
     return _named(
         tables.WAVES,
         [str(index.id(row)) for row in range(len(index))],
-        *(index.se, index.sa, index.cu, index.simd, index.slot, index.wid),
-        *(index.begin, index.end, index.end - index.begin),
+        index.se, index.sa, index.cu, index.simd, index.slot, index.wid,
+        index.begin, index.end, index.end - index.begin,
         [names.get(kernel, "") for kernel in index.kernel.tolist()],
-        *(index.size, list(index.file)),
-    )
+        index.size, list(index.file),
+    )  # fmt: skip
 
 
 def _tokens(trace: Trace, batch: WaveBatch) -> Columns:
@@ -110,10 +110,10 @@ def _waits(trace: Trace, batch: WaveBatch) -> Columns:
     np.maximum.at(newest_of_token, links.token, links.newest)
     return _named(
         tables.WAITS,
-        *(_wave_names(batch, links.wave[row]), start[token], batch.line[token], batch.stall[token]),
-        *(DictionaryColumn([f"{name}cnt" for name in COUNTERS], links.counter[row]), links.left[row]),
-        *(batch.line[producer], start[producer], newest_of_token[token] == producer),
-    )
+        _wave_names(batch, links.wave[row]), start[token], batch.line[token], batch.stall[token],
+        DictionaryColumn([f"{name}cnt" for name in COUNTERS], links.counter[row]), links.left[row],
+        batch.line[producer], start[producer], newest_of_token[token] == producer,
+    )  # fmt: skip
 
 
 def _occupancy(trace: Trace, spans: MarkerSpans | None) -> Columns:
@@ -122,10 +122,10 @@ def _occupancy(trace: Trace, spans: MarkerSpans | None) -> Columns:
     names = [events.names.get(kernel, "") for kernel in kernels]
     return _named(
         tables.OCCUPANCY,
-        *(events.time, events.se, events.sa, events.cu, events.simd, events.slot),
-        *(events.is_start, events.kernel, events.workgroup, events.cluster),
+        events.time, events.se, events.sa, events.cu, events.simd, events.slot,
+        events.is_start, events.kernel, events.workgroup, events.cluster,
         DictionaryColumn(names, np.searchsorted(kernels, events.kernel)),
-    )
+    )  # fmt: skip
 
 
 def _events(trace: Trace, spans: MarkerSpans | None) -> Columns:

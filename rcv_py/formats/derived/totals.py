@@ -58,10 +58,10 @@ def totals(
     """
     sums = np.zeros((4, rows), dtype=np.int64)
     compiled(_walk)(
-        *(line.astype(np.int32, copy=False), first, begin),
+        line.astype(np.int32, copy=False), first, begin,
         *(column.astype(np.int64, copy=False) for column in (time, stall, duration)),
         sums,
-    )
+    )  # fmt: skip
     return Totals(*sums)
 
 

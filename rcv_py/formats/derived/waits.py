@@ -81,9 +81,9 @@ def _listed(
     queues = np.empty((steps.queues, longest * steps.most), dtype=np.int64)
     state = np.zeros((3, steps.queues), dtype=np.int64)
     walk(
-        *(row.astype(np.int32, copy=False), first, steps.effect, steps.first, steps.table),
-        *(queues, state, token, ends, producers, wave_first),
-    )
+        row.astype(np.int32, copy=False), first, steps.effect, steps.first, steps.table,
+        queues, state, token, ends, producers, wave_first,
+    )  # fmt: skip
     count = int(wave_first[-1])
     return WaitLists(
         token=token[:count],

@@ -122,46 +122,46 @@ def _unitless(names: dict[int, str]) -> tuple[InstructionEncoding, ...]:
 
 GFX11_UNITLESS = {0x4C: "s_sendmsg_rtn_b32", 0x4D: "s_sendmsg_rtn_b64"}
 GFX12_UNITLESS = GFX11_UNITLESS | {
-    **{0x4E: "s_barrier_signal", 0x4F: "s_barrier_signal_isfirst", 0x51: "s_barrier_init"},
-    **{0x52: "s_barrier_join", 0x58: "s_sleep_var"},
-}
+    0x4E: "s_barrier_signal", 0x4F: "s_barrier_signal_isfirst", 0x51: "s_barrier_init",
+    0x52: "s_barrier_join", 0x58: "s_sleep_var",
+}  # fmt: skip
 GFX1250_UNITLESS = GFX12_UNITLESS | {0x57: "s_wakeup_barrier"}
 GCN_SEQUENCER = {
-    **{0: "s_nop", 1: "s_endpgm", 2: "s_branch", 3: "s_wakeup", 4: "s_cbranch_scc0", 5: "s_cbranch_scc1"},
-    **{6: "s_cbranch_vccz", 7: "s_cbranch_vccnz", 8: "s_cbranch_execz", 9: "s_cbranch_execnz"},
-    **{10: "s_barrier", 11: "s_setkill", 12: "s_waitcnt", 13: "s_sethalt", 14: "s_sleep", 15: "s_setprio"},
-    **{16: "s_sendmsg", 17: "s_sendmsghalt", 18: "s_trap", 19: "s_icache_inv", 20: "s_incperflevel"},
-    **{21: "s_decperflevel", 22: "s_ttracedata", 23: "s_cbranch_cdbgsys", 24: "s_cbranch_cdbguser"},
-    **{25: "s_cbranch_cdbgsys_or_user", 26: "s_cbranch_cdbgsys_and_user", 27: "s_endpgm_saved"},
-}
+    0: "s_nop", 1: "s_endpgm", 2: "s_branch", 3: "s_wakeup", 4: "s_cbranch_scc0", 5: "s_cbranch_scc1",
+    6: "s_cbranch_vccz", 7: "s_cbranch_vccnz", 8: "s_cbranch_execz", 9: "s_cbranch_execnz",
+    10: "s_barrier", 11: "s_setkill", 12: "s_waitcnt", 13: "s_sethalt", 14: "s_sleep", 15: "s_setprio",
+    16: "s_sendmsg", 17: "s_sendmsghalt", 18: "s_trap", 19: "s_icache_inv", 20: "s_incperflevel",
+    21: "s_decperflevel", 22: "s_ttracedata", 23: "s_cbranch_cdbgsys", 24: "s_cbranch_cdbguser",
+    25: "s_cbranch_cdbgsys_or_user", 26: "s_cbranch_cdbgsys_and_user", 27: "s_endpgm_saved",
+}  # fmt: skip
 GFX9_SEQUENCER = GCN_SEQUENCER | {
-    **{28: "s_set_gpr_idx_off", 29: "s_set_gpr_idx_mode", 30: "s_endpgm_ordered_ps_done"}
-}
+    28: "s_set_gpr_idx_off", 29: "s_set_gpr_idx_mode", 30: "s_endpgm_ordered_ps_done",
+}  # fmt: skip
 GFX10_SEQUENCER = GCN_SEQUENCER | {
-    **{30: "s_endpgm_ordered_ps_done", 31: "s_code_end", 32: "s_inst_prefetch", 33: "s_clause"},
-    **{34: "s_wait_idle", 35: "s_waitcnt_depctr", 36: "s_round_mode", 37: "s_denorm_mode"},
+    30: "s_endpgm_ordered_ps_done", 31: "s_code_end", 32: "s_inst_prefetch", 33: "s_clause",
+    34: "s_wait_idle", 35: "s_waitcnt_depctr", 36: "s_round_mode", 37: "s_denorm_mode",
     40: "s_ttracedata_imm",
-}
+}  # fmt: skip
 GFX11_SEQUENCER = {
-    **{0: "s_nop", 1: "s_setkill", 2: "s_sethalt", 3: "s_sleep", 4: "s_set_inst_prefetch_distance"},
-    **{5: "s_clause", 7: "s_delay_alu", 8: "s_waitcnt_depctr", 9: "s_waitcnt", 10: "s_wait_idle"},
-    **{11: "s_wait_event", 16: "s_trap", 17: "s_round_mode", 18: "s_denorm_mode", 31: "s_code_end"},
-    **{32: "s_branch", 33: "s_cbranch_scc0", 34: "s_cbranch_scc1", 35: "s_cbranch_vccz"},
-    **{36: "s_cbranch_vccnz", 37: "s_cbranch_execz", 38: "s_cbranch_execnz", 39: "s_cbranch_cdbgsys"},
-    **{40: "s_cbranch_cdbguser", 41: "s_cbranch_cdbgsys_or_user", 42: "s_cbranch_cdbgsys_and_user"},
-    **{48: "s_endpgm", 49: "s_endpgm_saved", 50: "s_endpgm_ordered_ps_done", 52: "s_wakeup"},
-    **{53: "s_setprio", 54: "s_sendmsg", 55: "s_sendmsghalt", 56: "s_incperflevel", 57: "s_decperflevel"},
-    **{58: "s_ttracedata", 59: "s_ttracedata_imm", 60: "s_icache_inv", 61: "s_barrier"},
-}
+    0: "s_nop", 1: "s_setkill", 2: "s_sethalt", 3: "s_sleep", 4: "s_set_inst_prefetch_distance",
+    5: "s_clause", 7: "s_delay_alu", 8: "s_waitcnt_depctr", 9: "s_waitcnt", 10: "s_wait_idle",
+    11: "s_wait_event", 16: "s_trap", 17: "s_round_mode", 18: "s_denorm_mode", 31: "s_code_end",
+    32: "s_branch", 33: "s_cbranch_scc0", 34: "s_cbranch_scc1", 35: "s_cbranch_vccz",
+    36: "s_cbranch_vccnz", 37: "s_cbranch_execz", 38: "s_cbranch_execnz", 39: "s_cbranch_cdbgsys",
+    40: "s_cbranch_cdbguser", 41: "s_cbranch_cdbgsys_or_user", 42: "s_cbranch_cdbgsys_and_user",
+    48: "s_endpgm", 49: "s_endpgm_saved", 50: "s_endpgm_ordered_ps_done", 52: "s_wakeup",
+    53: "s_setprio", 54: "s_sendmsg", 55: "s_sendmsghalt", 56: "s_incperflevel", 57: "s_decperflevel",
+    58: "s_ttracedata", 59: "s_ttracedata_imm", 60: "s_icache_inv", 61: "s_barrier",
+}  # fmt: skip
 GFX12_SEQUENCER = {op: name for op, name in GFX11_SEQUENCER.items() if op not in (9, 39, 40, 41, 42, 61)} | {
-    **{8: "s_wait_alu", 20: "s_barrier_wait", 21: "s_barrier_leave", 64: "s_wait_loadcnt"},
-    **{65: "s_wait_storecnt", 66: "s_wait_samplecnt", 67: "s_wait_bvhcnt", 68: "s_wait_expcnt"},
-    **{70: "s_wait_dscnt", 71: "s_wait_kmcnt", 72: "s_wait_loadcnt_dscnt", 73: "s_wait_storecnt_dscnt"},
-}
+    8: "s_wait_alu", 20: "s_barrier_wait", 21: "s_barrier_leave", 64: "s_wait_loadcnt",
+    65: "s_wait_storecnt", 66: "s_wait_samplecnt", 67: "s_wait_bvhcnt", 68: "s_wait_expcnt",
+    70: "s_wait_dscnt", 71: "s_wait_kmcnt", 72: "s_wait_loadcnt_dscnt", 73: "s_wait_storecnt_dscnt",
+}  # fmt: skip
 GFX1250_SEQUENCER = GFX12_SEQUENCER | {
-    **{4: "s_monitor_sleep", 6: "s_set_vgpr_msb", 69: "s_wait_xcnt", 74: "s_wait_asynccnt"},
-    **{75: "s_wait_tensorcnt", 62: "s_setprio_inc_wg"},
-}
+    4: "s_monitor_sleep", 6: "s_set_vgpr_msb", 69: "s_wait_xcnt", 74: "s_wait_asynccnt",
+    75: "s_wait_tensorcnt", 62: "s_setprio_inc_wg",
+}  # fmt: skip
 
 
 def _flat(between: int) -> tuple[InstructionEncoding, ...]:
@@ -192,11 +192,11 @@ def _memory(top: str, loads: str, other: tuple[tuple[str, str], ...]) -> tuple[I
 
 
 GCN_MEMORY = (
-    *(("00100000", "s_dcache_inv"), ("00100010", "s_dcache_inv_vol"), ("00100001", "s_dcache_wb")),
-    *(("00100011", "s_dcache_wb_vol"), ("00100100", "s_memtime"), ("00100101", "s_memrealtime")),
-    *(("0010011", "s_atc_probe"), ("001010", "s_dcache_discard"), ("0001", "s_store_unknown")),
-    *(("01", "s_buffer_atomic_unknown"), ("1", "s_atomic_unknown")),
-)
+    ("00100000", "s_dcache_inv"), ("00100010", "s_dcache_inv_vol"), ("00100001", "s_dcache_wb"),
+    ("00100011", "s_dcache_wb_vol"), ("00100100", "s_memtime"), ("00100101", "s_memrealtime"),
+    ("0010011", "s_atc_probe"), ("001010", "s_dcache_discard"), ("0001", "s_store_unknown"),
+    ("01", "s_buffer_atomic_unknown"), ("1", "s_atomic_unknown"),
+)  # fmt: skip
 
 
 GFX9 = IsaFamily(
@@ -316,8 +316,8 @@ GFX1250 = IsaFamily(
 )
 FAMILIES: dict[str, IsaFamily] = {  # by prefixes of target names; the first match counts
     **dict.fromkeys(("gfx1250", "gfx1251", "gfx12-5"), GFX1250),
-    **{"gfx12": GFX12, "gfx11": GFX11, "gfx10": GFX10, "gfx9": GFX9},
-}
+    "gfx12": GFX12, "gfx11": GFX11, "gfx10": GFX10, "gfx9": GFX9,
+}  # fmt: skip
 
 
 def family_of(target: str) -> IsaFamily | None:
