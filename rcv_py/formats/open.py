@@ -23,7 +23,7 @@ from rcv_py.formats.locate import MAX_DEPTH, CaptureForm, locate, shape_of
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
-from rcv_py.formats.uiout.folder import FolderFiles, listing
+from rcv_py.formats.uiout.folder import listing
 from rcv_py.formats.uiout.index import aligned, read_index, rescued_index
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.code import CodeTable
@@ -122,18 +122,15 @@ def _folder_entry(path: Path) -> CaptureEntry:
     code = read_code(files, index.gfxip, problems).table
     is_sampled = index.has_pc_samples or code.samples_issued is not None
     entry = _entry(path, len(index.waves), code, problems, is_sampled)
+    waves, engines = index.waves, set(index.waves.se.tolist())
+    if len(engines) > 1:  # on the common clock, as in an open capture
+        waves = aligned(waves, read_clock(files, engines, Problems()).offsets)
     return replace(
         entry,
-        cycles=_lived(_on_one_axis(index.waves, files)),
+        cycles=_lived(waves),
         size=int(index.waves.size.sum()),
         recorded=_date(_changed(path / INDEX_FILE)),
     )
-
-
-def _on_one_axis(waves: WaveIndex, files: FolderFiles) -> WaveIndex:
-    """Waves in the common clock of their shader engines, as in an open capture."""
-    engines = set(waves.se.tolist())
-    return aligned(waves, read_clock(files, engines, Problems()).offsets) if len(engines) > 1 else waves
 
 
 def _lived(waves: WaveIndex) -> int:

@@ -95,7 +95,9 @@ def meaning(text: str, generation: int) -> InstructionTiming:
     reads, writes = _registers(name, text)
     is_store = "store" in name or "ds_write" in name
     width = _width(name) if unit in ("vmem", "lds", "smem") else 0
-    counts = _counts(name, unit, generation, is_store)
+    counts = _COUNTERS[generation].get("vmem_store" if unit == "vmem" and is_store else unit, ())
+    if name.startswith("s_sendmsg_rtn"):
+        counts = ("kmcnt",) if generation == 12 else ("lgkmcnt",)
     waits = _waits(text) if unit == "wait" else ()
     passes = _passes(name, unit, width, generation)
     return InstructionTiming(
@@ -155,13 +157,6 @@ _COUNTERS = {
     11: {"vmem": ("vmcnt",), "vmem_store": ("vscnt",), "lds": ("lgkmcnt",), "smem": ("lgkmcnt",)},
     12: {"vmem": ("loadcnt",), "vmem_store": ("storecnt",), "lds": ("dscnt",), "smem": ("kmcnt",)},
 }
-
-
-def _counts(name: str, unit: str, generation: int, is_store: bool) -> tuple[str, ...]:
-    if name.startswith("s_sendmsg_rtn"):
-        return ("kmcnt",) if generation == 12 else ("lgkmcnt",)
-    key = "vmem_store" if unit == "vmem" and is_store else unit
-    return _COUNTERS[generation].get(key, ())
 
 
 def _waits(text: str) -> tuple[tuple[str, int], ...]:

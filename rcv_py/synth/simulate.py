@@ -387,15 +387,12 @@ class ComputeUnit:
         else:
             self._record(wave, _MSG, now, drained - now, -1)
         wave.last_end = wave.rows[-1][0] + wave.rows[-1][3]
-        wave.end = wave.last_end + self._end_skew()
-        self._leave(wave)
-
-    def _end_skew(self) -> int:
-        """Difference of wave end and last token, sometimes a step, as in real captures."""
-        draw = self._rng.random()
+        wave.end, draw = wave.last_end, self._rng.random()  # they sometimes differ, as in real captures
         if draw < 0.3:
-            return -self._step
-        return self._step * (1 + int(6 * self._rng.random())) if draw > 0.98 else 0
+            wave.end -= self._step
+        elif draw > 0.98:
+            wave.end += self._step * (1 + int(6 * self._rng.random()))
+        self._leave(wave)
 
     # Tokens
 

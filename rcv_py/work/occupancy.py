@@ -49,7 +49,10 @@ def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None)
     `states` is called if waves are needed; `se` selects the waves of a shader engine.
     """
     if by == "state":
-        return _of_states(states(state_curves(se)))
+        made = states(state_curves(se))
+        every = _row(ALL, StepCurve(made.time, made.count.sum(axis=0)))
+        of_states = [_row(state.name, StepCurve(made.time, made.count[state])) for state in LIVING]
+        return [every, *of_states] if made.waves else []
     if se is not None:
         trace = replace(trace, occupancy=of_rows(trace.occupancy, trace.occupancy.se == se))
     total = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
@@ -61,13 +64,6 @@ def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None)
             for one in dispatch_curves(trace.occupancy, trace.dispatches)
         ]
     return total + [_row(one.name, one.steps) for one in occupancy_curves(trace, by, is_all=True)]
-
-
-def _of_states(made: StateCurves) -> list[OccupancyRow]:
-    if not made.waves:
-        return []
-    every = _row(ALL, StepCurve(made.time, made.count.sum(axis=0)))
-    return [every, *(_row(state.name, StepCurve(made.time, made.count[state])) for state in LIVING)]
 
 
 def _row(name: str, steps: StepCurve, ids: tuple[int, ...] = ()) -> OccupancyRow:

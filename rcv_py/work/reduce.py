@@ -116,7 +116,11 @@ class SlabCache:
         needed = slab.rows.tolist()
         if is_last:
             self._waves = self._held | {row: self._waves[row] for row in needed if row in self._waves}
-        self._take([row for row in needed if row not in self._waves and row not in self._missing])
+        absent = [row for row in needed if row not in self._waves and row not in self._missing]
+        for job in plan(self._trace.waves, absent):  # parsing needs memory for one job besides columns
+            batch = self._trace.reader.read(job)
+            self._waves.update((wave.row, wave) for wave in batch.waves)
+            self._missing.update(batch.missing)
         here = [self._waves[row] for row in needed if row in self._waves]
         parcel, index = parcel_of(here, rows, slab), self._trace.waves
         return StripResult(
@@ -128,12 +132,6 @@ class SlabCache:
                 if (wave.begin, wave.end) != (index.begin[wave.row], index.end[wave.row])
             },
         )
-
-    def _take(self, rows: list[int]) -> None:
-        for job in plan(self._trace.waves, rows):  # parsing needs memory for one job besides columns
-            batch = self._trace.reader.read(job)
-            self._waves.update((wave.row, wave) for wave in batch.waves)
-            self._missing.update(batch.missing)
 
 
 # -- all jobs -------------------------------------------------------------------------------------------
@@ -285,7 +283,10 @@ class Reducer(Answers):
                 at = waiting.pop()
                 inside = {row for slab in strips[at] for row in slab.rows.tolist()}
                 counted = None if rows is None else rows & inside
-                future = pool.submit(reductions, counted, strips[at], self._held_of(inside))
+                batches = {id(batch): batch for row in inside if (batch := self._held.get(row)) is not None}
+                wanted = np.array([*inside], dtype=np.int64)
+                held = [batch.some(wanted) for batch in batches.values()]
+                future = pool.submit(reductions, counted, strips[at], held)
                 asked[future] = at
                 future.add_done_callback(done.put)
             future = self._heard(done)
@@ -299,12 +300,6 @@ class Reducer(Answers):
                 for rest in waiting[::-1]:
                     yield strips[rest], _given_up(reductions, strips[rest])
                 waiting.clear()
-
-    def _held_of(self, rows: set[int]) -> list[Iterable[TracedWave]]:
-        """The waves that are in memory."""
-        batches = {id(batch): batch for row in rows if (batch := self._held.get(row)) is not None}
-        wanted = np.array([*rows], dtype=np.int64)
-        return [batch.some(wanted) for batch in batches.values()]
 
     def _heard(self, done: SimpleQueue[Future[StripResult]]) -> Future[StripResult]:
         """Wait until a strip is done."""

@@ -134,7 +134,7 @@ class CodeObject:
             is_small = sum(one.size for one in self._functions) <= TOGETHER
             wanted = range(len(self._functions)) if is_small and not self._texts else range(at, at + 1)
             pieces = [self._piece(self._functions[number]) for number in wanted]
-            known = () if all(map(self._has_texts, pieces)) else self._known
+            known = () if self._texts and all(map(self._has_texts, pieces)) else self._known
             programs, name = disassemble(pieces, self.target, known)
             self.disassembler = name or self.disassembler
             for number, program in zip(wanted, programs, strict=True):
@@ -144,7 +144,7 @@ class CodeObject:
     def _has_texts(self, piece: CodeBytes) -> bool:
         """Whether another tool disassembled all of its instructions."""
         lengths = word_lengths(piece.data, family_of(self.target))
-        return bool(self._texts) and all(piece.address + WORD * at in self._texts for at in starts(lengths))
+        return all(piece.address + WORD * at in self._texts for at in starts(lengths))
 
     def _piece(self, function: Symbol) -> CodeBytes:
         assert self.image is not None

@@ -173,12 +173,6 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
             return
 
 
-def _is_too_large(elf: Any) -> bool:
-    """Whether compressed sections expand to more than any compiler writes."""
-    packed = (one for one in elf.iter_sections() if one.compressed)
-    return sum(one.data_size for one in packed) > MAX_UNPACKED
-
-
 def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
     """Return the document."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - once its folder is known
@@ -186,7 +180,7 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
     lines, problem = DwarfLines(addresses), ""
     try:
         elf = ELFFile(BytesIO(data))
-        if _is_too_large(elf):
+        if sum(one.data_size for one in elf.iter_sections() if one.compressed) > MAX_UNPACKED:
             raise ValueError("its compressed sections are larger than any compiler makes them")
         info = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
         units = info.iter_CUs()

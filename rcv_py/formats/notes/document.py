@@ -235,12 +235,14 @@ def _note(row: Any, kept_in: str, lanes: SlotClocks) -> Note | None:
         title = one_line(text.strip().partition("\n")[0])
     if not title:
         return None
-    id_ = named.get("id")
+    id_, severity = named.get("id"), named.get("severity")
+    made_id = hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+    word = severity.strip().lower() if isinstance(severity, str) else ""
     return Note(
-        id=str(id_)[:ID_LETTERS] if isinstance(id_, str | int) and str(id_).strip() else _made_id(row),
+        id=str(id_)[:ID_LETTERS] if isinstance(id_, str | int) and str(id_).strip() else made_id,
         title=title,
         text=text,
-        severity=_severity(named.get("severity")),
+        severity=next((one for one, words in _SEVERITY.items() if word in words), Severity.INFO),
         anchor=_anchor(_named(anchor) if isinstance(anchor, dict) else named, lanes),
         author=one_line(str(_first(named, ("author", "by", "user"), str) or "")),
         written=one_line(str(_first(named, ("written", "created", "timestamp", "date"), str) or ""), 40),
@@ -271,16 +273,6 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _first(named: Mapping[str, Any], names: Iterable[str], kind: type) -> Any:
     return next((named[name] for name in names if isinstance(named.get(name), kind)), None)
-
-
-def _made_id(row: Mapping[str, Any]) -> str:
-    """An id derived from an entry: it is the same at the next read."""
-    return hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
-
-
-def _severity(value: Any) -> Severity:
-    word = value.strip().lower() if isinstance(value, str) else ""
-    return next((one for one, words in _SEVERITY.items() if word in words), Severity.INFO)
 
 
 def _anchor(named: Mapping[str, Any], lanes: SlotClocks) -> Anchor:

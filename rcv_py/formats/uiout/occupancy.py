@@ -44,7 +44,9 @@ def read_occupancy(
     report_skipped(problems, FILE, skipped, "wave event")
     table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(OCCUPANCY_FIELDS)), dtype=np.int64)
     table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
-    names = _names(data, table[:, 6])
+    dispatched = data.get("dispatches") if isinstance(data, dict) else None
+    names = {id: f"kernel_{id}" for id in ascending(table[:, 6]).tolist() if 0 <= id < 1 << 31}
+    names |= {id: text_of(name) for id, name in numbered(dispatched, 1 << 31) if text_of(name)}
     long_names = sum(len(name) >= NAME_LETTERS for name in names.values())
     report_cut(problems, FILE, long_names, "kernel name", "their ends are left out")
     records = data.get("events") if isinstance(data, dict) else None
@@ -95,14 +97,6 @@ def _wave_events(table: np.ndarray, names: Mapping[int, str]) -> WaveEvents:
         cluster=frozen(np.where(is_ext, table[:, 11], -1)),
         names=names,
     )
-
-
-def _names(data: object, used: np.ndarray) -> dict[int, str]:
-    """Kernel symbols by id; used ids without a name get one.  Id 0 is an unknown kernel."""
-    table = data.get("dispatches") if isinstance(data, dict) else None
-    names = {number: text_of(name) for number, name in numbered(table, 1 << 31) if text_of(name)}
-    bare = {number: f"kernel_{number}" for number in ascending(used).tolist() if 0 <= number < 1 << 31}
-    return bare | names
 
 
 def _records(
