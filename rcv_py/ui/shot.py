@@ -99,7 +99,7 @@ def wait_until_idle(app: App, errors: list[BaseException]) -> None:
         QApplication.sendPostedEvents()
         if errors:
             raise errors[0]
-        quiet = quiet + 1 if app.window.idle else 0
+        quiet = quiet + 1 if app.window.idle and not app.ui.scheduler.has_background_work else 0
         if deadline.hasExpired():
             raise ExportError(
                 "The picture did not get ready in three minutes.", hint="Try a smaller capture."

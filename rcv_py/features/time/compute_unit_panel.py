@@ -309,7 +309,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._progress.setText(" · ".join(filter(None, (self._read, said))))
         if self.path is not None:
             self.timeline.plot.overlay.update()
-            self._legend_due.start()
+            self._show_legend_soon()
 
     def _paint_path(self, painter: QPainter, rows: RowsItem, window: TimeWindow) -> None:
         if self.path is not None:

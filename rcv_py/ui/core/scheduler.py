@@ -283,6 +283,11 @@ class Scheduler(QObject):
         return is_free and not any(one.is_pending for one in self._living if not one.is_background)
 
     @property
+    def has_background_work(self) -> bool:
+        """Return whether anything runs once the scheduler is idle."""
+        return any(one.is_pending for one in self._living if one.is_background)
+
+    @property
     def _living(self) -> list[Request]:
         return [request for request in self._requests if isValid(request)]
 

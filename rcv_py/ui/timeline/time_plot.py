@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsScene, QGraphicsView, QGraphicsWidget, QSizePolicy
 
@@ -104,8 +104,7 @@ class TimePlot(QGraphicsView):
             Keys.Key_M: session.measure_from,
             Keys.Key_Escape: self._dismiss,
         }
-        self._commit = QTimer(self, singleShot=True)
-        self._commit.timeout.connect(lambda: session.set_view(session.view.value))
+        self._commit = self.ui.scheduler.request(self, lambda: session.set_view(session.view.value))
         session.view.watch(self._view_changed)
         session.trace.watch(self._view_changed)
         marks = (
@@ -198,7 +197,7 @@ class TimePlot(QGraphicsView):
             self.session.pan(-(x or y) / NOTCH * KEY_PAN, commit=False)
         else:
             self.session.zoom(PER_NOTCH ** (y / NOTCH), self.time_at(event.position().x()), commit=False)
-        self._commit.start(COMMIT_MS)
+        self._commit.ask(COMMIT_MS)
         event.accept()
 
     def viewportEvent(self, event: QEvent) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
@@ -231,15 +231,17 @@ class TimelinePanel(Panel):
         self.hovered_place: RowPart | None = None
         self.legend = Legend()
         self.legend.picked_changed.connect(self._pick)
-        self._legend_due = QTimer(self, singleShot=True, interval=LEGEND_MS)
-        self._legend_due.timeout.connect(self.show_legend)
-        self.timeline.plot.rows.drawn = self._legend_due.start  # once drawing has ended
+        self._legend_due = self.request(self.show_legend)
+        self.timeline.plot.rows.drawn = self._show_legend_soon
         self.timeline.plot.range_measured.connect(lambda: self.wants.emit(panel_for("range")))
-        ui.theme.changed.connect(self._legend_due.start)
+        ui.theme.changed.connect(self._show_legend_soon)
 
     def times(self, trace: Trace) -> Times:
         """Return the format of moments and lengths."""
         return Times.of(trace, self.ui.settings)
+
+    def _show_legend_soon(self) -> None:
+        self._legend_due.ask(LEGEND_MS)
 
     # -- legend -----------------------------------------------------------------------------------------
 
