@@ -1,1 +1,1 @@
-"""One folder a question: its result, command, panel and section of reports."""
+"""One folder a question: its manifest, options, result, command, panel and section of reports."""

@@ -1,4 +1,4 @@
-"""The options of every command, and which of them each command honours.
+"""What options are made of, options that commands share, and the list of commands.
 
 Read `option.py` first.
 """
