@@ -30,7 +30,9 @@ LEFT_OUT = (
     *("export/report/style.py", "ui/core/style_sheet.py"),  # rules of CSS
     "tuning/",  # names of Qt
 )
-HELP = re.compile(r"cli/options/|features/\w+/options\.py")  # docstrings of classes are help of commands
+HELP = re.compile(
+    r"(?:cli/options/program|features/\w+/options)\.py"
+)  # docstrings of classes are help of commands
 ENGLISH = "AgentTool"  # what calls of it say, agents read
 
 COMPOSED = (  # what parts of the program say together, and no text of it says alone
@@ -131,7 +133,7 @@ def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:
         is_help = has_help and isinstance(node, ast.ClassDef)
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and not is_help:
             yield first.value
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == ENGLISH:
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == ENGLISH:
         yield from ast.walk(node)
     elif isinstance(node, ast.JoinedStr):
         for part in node.values:

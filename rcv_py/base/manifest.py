@@ -26,27 +26,13 @@ class Group(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class AgentTool:
-    """A command as a tool for agents, who read English: when to use it, and which arguments it has."""
-
-    when: str = ""  # sentences
-    writes: bool = False  # offered only where there is a folder for its files
-    left_out: tuple[str, ...] = ()  # arguments that agents cannot give
-    rare: tuple[str, ...] = ()  # arguments that few calls need: only the tool `help` has them
-    defaults: Mapping[str, Any] = field(default_factory=dict)  # other ones than on a command line
-    optional: tuple[str, ...] = ()  # arguments that a command line must have
-    required: tuple[str, ...] = ()  # arguments that a command line may lack
-
-
-@dataclass(frozen=True, slots=True)
 class CommandEntry:
     """A command, and its place in the help: its group, sorted by `order`."""
 
     options: type[Any]  # of rcv_py.cli.options.option.Options
-    module: str  # whose `run` answers it, in the folder of the feature
     group: Group
     order: int
-    tool: AgentTool | None = None  # None: agents cannot call it
+    module: str = "command"  # whose `run` answers it, in the folder of the feature
     former: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # old names → the options they imply
 
     @property
@@ -104,7 +90,7 @@ class Feature:
 
     id: str  # the name of its folder
     commands: tuple[CommandEntry, ...] = ()
-    schemas: tuple[str, ...] = ()  # modules of its folder that declare schemas of documents
+    schemas: tuple[str, ...] = ("result",)  # modules of its folder that declare schemas of documents
     sections: Mapping[str, int] = field(default_factory=dict)  # of reports: functions of `report` → order
     panels: tuple[PanelEntry, ...] = ()
 

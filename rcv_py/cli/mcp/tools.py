@@ -17,11 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.manifest import AgentTool
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import shown_actions
-from rcv_py.cli.options.commands import ENTRIES
-from rcv_py.cli.options.option import FORM, Options, add_arguments, at_most, cycle, cycles, percent, size
+from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.option import (
+    FORM,
+    AgentTool,
+    Options,
+    add_arguments,
+    at_most,
+    cycle,
+    cycles,
+    percent,
+    size,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +267,9 @@ class Tool:
 def tools(*, can_write: bool = False) -> dict[str, Tool]:
     """Return the tools by name; those that write files only if they may."""
     return {
-        name: _tool(entry.options, entry.tool)
-        for name, entry in ENTRIES.items()
-        if entry.tool is not None and (can_write or not entry.tool.writes)
+        name: _tool(command, command.agents)
+        for name, command in COMMANDS.items()
+        if command.agents is not None and (can_write or not command.agents.writes)
     }
 
 

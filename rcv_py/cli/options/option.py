@@ -211,6 +211,19 @@ class Argument:
     old: Mapping[str, object] = field(default_factory=dict)  # old flags, and the value they stand for
 
 
+@dataclass(frozen=True, slots=True)
+class AgentTool:
+    """A command as a tool for agents, who read English: when to use it, and which arguments it has."""
+
+    when: str = ""  # sentences
+    writes: bool = False  # offered only where there is a folder for its files
+    left_out: tuple[str, ...] = ()  # arguments that agents cannot give
+    rare: tuple[str, ...] = ()  # arguments that few calls need: only the tool `help` has them
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # other ones than on a command line
+    optional: tuple[str, ...] = ()  # arguments that a command line must have
+    required: tuple[str, ...] = ()  # arguments that a command line may lack
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
     """The options of a command, such as `HotspotOptions`; the docstring is the command's description.
@@ -225,6 +238,7 @@ class Options:
     rest_name: ClassVar[str] = (
         ""  # the argument that takes all words after `--`, which are not parsed as options
     )
+    agents: ClassVar[AgentTool | None] = None  # None: they cannot call it
     arguments: ClassVar[Mapping[str, Argument]] = {}  # positional, own, then shared ones, then forms
     needs: ClassVar[Sequence[Need]] = ()
     given: frozenset[str] = frozenset()

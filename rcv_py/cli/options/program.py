@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    Need,
-    Options,
-    flag,
-    has,
-    lacks,
-    number,
-    option,
-    path,
-    positional,
-    range_of,
-    size,
-    text,
-)
 
 EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
 SHELLS = ("bash", "zsh", "fish")
@@ -28,30 +15,30 @@ class ViewOptions(shared.WithRunFiles, shared.OfRawFiles, example="rcv ui_output
     """Open the window (what `rcv FOLDER` does)."""
 
     needs = (
-        Need(
+        opt.Need(
             "panel compare goto wave line cycle run_files",
-            has("folder"),
+            opt.has("folder"),
             "a capture",
             "Name the capture first.",
         ),
     )
 
-    folder: Path | None = positional("FOLDER", "a capture, or several of them", nargs="?")
-    panel: str | None = text("bring a panel to the front, e.g. waits")
+    folder: Path | None = opt.positional("FOLDER", "a capture, or several of them", nargs="?")
+    panel: str | None = opt.text("bring a panel to the front, e.g. waits")
     compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
-    goto: str | None = text(
+    goto: str | None = opt.text(
         "a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:instruction 118 hit 8@126704",
         "PLACE",
     )
     wave: str | None = shared.wave("select a wave")
-    line: int | None = number("select an instruction")
-    cycle: int | None = number("show this cycle")
-    new_process: bool = flag("start a separate program, even if a running window could show the capture")
-    safe: bool = flag(
+    line: int | None = opt.number("select an instruction")
+    cycle: int | None = opt.number("show this cycle")
+    new_process: bool = opt.flag("start a separate program, even if a running window could show the capture")
+    safe: bool = opt.flag(
         "start with default settings and layout, and save nothing: for when the window does not start"
     )
-    log: Path | None = path("log what the program does, line by line, to a file", "FILE")
+    log: Path | None = opt.path("log what the program does, line by line, to a file", "FILE")
 
 
 class ReportOptions(
@@ -63,9 +50,11 @@ class ReportOptions(
 ):
     """Write a report of captures: a page of HTML or Markdown each."""
 
+    agents = opt.AgentTool("Use it for a page that people read.", writes=True)
+
     needs = (
-        Need("format", lacks("out"), "--out-dir", "The ending of --out sets the form: leave it out."),
-        Need(
+        opt.Need("format", opt.lacks("out"), "--out-dir", "The ending of --out sets the form: leave it out."),
+        opt.Need(
             "interactive",
             lambda options: "md" not in (options.format, str(options.out).lower().rpartition(".")[2]),
             "a page of HTML",
@@ -73,24 +62,24 @@ class ReportOptions(
         ),
     )
 
-    folders: list[Path] = positional("FOLDER", "captures, or folders that hold several", nargs="+")
-    out: Path | None = path("a .html or .md file to write, for one capture", "FILE", one_of="where")
-    out_dir: Path | None = path(
+    folders: list[Path] = opt.positional("FOLDER", "captures, or folders that hold several", nargs="+")
+    out: Path | None = opt.path("a .html or .md file to write, for one capture", "FILE", one_of="where")
+    out_dir: Path | None = opt.path(
         "a folder to write into: one file per capture, and an index if there are several (default: here)",
         "DIR",
         one_of="where",
     )
-    format: str = option("form of files in a folder (default html)", "html", choices=("html", "md"))
+    format: str = opt.option("form of files in a folder (default html)", "html", choices=("html", "md"))
     waves: str | None = shared.waves()
-    predict: bool = flag("replay recordings: what remedies would gain, and the critical path")
-    interactive: bool = flag("an interactive page of HTML: timelines, listing, sources and findings")
+    predict: bool = opt.flag("replay recordings: what remedies would gain, and the critical path")
+    interactive: bool = opt.flag("an interactive page of HTML: timelines, listing, sources and findings")
 
 
 class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     """Write synthetic sample captures."""
 
     needs = (
-        Need(
+        opt.Need(
             "out seed",
             lambda options: options.names or options.all,
             "a sample",
@@ -98,63 +87,75 @@ class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
         ),
     )
 
-    names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
-    out: Path = path("where (default sample_traces)", "FOLDER", Path("sample_traces"))
-    all: bool = flag("write every sample")
-    seed: int = number("seed: the same seed gives the same bytes", 0)
+    names: list[str] = opt.positional("NAME", "samples to write; none: list them", None, "*")
+    out: Path = opt.path("where (default sample_traces)", "FOLDER", Path("sample_traces"))
+    all: bool = opt.flag("write every sample")
+    seed: int = opt.number("seed: the same seed gives the same bytes", 0)
 
 
 class ExportOptions(shared.OfRawFiles, example="rcv export FOLDER --to perfetto --out trace.pftrace"):
     """Write files for Perfetto, speedscope, CSV and Parquet."""
 
+    agents = opt.AgentTool("Use it to hand a trace to another tool.", writes=True)
+
     folder: Path = shared.folder()
-    to: str = option("the kind of file", choices=("perfetto", "speedscope", "csv", "parquet"), required=True)
-    out: Path = path(
+    to: str = opt.option(
+        "the kind of file", choices=("perfetto", "speedscope", "csv", "parquet"), required=True
+    )
+    out: Path = opt.path(
         "a file to write (compressed if it ends in .gz), or the folder for all tables", "PATH", required=True
     )
-    table: str | None = option(
+    table: str | None = opt.option(
         f"one of {', '.join(EXPORTED_TABLES)}", choices=EXPORTED_TABLES, metavar="NAME"
     )
-    waves: list[str] | None = option(
+    waves: list[str] | None = opt.option(
         f"only these waves, e.g. {shared.WAVE_ID} (default: all; speedscope: the first)",
         nargs="+",
         metavar="ID",
     )
-    cycles: bool = flag("Perfetto: write a cycle as one nanosecond, so that no time is rounded")
+    cycles: bool = opt.flag("Perfetto: write a cycle as one nanosecond, so that no time is rounded")
     json: bool = shared.form("for programs: a document, as `rcv schema export` describes it")
 
 
 class PackOptions(shared.OfRawFiles, example="rcv pack FOLDER --out slow-kernel.rcvz"):
     """Write a capture into one small file, to keep or to send."""
 
+    agents = opt.AgentTool("Use it for what people attach to a report.", writes=True, required=("out",))
+
     folder: Path = shared.folder()
-    out: Path | None = path("the file (default: named as the capture, in the current folder)", "FILE")
-    without_sources: bool = flag("leave the text of source files out")
-    with_notes: bool = flag("include the notes about the capture, visible to anyone who opens it")
+    out: Path | None = opt.path("the file (default: named as the capture, in the current folder)", "FILE")
+    without_sources: bool = opt.flag("leave the text of source files out")
+    with_notes: bool = opt.flag("include the notes about the capture, visible to anyone who opens it")
     json: bool = shared.form("for programs: a document, as `rcv schema pack` describes it")
 
 
-class UnpackOptions(Options, example="rcv unpack slow-kernel.rcvz --out slow-kernel"):
+class UnpackOptions(opt.Options, example="rcv unpack slow-kernel.rcvz --out slow-kernel"):
     """Write a packed capture as a ui_output folder again."""
 
     folder: Path = shared.folder("FILE", "a file that `rcv pack` wrote")
-    out: Path = path("a folder that is new or empty", "FOLDER", required=True)
+    out: Path = opt.path("a folder that is new or empty", "FOLDER", required=True)
     json: bool = shared.form("for programs: a document, as `rcv schema unpack` describes it")
 
 
 class DecodeOptions(shared.OfRawFiles, example="rcv decode CAPTURE --out ui_output_decoded"):
     """Write a capture as a ui_output folder, for other tools."""
 
+    agents = opt.AgentTool("Use it on raw and packed captures.", writes=True)
+
     folder: Path = shared.folder("CAPTURE", "a capture of any kind")
-    out: Path = path("a folder that is new or empty", "FOLDER", required=True)
+    out: Path = opt.path("a folder that is new or empty", "FOLDER", required=True)
     json: bool = shared.form("for programs: a document, as `rcv schema decode` describes it")
 
 
 class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out isa.png --size 900x600"):
     """Draw a panel or the window into a picture."""
 
+    agents = opt.AgentTool(
+        "Use it to show a person a timeline; it answers with a picture.", optional=("out",)
+    )
+
     needs = (
-        Need(
+        opt.Need(
             "size theme scale",
             lambda options: options.out.suffix.lower() != ".csv",
             "a picture",
@@ -163,41 +164,45 @@ class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out 
     )
 
     folder: Path = shared.folder()
-    panel: str = option("a panel, e.g. isa, or `window` for all of it", required=True, metavar="NAME")
-    out: Path = path("a .png, .svg or .csv file to write", "FILE", required=True)
-    size: tuple[int, int] | None = option("size in pixels before scaling", read=size, metavar="WxH")
-    theme: str = option("colours (default light)", "light", choices=("light", "dark"))
-    scale: int = option("device pixels per pixel", 1, read=int, choices=(1, 2, 3))
+    panel: str = opt.option("a panel, e.g. isa, or `window` for all of it", required=True, metavar="NAME")
+    out: Path = opt.path("a .png, .svg or .csv file to write", "FILE", required=True)
+    size: tuple[int, int] | None = opt.option("size in pixels before scaling", read=opt.size, metavar="WxH")
+    theme: str = opt.option("colours (default light)", "light", choices=("light", "dark"))
+    scale: int = opt.option("device pixels per pixel", 1, read=int, choices=(1, 2, 3))
     wave: str | None = shared.wave("select a wave")
-    line: int | None = number("select an instruction")
+    line: int | None = opt.number("select an instruction")
     compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
-    range: tuple[int, int] | None = range_of("show a range of cycles", old="--range")
+    range: tuple[int, int] | None = opt.range_of("show a range of cycles", old="--range")
 
 
 class SchemaOptions(shared.Forms, example="rcv schema hotspot > hotspot.schema.json"):
     """Print the JSON Schema of what --json prints, or list all."""
 
-    name: str | None = positional("NAME", "a command, a schema such as rcv.info/1, or `envelope`", None, "?")
+    agents = opt.AgentTool("Use it to learn the fields of an answer.")
+
+    name: str | None = opt.positional(
+        "NAME", "a command, a schema such as rcv.info/1, or `envelope`", None, "?"
+    )
 
 
-class McpOptions(Options, example="rcv mcp --root captures"):
+class McpOptions(opt.Options, example="rcv mcp --root captures"):
     """Serve these commands to agents, by Model Context Protocol."""
 
-    root: Path = path("read captures only below this folder (default: the current folder)", "DIR", Path())
-    out: Path | None = path("folder for reports and exports; without it, none are written", "DIR")
-    notes: bool = flag("agents may add and remove notes about captures, not only read them")
+    root: Path = opt.path("read captures only below this folder (default: the current folder)", "DIR", Path())
+    out: Path | None = opt.path("folder for reports and exports; without it, none are written", "DIR")
+    notes: bool = opt.flag("agents may add and remove notes about captures, not only read them")
 
 
 class CompletionOptions(
-    Options, example="rcv completion bash > ~/.local/share/bash-completion/completions/rcv"
+    opt.Options, example="rcv completion bash > ~/.local/share/bash-completion/completions/rcv"
 ):
     """Print the completion of words for bash, zsh or fish."""
 
-    shell: str = positional("SHELL", f"one of {', '.join(SHELLS)}", None, choices=SHELLS)
+    shell: str = opt.positional("SHELL", f"one of {', '.join(SHELLS)}", None, choices=SHELLS)
 
 
-class HelpOptions(Options, example="rcv help hotspot"):
+class HelpOptions(opt.Options, example="rcv help hotspot"):
     """Print the help of a command, or list all commands."""
 
-    name: str | None = positional("COMMAND", "a command (default: list all of them)", None, "?")
+    name: str | None = opt.positional("COMMAND", "a command (default: list all of them)", None, "?")

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    MAX_DEPTH,
-    Need,
-    at_most,
-    flag,
-    is_none,
-    number,
-    option,
-    percent,
-    positional,
-    without,
-)
 from rcv_py.model.modes import LIBRARY_ORDERS
 
 COMPARED_BY = ("instruction", "source", "block", "class", "listing", "flame", "work")
@@ -29,68 +18,76 @@ class CompareOptions(
 ):
     """Compare two captures: which takes more cycles, and where."""
 
+    agents = opt.AgentTool("Use it after a change: folder is before, other is after.")
+
     needs = (
-        without("junit", "a table", "top"),
-        Need(
+        opt.without("junit", "a table", "top"),
+        opt.Need(
             "beyond_noise sort ascending",
-            is_none("by", "flame", "work"),
+            opt.is_none("by", "flame", "work"),
             "a list",
             "Leave out --by flame or work, or this.",
         ),
-        without("markdown junit", "a table", "beyond_noise sort ascending"),
-        Need(
+        opt.without("markdown junit", "a table", "beyond_noise sort ascending"),
+        opt.Need(
             "markdown junit",
-            is_none("by", "listing", "flame", "work"),
+            opt.is_none("by", "listing", "flame", "work"),
             "a ranking",
             "Use --by instruction, source, block or class.",
         ),
     )
 
     folder: Path = shared.folder("A", "the baseline capture, from before the change")
-    other: Path = positional(
+    other: Path = opt.positional(
         "B", "the capture to judge, from after the change, or a folder with several: one row each"
     )
-    more: list[Path] = positional("B", "more captures, or folders with several", nargs="*")
+    more: list[Path] = opt.positional("B", "more captures, or folders with several", nargs="*")
     twin: Path | None = shared.twin("another capture of the build of A: its differences are noise")
-    by: str = option(
+    by: str = opt.option(
         "what a row is; work: what an operation, a byte and the launch cost, even if tiles "
         "differ (default instruction)",
         "instruction",
         choices=COMPARED_BY,
     )
-    metric: str = option(
+    metric: str = opt.option(
         "which cycles (default cost: latency and idle)", "cost", choices=COMPARED, old={"--measure": None}
     )
-    fail_on: str | None = option(
-        "exit with 3 if B takes more cycles beyond noise, or any other number of them",
-        choices=FAIL_ON,
+    fail_on: str | None = opt.option(
+        "exit with 3 if B takes more cycles beyond noise, or any other number of them", choices=FAIL_ON
     )
-    least: float | None = option(
+    least: float | None = opt.option(
         "differences of the whole below this are noise (default 6, with a replicate 2)",
-        read=percent,
+        read=opt.percent,
         metavar="PERCENT",
     )
-    seed: int = number("seed of the draws that measure the noise (default 0)", 0)
+    seed: int = opt.number("seed of the draws that measure the noise (default 0)", 0)
     waves: str | None = shared.waves()
-    beyond_noise: bool = flag("only rows that are beyond noise")
+    beyond_noise: bool = opt.flag("only rows that are beyond noise")
     sort: str | None = shared.sort("beyond noise, then by difference")
     markdown: bool = shared.form("a summary for a pull request or a job's page")
     junit: bool = shared.form("a test report: the gate as one test case")
 
 
 class IndexOptions(
-    shared.OfCaptures,
-    shared.OverCaptures,
-    example="rcv index captures --sort health --markdown > README.md",
+    shared.OfCaptures, shared.OverCaptures, example="rcv index captures --sort health --markdown > README.md"
 ):
     """Rank all captures below a folder by cost or health."""
 
+    agents = opt.AgentTool(
+        "Use it to see which captures there are; no argument lists the root.",
+        left_out=("out",),
+        defaults={"folder": "."},
+        optional=("folder",),
+    )
+
     folder: Path = shared.folder("DIR", "a folder with captures at any place below it")
-    more: list[Path] = positional("DIR", "more folders", nargs="*")
-    sort: str = option("what ranks captures (default duration)", "duration", choices=LIBRARY_ORDERS)
-    findings: bool = flag("read waves too, for the bound class and the first finding")
-    depth: int = number("folders looked into below DIR (default 6)", 6, read=at_most(MAX_DEPTH, 1))
-    limit: int = number("captures at most; 0 for all (default 1000)", 1000)
+    more: list[Path] = opt.positional("DIR", "more folders", nargs="*")
+    sort: str = opt.option("what ranks captures (default duration)", "duration", choices=LIBRARY_ORDERS)
+    findings: bool = opt.flag("read waves too, for the bound class and the first finding")
+    depth: int = opt.number(
+        "folders looked into below DIR (default 6)", 6, read=opt.at_most(opt.MAX_DEPTH, 1)
+    )
+    limit: int = opt.number("captures at most; 0 for all (default 1000)", 1000)
     markdown: bool = shared.form("a table for a README")
     html: bool = shared.form("a page that needs nothing else")
     out: Path | None = shared.out()
@@ -103,16 +100,18 @@ class TrendOptions(
 ):
     """Compare each capture of a folder with the previous one, by time."""
 
+    agents = opt.AgentTool("Use it on captures of several builds: which one became slower.")
+
     folder: Path = shared.folder("DIR", "a folder with captures of several builds")
-    more: list[Path] = positional("DIR", "more captures or folders", nargs="*")
-    sort: str = option(
+    more: list[Path] = opt.positional("DIR", "more captures or folders", nargs="*")
+    sort: str = opt.option(
         "order of captures: by the time they were written, or by path", "time", choices=("time", "path")
     )
-    metric: str = option("which cycles (default cost: latency and idle)", "cost", choices=COMPARED)
-    least: float | None = option(
-        "differences of the whole below this are noise (default 6)", read=percent, metavar="PERCENT"
+    metric: str = opt.option("which cycles (default cost: latency and idle)", "cost", choices=COMPARED)
+    least: float | None = opt.option(
+        "differences of the whole below this are noise (default 6)", read=opt.percent, metavar="PERCENT"
     )
-    fail_on: str | None = option(
+    fail_on: str | None = opt.option(
         "exit with 3 if the last capture of a kernel takes more cycles than the previous "
         "one, beyond noise, or any other number of them",
         choices=FAIL_ON,

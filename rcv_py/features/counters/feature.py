@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelCommand, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.counters.options import CountersOptions, PmcOptions
 
 FEATURE = Feature(
     id="counters",
     commands=(
-        CommandEntry(
-            CountersOptions,
-            "command",
-            Group.DIG,
-            170,
-            AgentTool("Use it when the capture has counters (list shows them)."),
-        ),
-        CommandEntry(
-            PmcOptions,
-            "pmc_command",
-            Group.DIG,
-            180,
-            AgentTool("Use it on CSV files of rocprofv3 --pmc, next to a capture."),
-        ),
+        CommandEntry(CountersOptions, Group.DIG, 170),
+        CommandEntry(PmcOptions, Group.DIG, 180, "pmc_command"),
     ),
-    schemas=(
-        "pmc_result",
-        "result",
-    ),
+    schemas=("pmc_result", "result"),
     panels=(
         PanelEntry(
             id="counters",

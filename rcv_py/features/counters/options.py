@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    Need,
-    count,
-    flag,
-    lacks,
-    number,
-    option,
-    path,
-    positional,
-    positive,
-    positive_count,
-    without,
-)
 
 
 class CountersOptions(
@@ -27,23 +15,29 @@ class CountersOptions(
 ):
     """Summarise hardware counters and formulas over them."""
 
+    agents = opt.AgentTool("Use it when the capture has counters (list shows them).")
+
     needs = (
-        without("list", "the values", "raw formula file se cu simd only"),
-        without("raw", "formulas", "formula file"),
+        opt.without("list", "the values", "raw formula file se cu simd only"),
+        opt.without("raw", "formulas", "formula file"),
     )
 
-    list: bool = flag("names only, with where and how often recorded")
-    raw: bool = flag("counters of the hardware only, no formulas")
-    formula: Sequence[str] = option(
+    list: bool = opt.flag("names only, with where and how often recorded")
+    raw: bool = opt.flag("counters of the hardware only, no formulas")
+    formula: Sequence[str] = opt.option(
         "add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
         [],
         repeated=True,
         metavar="TEXT",
     )
-    file: Sequence[Path] = path("add formulas from a file", "DEFS", [], repeated=True)
-    se: Sequence[int] | None = option("only this shader engine", read=count, repeated=True, metavar="N")
-    cu: Sequence[int] | None = option("only this compute unit", read=count, repeated=True, metavar="N")
-    simd: int | None = number("only raw counters that count this SIMD")
+    file: Sequence[Path] = opt.path("add formulas from a file", "DEFS", [], repeated=True)
+    se: Sequence[int] | None = opt.option(
+        "only this shader engine", read=opt.count, repeated=True, metavar="N"
+    )
+    cu: Sequence[int] | None = opt.option(
+        "only this compute unit", read=opt.count, repeated=True, metavar="N"
+    )
+    simd: int | None = opt.number("only raw counters that count this SIMD")
     only: Sequence[str] | None = shared.only("only this counter")
     csv: bool = shared.as_csv("the curves: name, time, value")
 
@@ -51,25 +45,29 @@ class CountersOptions(
 class PmcOptions(shared.Forms, example="rcv pmc FOLDER --kernel attn --ideal-mb 8590"):
     """Show how L2 and memory were used, from rocprofv3 --pmc files."""
 
-    needs = (Need("by top", lacks("like"), "our own table", "Leave out --like, which adds up everything."),)
+    agents = opt.AgentTool("Use it on CSV files of rocprofv3 --pmc, next to a capture.")
 
-    paths: list[Path] = positional(
+    needs = (
+        opt.Need("by top", opt.lacks("like"), "our own table", "Leave out --like, which adds up everything."),
+    )
+
+    paths: list[Path] = opt.positional(
         "PATH",
         "CSV files of rocprofv3 --pmc, folders with such files, or a capture next to such files",
         nargs="+",
     )
-    kernel: str = option("only kernels with this in their name (default: all)", "", metavar="NAME")
-    by: str = option("what a row is (default kernel)", "kernel", choices=("kernel", "dispatch"))
-    ideal_mb: float | None = option(
+    kernel: str = opt.option("only kernels with this in their name (default: all)", "", metavar="NAME")
+    by: str = opt.option("what a row is (default kernel)", "kernel", choices=("kernel", "dispatch"))
+    ideal_mb: float | None = opt.option(
         "minimum of megabytes (10^6) that a dispatch has to read: shows the excess",
-        read=positive,
+        read=opt.positive,
         metavar="MB",
     )
-    channels: int | None = number(
+    channels: int | None = opt.number(
         "factor for bytes, for counters that cover part of the channels (default 1, with --like 2)",
-        read=positive_count,
+        read=opt.positive_count,
     )
     top: int = shared.top(10)
-    like: bool = flag(
+    like: bool = opt.flag(
         "the text of pmc_l2_analyzer.py, which adds up everything and counts each read as 64 bytes"
     )

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.events.options import EventsOptions
 
 FEATURE = Feature(
     id="events",
-    commands=(
-        CommandEntry(
-            EventsOptions,
-            "command",
-            Group.DIG,
-            190,
-            AgentTool("Use it for order in time: dispatches and markers."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(EventsOptions, Group.DIG, 190),),
     panels=(
         PanelEntry(
             id="events",

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.features.findings.options import TriageOptions
 
 FEATURE = Feature(
     id="findings",
-    commands=(
-        CommandEntry(
-            TriageOptions,
-            "command",
-            Group.LOOK,
-            20,
-            AgentTool("Use it first: what limits the kernel, and which change gains most."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(TriageOptions, Group.LOOK, 20),),
     sections={"the_verdict": 10, "ranked": 20},
     panels=(
         PanelEntry(

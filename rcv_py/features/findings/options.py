@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    flag,
-)
 
 
 class TriageOptions(
@@ -15,11 +13,13 @@ class TriageOptions(
 ):
     """Print what limits the kernel and what to do first, by gain."""
 
+    agents = opt.AgentTool("Use it first: what limits the kernel, and which change gains most.")
+
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
     top: int | None = shared.top(None, "findings", "those with 2 %% of the kernel's duration to gain")
-    all: bool = flag(
+    all: bool = opt.flag(
         "analyse every wave, even of a capture with more than 48 MB of wave files, and print every finding"
     )
     waves: str | None = shared.waves()
-    predict: bool = flag("replay the recording with each remedy, and rank by the predicted gain")
+    predict: bool = opt.flag("replay the recording with each remedy, and rank by the predicted gain")
     markdown: bool = shared.form("to paste into a ticket")

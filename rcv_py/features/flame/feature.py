@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.flame.options import FlameOptions
 
 FEATURE = Feature(
     id="flame",
-    commands=(
-        CommandEntry(
-            FlameOptions, "command", Group.DIG, 100, AgentTool("Use it for costs by call path and source.")
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(FlameOptions, Group.DIG, 100),),
     panels=(
         PanelEntry(
             id="flamegraph",

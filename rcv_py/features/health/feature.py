@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelCommand, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, PanelEntry
 from rcv_py.features.health.options import CheckOptions
 
 FEATURE = Feature(
     id="health",
-    commands=(
-        CommandEntry(
-            CheckOptions,
-            "command",
-            Group.LOOK,
-            30,
-            AgentTool("Use it before reading numbers: stop if the verdict is serious."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(CheckOptions, Group.LOOK, 30),),
     sections={"health": 60},
     panels=(
         PanelEntry(

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.hotspot.options import HotspotOptions
 
 FEATURE = Feature(
     id="hotspot",
-    commands=(
-        CommandEntry(
-            HotspotOptions,
-            "command",
-            Group.LOOK,
-            70,
-            AgentTool("Use it to find the instructions that cost most; then causes or line."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(HotspotOptions, Group.LOOK, 70),),
     sections={"kinds": 100, "top_lines": 130, "source_lines": 170},
     panels=(
         PanelEntry(

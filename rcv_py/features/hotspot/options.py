@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    MAX_BINS,
-    Need,
-    OptionSection,
-    at_most,
-    beside,
-    flag,
-    is_none,
-    is_one,
-    lacks,
-    number,
-    option,
-    text,
-    without,
-)
 from rcv_py.cli.options.shared import ALL
 from rcv_py.model.modes import SUMS
 
 RANKED_BY = ("instruction", "source", "kind", "class", "tree")
 LIKE = ("old", "new")
-_LIKE = OptionSection(
+_LIKE = opt.OptionSection(
     "as hotspot_analyzer.py",
     "--like repeats the originals, also where they are wrong: the old rules divide 256 registers where "
     "gfx942 has 512; a program is taken for gfx942, with 64 KB of LDS, unless it names one of three "
@@ -38,54 +24,58 @@ class HotspotOptions(
 ):
     """Rank instructions, source lines, kinds or classes by cost."""
 
+    agents = opt.AgentTool("Use it to find the instructions that cost most; then causes or line.")
+
     needs = (
-        Need(
+        opt.Need(
             "by sort waves wave se ascending bins charge file no_idle clock",
-            lacks("like"),
+            opt.lacks("like"),
             "our own tables",
             "Leave --like out: it repeats the scripts, which do not know it.",
         ),
-        without("bins", "the ranking", "top by sort ascending charge file no_idle run_files"),
-        without("charge", "the ranking", "run_files"),
-        Need("sort ascending", is_none("by", "tree"), "a list", "A tree has the order of its places."),
-        beside("charge", "file no_idle", "Add --charge self or --charge inclusive."),
-        Need("file", is_one("by", "source"), "--by source"),
-        beside("like", "mode detail context kernel", "Add --like new or --like old."),
-        Need("run_files kernel", lambda options: options.like in (None, "new"), "--like new"),
-        Need(
+        opt.without("bins", "the ranking", "top by sort ascending charge file no_idle run_files"),
+        opt.without("charge", "the ranking", "run_files"),
+        opt.Need(
+            "sort ascending", opt.is_none("by", "tree"), "a list", "A tree has the order of its places."
+        ),
+        opt.beside("charge", "file no_idle", "Add --charge self or --charge inclusive."),
+        opt.Need("file", opt.is_one("by", "source"), "--by source"),
+        opt.beside("like", "mode detail context kernel", "Add --like new or --like old."),
+        opt.Need("run_files kernel", lambda options: options.like in (None, "new"), "--like new"),
+        opt.Need(
             "detail",
             lambda options: not (options.json or options.csv) and options.mode != "asm",
             "the text of source lines",
         ),
-        beside("detail", "context"),
+        opt.beside("detail", "context"),
     )
 
     top: int = shared.top(20, shown="20, with --like 15")
-    by: str = option("what a row is (default instruction)", "instruction", choices=RANKED_BY)
-    sort: str = option(
+    by: str = opt.option("what a row is (default instruction)", "instruction", choices=RANKED_BY)
+    sort: str = opt.option(
         "largest first (default latency; with --charge cost; cost, share, place and text need --charge)",
         "latency",
         choices=(*SUMS, "cost", "share", "place", "text"),
     )
-    ascending: bool = flag("smallest first")
-    bins: int | None = number(
-        "a histogram of N ranges of the program by kind instead", read=at_most(MAX_BINS, 1)
+    ascending: bool = opt.flag("smallest first")
+    bins: int | None = opt.number(
+        "a histogram of N ranges of the program by kind instead", read=opt.at_most(opt.MAX_BINS, 1)
     )
-    charge: str | None = option(
+    charge: str | None = opt.option(
         "cost of places: latency and idle, charged to the innermost place or to the whole inline chain",
         choices=("self", "inclusive"),
     )
-    file: str | None = text("with --charge: the lines of one source file", "SOURCE")
+    file: str | None = opt.text("with --charge: the lines of one source file", "SOURCE")
     no_idle: bool = shared.no_idle()
-    like: str | None = option(
+    like: str | None = opt.option(
         "the tables of hotspot_analyzer.py, by its older or newer rules", choices=LIKE, section=_LIKE
     )
-    mode: str | None = option(
+    mode: str | None = opt.option(
         "instructions, source lines or both (default both)", choices=("asm", "src", "both"), section=_LIKE
     )
-    detail: bool = flag("show the source around the first lines", section=_LIKE)
-    context: int | None = number("lines above and below (default 3)", section=_LIKE)
-    kernel: str | None = text(
+    detail: bool = opt.flag("show the source around the first lines", section=_LIKE)
+    context: int | None = opt.number("lines above and below (default 3)", section=_LIKE)
+    kernel: str | None = opt.text(
         "part of the kernel's name in the kernel trace next to the capture", section=_LIKE
     )
 

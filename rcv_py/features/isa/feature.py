@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.isa.options import IsaDocsOptions, IsaOptions
 
 FEATURE = Feature(
     id="isa",
     commands=(
-        CommandEntry(
-            IsaOptions,
-            "command",
-            Group.DIG,
-            10,
-            AgentTool(
-                "Use it to read the program, its blocks and branches; help_of says what an instruction does.",
-                defaults={"top": 40},
-            ),
-        ),
-        CommandEntry(IsaDocsOptions, "docs_command", Group.MANAGE, 50),
+        CommandEntry(IsaOptions, Group.DIG, 10),
+        CommandEntry(IsaDocsOptions, Group.MANAGE, 50, "docs_command"),
     ),
-    schemas=(
-        "help_result",
-        "result",
-    ),
+    schemas=("help_result", "result"),
     sections={"blocks_of": 160, "pc_map": 250},
     panels=(
         PanelEntry(

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.latency.options import LatencyOptions
 
 FEATURE = Feature(
     id="latency",
-    commands=(
-        CommandEntry(
-            LatencyOptions,
-            "command",
-            Group.DIG,
-            80,
-            AgentTool("Use it to see if more waves would help, or with by=memory how slow memory is."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(LatencyOptions, Group.DIG, 80),),
     sections={"hidden": 190, "accesses": 200, "fetches": 210},
     panels=(
         PanelEntry(

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.line.options import LineOptions
 
 FEATURE = Feature(
     id="line",
-    commands=(
-        CommandEntry(
-            LineOptions,
-            "command",
-            Group.DIG,
-            30,
-            AgentTool(
-                "Use it to see whether all executions of an instruction are slow, or all about one execution."
-            ),
-            former={"place": ()},
-        ),
-    ),
-    schemas=(
-        "place_result",
-        "result",
-    ),
+    commands=(CommandEntry(LineOptions, Group.DIG, 30, former={"place": ()}),),
+    schemas=("place_result", "result"),
     panels=(
         PanelEntry(
             id="token_details",

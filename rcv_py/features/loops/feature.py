@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.loops.options import LoopsOptions
 
 FEATURE = Feature(
     id="loops",
-    commands=(
-        CommandEntry(
-            LoopsOptions,
-            "command",
-            Group.DIG,
-            60,
-            AgentTool("Use it when iterations differ, or to split prologue and loop."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(LoopsOptions, Group.DIG, 60),),
     sections={"loop_phases": 140, "segments": 150},
     panels=(
         PanelEntry(

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelCommand, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.notes.options import NotesOptions, SearchOptions
 
 FEATURE = Feature(
     id="notes",
     commands=(
-        CommandEntry(
-            SearchOptions,
-            "search_command",
-            Group.DIG,
-            160,
-            AgentTool("Use it to find instructions by text, such as buffer_load."),
-        ),
-        CommandEntry(
-            NotesOptions,
-            "command",
-            Group.MANAGE,
-            40,
-            AgentTool(
-                "Use it to read what people noted about a capture, and with add to point them at a place.",
-                rare=("at", "beside", "file", "out", "regex", "sort", "source", "top"),
-            ),
-        ),
+        CommandEntry(SearchOptions, Group.DIG, 160, "search_command"),
+        CommandEntry(NotesOptions, Group.MANAGE, 40),
     ),
-    schemas=(
-        "result",
-        "search_result",
-    ),
+    schemas=("result", "search_result"),
     sections={"notes": 30},
     panels=(
         PanelEntry(

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.occupancy.options import OccupancyOptions
 
 FEATURE = Feature(
     id="occupancy",
-    commands=(
-        CommandEntry(
-            OccupancyOptions,
-            "command",
-            Group.DIG,
-            140,
-            AgentTool("Use it when too few waves are resident; limits says why."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(OccupancyOptions, Group.DIG, 140),),
     sections={"occupancy": 230},
     panels=(
         PanelEntry(

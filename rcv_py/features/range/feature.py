@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.range.options import RangeOptions
 
 FEATURE = Feature(
     id="range",
-    commands=(
-        CommandEntry(
-            RangeOptions,
-            "command",
-            Group.LOOK,
-            60,
-            AgentTool("Use it for a stretch of time: what waves did in it, and how long A to B takes."),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(RangeOptions, Group.LOOK, 60),),
     panels=(
         PanelEntry(
             id="clock_range",

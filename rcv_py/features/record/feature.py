@@ -5,8 +5,4 @@ from __future__ import annotations
 from rcv_py.base.manifest import CommandEntry, Feature, Group
 from rcv_py.features.record.options import RecordOptions
 
-FEATURE = Feature(
-    id="record",
-    commands=(CommandEntry(RecordOptions, "command", Group.MANAGE, 10),),
-    schemas=("result",),
-)
+FEATURE = Feature(id="record", commands=(CommandEntry(RecordOptions, Group.MANAGE, 10),))

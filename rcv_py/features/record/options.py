@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    Need,
-    at_most,
-    beside,
-    buffer_size,
-    flag,
-    mask,
-    number,
-    option,
-    path,
-    positional,
-    positive_count,
-    simds,
-    text,
-)
 
 
 class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -- python bench.py"):
@@ -27,47 +13,55 @@ class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -
 
     rest_name = "program"
     needs = (
-        Need(
+        opt.Need(
             "kernel launch gpu cu engines simds buffer activity out once twin host rocprofv3 strict yaml json"
             " csv",
             lambda options: options.watch is None,
             "what records",
             "Leave out --watch, or this.",
         ),
-        beside("watch", "times"),
-        Need("view", lambda options: not options.form, "a window", "Leave out the form of the answer."),
+        opt.beside("watch", "times"),
+        opt.Need("view", lambda options: not options.form, "a window", "Leave out the form of the answer."),
     )
 
-    program: list[str] = positional(
+    program: list[str] = opt.positional(
         "COMMAND", "command that runs the kernel, after two dashes: -- ./program ARGS", nargs="*"
     )
-    kernel: str | None = text("only kernels whose name matches this regular expression", "REGEX")
-    launch: int | None = number(
-        "the launch with this number, counted from 1 (default: the first)", read=positive_count
+    kernel: str | None = opt.text("only kernels whose name matches this regular expression", "REGEX")
+    launch: int | None = opt.number(
+        "the launch with this number, counted from 1 (default: the first)", read=opt.positive_count
     )
-    gpu: int | None = number(
+    gpu: int | None = opt.number(
         "only this GPU, by its number on the machine, regardless of which GPUs the program sees"
     )
-    cu: int | None = number("the compute unit or WGP to trace (default 1)", read=at_most(15))
-    engines: str | None = option("mask of shader engines (default 0x1)", read=mask, metavar="MASK")
-    simds: str | None = option("mask of SIMDs; from gfx10 on the number of one", read=simds, metavar="MASK")
-    buffer: int | None = option(
-        "memory for the trace, 1M to 2G (default 256M)", read=buffer_size, metavar="SIZE"
+    cu: int | None = opt.number("the compute unit or WGP to trace (default 1)", read=opt.at_most(15))
+    engines: str | None = opt.option("mask of shader engines (default 0x1)", read=opt.mask, metavar="MASK")
+    simds: str | None = opt.option(
+        "mask of SIMDs; from gfx10 on the number of one", read=opt.simds, metavar="MASK"
     )
-    activity: int | None = number("stream counters of gfx9 with this period, 1 to 16", read=at_most(16, 1))
-    out: Path = path(
+    buffer: int | None = opt.option(
+        "memory for the trace, 1M to 2G (default 256M)", read=opt.buffer_size, metavar="SIZE"
+    )
+    activity: int | None = opt.number(
+        "stream counters of gfx9 with this period, 1 to 16", read=opt.at_most(16, 1)
+    )
+    out: Path = opt.path(
         "folder for captures, which go into numbered subfolders (default rcv_capture)",
         "DIR",
         Path("rcv_capture"),
     )
-    once: bool = flag("do not record again, whatever the result")
-    twin: bool = flag("record once more with the same settings, to measure the noise")
-    host: str | None = text("record on another machine, by ssh, in its home folder or in DIR", "HOST[:DIR]")
-    rocprofv3: str | None = text("path of rocprofv3 (default: from the search path, or from ROCm)", "PATH")
-    watch: Path | None = path(
+    once: bool = opt.flag("do not record again, whatever the result")
+    twin: bool = opt.flag("record once more with the same settings, to measure the noise")
+    host: str | None = opt.text(
+        "record on another machine, by ssh, in its home folder or in DIR", "HOST[:DIR]"
+    )
+    rocprofv3: str | None = opt.text(
+        "path of rocprofv3 (default: from the search path, or from ROCm)", "PATH"
+    )
+    watch: Path | None = opt.path(
         "instead: analyse each capture that appears in DIR, and compare it with the previous one", "DIR"
     )
-    times: int | None = number("end after this many captures", read=positive_count)
-    view: bool = flag("open a window instead of printing what limits the kernel")
-    strict: bool = flag("exit with 4 if the capture is still not trustworthy")
+    times: int | None = opt.number("end after this many captures", read=opt.positive_count)
+    view: bool = opt.flag("open a window instead of printing what limits the kernel")
+    strict: bool = opt.flag("exit with 4 if the capture is still not trustworthy")
     yaml: bool = shared.form("only the input file for rocprofv3; nothing is recorded")

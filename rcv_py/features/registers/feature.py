@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group
+from rcv_py.base.manifest import CommandEntry, Feature, Group
 from rcv_py.features.registers.options import RegistersOptions
 
 FEATURE = Feature(
-    id="registers",
-    commands=(
-        CommandEntry(
-            RegistersOptions,
-            "command",
-            Group.DIG,
-            130,
-            AgentTool(
-                "Use it before an edit that takes registers: where most are held, which are free at a line."
-            ),
-        ),
-    ),
-    schemas=("result",),
-    sections={"registers": 220},
+    id="registers", commands=(CommandEntry(RegistersOptions, Group.DIG, 130),), sections={"registers": 220}
 )

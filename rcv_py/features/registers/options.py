@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    Need,
-    is_one,
-    number,
-    option,
-    without,
-)
 
 
 class RegistersOptions(
@@ -17,12 +11,18 @@ class RegistersOptions(
 ):
     """Show how many registers are held, the peak, and which are free."""
 
-    needs = (
-        without("line", "the list", "by run_files top sort ascending"),
-        Need("run_files", is_one("by", "file"), "register files", "Leave --by out, or this."),
+    agents = opt.AgentTool(
+        "Use it before an edit that takes registers: where most are held, which are free at a line."
     )
 
-    by: str = option("what a row is (default file: a register file)", "file", choices=("file", "instruction"))
-    line: int | None = number("instead: which registers are held and which are free at this instruction")
+    needs = (
+        opt.without("line", "the list", "by run_files top sort ascending"),
+        opt.Need("run_files", opt.is_one("by", "file"), "register files", "Leave --by out, or this."),
+    )
+
+    by: str = opt.option(
+        "what a row is (default file: a register file)", "file", choices=("file", "instruction")
+    )
+    line: int | None = opt.number("instead: which registers are held and which are free at this instruction")
     top: int = shared.top(20)
     sort: str | None = shared.sort("program order")

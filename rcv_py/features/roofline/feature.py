@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.roofline.options import RooflineOptions
 
 FEATURE = Feature(
     id="roofline",
-    commands=(
-        CommandEntry(
-            RooflineOptions,
-            "command",
-            Group.DIG,
-            120,
-            AgentTool(
-                "Use it to see how far from the peaks of the GPU a kernel is, and which roof is nearer."
-            ),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(RooflineOptions, Group.DIG, 120),),
     sections={"peaks": 80},
     panels=(
         PanelEntry(

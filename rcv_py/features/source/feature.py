@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.source.options import SourceOptions
 
 FEATURE = Feature(
     id="source",
-    commands=(
-        CommandEntry(
-            SourceOptions,
-            "command",
-            Group.DIG,
-            20,
-            AgentTool("Use it when source lines matter; place is FILE:LINE.", left_out=("editor",)),
-        ),
-    ),
-    schemas=("result",),
+    commands=(CommandEntry(SourceOptions, Group.DIG, 20),),
     panels=(
         PanelEntry(
             id="source",

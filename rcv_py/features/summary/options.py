@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    flag,
-    option,
-    range_of,
-    without,
-)
 
 
 class InfoOptions(shared.OfCaptures, example="rcv info ."):
     """Print what a capture holds, or list the captures of a folder."""
 
-    check: bool = flag("read every wave and look for contradictions")
-    read: bool = flag("read every wave, and name the waves that cannot be read")
+    agents = opt.AgentTool("Use it to see waves, code and clocks of a capture before trusting a number.")
+
+    check: bool = opt.flag("read every wave and look for contradictions")
+    read: bool = opt.flag("read every wave, and name the waves that cannot be read")
     csv: bool = shared.as_csv("one row per fact, or per capture")
 
 
 class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOLDER --json"):
     """Sum up activity, states, occupancy and busy units."""
 
-    needs = (without("units", "the summary", "waves se"),)
+    agents = opt.AgentTool("Use it for the kernel as a whole; units shows which pipe is the bottleneck.")
 
-    units: bool = flag("instead: how long each unit of a compute unit was busy, of --wave or the first one")
-    wave: str | None = option(
+    needs = (opt.without("units", "the summary", "waves se"),)
+
+    units: bool = opt.flag(
+        "instead: how long each unit of a compute unit was busy, of --wave or the first one"
+    )
+    wave: str | None = opt.option(
         f"only one wave, or with --units its compute unit, e.g. {shared.WAVE_ID}",
         metavar="ID",
         old={"--of": None},
     )
-    clock: tuple[int, int] | None = range_of(
+    clock: tuple[int, int] | None = opt.range_of(
         "only waves that touch a range of cycles, or with --units only these cycles", old="--within"
     )
     csv: bool = shared.as_csv("one number a row")

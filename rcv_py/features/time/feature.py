@@ -7,6 +7,7 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="time",
+    schemas=(),
     panels=(
         PanelEntry(
             id="overview",

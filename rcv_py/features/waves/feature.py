@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.waves.options import WavesOptions
 
 FEATURE = Feature(
     id="waves",
-    commands=(
-        CommandEntry(
-            WavesOptions,
-            "command",
-            Group.DIG,
-            150,
-            AgentTool("Use it to pick waves, or with wave to follow one."),
-            former={"wave": ()},
-        ),
-    ),
-    schemas=(
-        "result",
-        "units_result",
-    ),
+    commands=(CommandEntry(WavesOptions, Group.DIG, 150, former={"wave": ()}),),
+    schemas=("result", "units_result"),
     sections={"activity": 90, "waves": 240},
     panels=(
         PanelEntry(

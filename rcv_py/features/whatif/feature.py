@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.whatif.options import ScheduleOptions, WhatifOptions
 
 FEATURE = Feature(
     id="whatif",
     commands=(
-        CommandEntry(
-            WhatifOptions,
-            "command",
-            Group.DIG,
-            90,
-            AgentTool(
-                "Use it before an edit: what the change would gain, or without options what is worth trying."
-            ),
-        ),
-        CommandEntry(
-            ScheduleOptions,
-            "schedule_command",
-            Group.DIG,
-            110,
-            AgentTool("Use it before reordering by hand: which loads pay when they are moved up."),
-        ),
+        CommandEntry(WhatifOptions, Group.DIG, 90),
+        CommandEntry(ScheduleOptions, Group.DIG, 110, "schedule_command"),
     ),
-    schemas=(
-        "result",
-        "schedule_result",
-    ),
+    schemas=("result", "schedule_result"),
     sections={"experiments": 40, "critical_path": 50},
     panels=(
         PanelEntry(

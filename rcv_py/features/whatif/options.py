@@ -2,74 +2,71 @@
 
 from __future__ import annotations
 
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.option import (
-    at_most,
-    beside,
-    count,
-    flag,
-    number,
-    option,
-    pair,
-    slower,
-)
 
 
 class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=0.5 --move 319:283"):
     """Predict what a change would gain, by replaying the recording."""
 
-    needs = (beside("path", "top"),)
+    agents = opt.AgentTool(
+        "Use it before an edit: what the change would gain, or without options what is worth trying."
+    )
 
-    latency: list[tuple[str, float]] | None = option(
+    needs = (opt.beside("path", "top"),)
+
+    latency: list[tuple[str, float]] | None = opt.option(
         "latency of vmem, lds, smem, memory, or of an instruction, times a factor; may be repeated",
         repeated=True,
-        read=slower,
+        read=opt.slower,
         metavar="WHAT=FACTOR",
     )
-    move: list[tuple[int, int]] | None = option(
+    move: list[tuple[int, int]] | None = opt.option(
         "move an instruction to right before another one; may be repeated",
         repeated=True,
-        read=pair,
+        read=opt.pair,
         metavar="LINE:BEFORE",
     )
-    relax: list[tuple[int, int]] | None = option(
+    relax: list[tuple[int, int]] | None = opt.option(
         "let a wait leave that many more operations outstanding; may be repeated",
         repeated=True,
-        read=pair,
+        read=opt.pair,
         metavar="LINE:MORE",
     )
-    only: list[tuple[int, int]] | None = option(
+    only: list[tuple[int, int]] | None = opt.option(
         "let a wait wait for this load alone; may be repeated, also for more loads of one wait",
         repeated=True,
-        read=pair,
+        read=opt.pair,
         metavar="LINE:LOAD",
     )
-    dpp: list[int] | None = option(
+    dpp: list[int] | None = opt.option(
         "turn a move across lanes into an operand of arithmetic (DPP); may be repeated",
         repeated=True,
-        read=count,
+        read=opt.count,
         metavar="LINE",
     )
-    merge: list[tuple[int, int]] | None = option(
+    merge: list[tuple[int, int]] | None = opt.option(
         "merge an access into another one, which becomes wider by as much; may be repeated",
         repeated=True,
-        read=pair,
+        read=opt.pair,
         metavar="LINE:OTHER",
     )
-    free: list[int] | None = option(
+    free: list[int] | None = opt.option(
         "let an instruction take no time of its own; may be repeated",
         repeated=True,
-        read=count,
+        read=opt.count,
         metavar="LINE",
     )
-    no_barriers: bool = flag("no wave waits at barriers")
-    more_waves: int | None = number("that many more waves on each SIMD", read=at_most(32, 1))
-    path: bool = flag("instead: the critical path, which makes up the span, with the changes if any")
+    no_barriers: bool = opt.flag("no wave waits at barriers")
+    more_waves: int | None = opt.number("that many more waves on each SIMD", read=opt.at_most(32, 1))
+    path: bool = opt.flag("instead: the critical path, which makes up the span, with the changes if any")
     top: int = shared.top(20, "instructions of the critical path")
-    all: bool = flag("replay all waves, even of a capture with more than 2 million executed instructions")
+    all: bool = opt.flag("replay all waves, even of a capture with more than 2 million executed instructions")
 
 
 class ScheduleOptions(shared.OfWaves, example="rcv schedule FOLDER"):
     """Show what a better order of instructions in hot blocks would gain."""
 
-    mca: bool = flag("also show the estimate of llvm-mca, which must be installed")
+    agents = opt.AgentTool("Use it before reordering by hand: which loads pay when they are moved up.")
+
+    mca: bool = opt.flag("also show the estimate of llvm-mca, which must be installed")

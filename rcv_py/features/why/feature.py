@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from rcv_py.base.manifest import AgentTool, CommandEntry, Feature, Group, PanelEntry
+from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 from rcv_py.features.why.options import BubblesOptions, CausesOptions, WaitsOptions
 
 FEATURE = Feature(
     id="why",
     commands=(
-        CommandEntry(
-            WaitsOptions,
-            "waits_command",
-            Group.DIG,
-            40,
-            AgentTool(
-                "Use it on s_waitcnt: which loads they waited for; inverted: which load to issue earlier."
-            ),
-        ),
-        CommandEntry(
-            CausesOptions,
-            "command",
-            Group.DIG,
-            50,
-            AgentTool("Use it to learn why an instruction stalls, and which producer to change."),
-        ),
-        CommandEntry(
-            BubblesOptions,
-            "bubbles_command",
-            Group.DIG,
-            70,
-            AgentTool("Use it to weigh a stall: only cycles that no other wave hides cost time."),
-        ),
+        CommandEntry(WaitsOptions, Group.DIG, 40, "waits_command"),
+        CommandEntry(CausesOptions, Group.DIG, 50),
+        CommandEntry(BubblesOptions, Group.DIG, 70, "bubbles_command"),
     ),
-    schemas=(
-        "bubbles_result",
-        "result",
-        "waits_result",
-    ),
+    schemas=("bubbles_result", "result", "waits_result"),
     sections={"causes": 110, "waits": 120, "idle_simds": 180},
     panels=(
         PanelEntry(
