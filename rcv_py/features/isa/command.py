@@ -20,9 +20,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, listing, matched, nothing
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
-from rcv_py.features.isa.help_result import asked, help_facts, help_table
+from rcv_py.features.isa.help_result import SCHEMA, asked, help_facts, help_table
 from rcv_py.features.isa.options import IsaOptions
-from rcv_py.features.isa.result import SCHEMA, IsaListing, label_table
+from rcv_py.features.isa.result import IsaListing, label_table
 from rcv_py.features.isa.result import listing as rows_of
 from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.attribution.instruction_help import InstructionHelp, instruction_help
+from rcv_py.features.isa import result
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.schema import Schema
+from rcv_py.results.schema import Form, Schema, form
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 HELP = Spec.of(
@@ -47,6 +48,17 @@ DOCS_SCHEMA = Schema(
     version=1,
 )
 FACTS = (common.CAPTURE, kinds.TEXT("target", "The instruction set, such as gfx942"))
+SCHEMA = Schema(
+    "isa",
+    "The program: instructions, basic blocks, branches or labels.",
+    forms=(
+        *(form(words, result.FACTS, "kind", kind, spec) for kind, (spec, words) in result.VARIANTS.items()),
+        Form(
+            "What instructions do: --help-of.",
+            (*FACTS, HELP.field()),
+        ),
+    ),
+)
 
 
 def asked(trace: Trace, wanted: str) -> list[str]:

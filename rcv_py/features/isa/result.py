@@ -12,12 +12,10 @@ from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
-from rcv_py.features.isa import help_result
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import instructions, sources
-from rcv_py.results.schema import Form, Schema, form
 from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
 _ROW = common.INSTRUCTION_INDEX
@@ -89,17 +87,6 @@ VARIANTS = {  # kind of a row → its table and its option
     "branches": (BRANCHES, "Branches: --branches."),
     "labels": (LABELS, "Labels: --labels."),
 }
-SCHEMA = Schema(
-    "isa",
-    "The program: instructions, basic blocks, branches or labels.",
-    forms=(
-        *(form(words, FACTS, "kind", kind, spec) for kind, (spec, words) in VARIANTS.items()),
-        Form(
-            "What instructions do: --help-of.",
-            (*help_result.FACTS, help_result.HELP.field()),
-        ),
-    ),
-)
 LISTED = ("instructions", "blocks", "branches")
 
 
