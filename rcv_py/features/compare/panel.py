@@ -20,7 +20,6 @@ from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.text import plural, translated
 from rcv_py.features.compare.result import change_table, listing_table
 from rcv_py.model.trace import Trace
-from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
@@ -204,7 +203,6 @@ class ComparePanel(TablePanel[Comparison]):
         session, view, flame = self.session, self.view, self.flame
         self.replicate.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         session.baseline.watch(self._open)
-        self._flag = AnswerFlag()
         self._request.follow_doublings()
         self.ui.theme.changed.connect(self._show_verdict)
         self.mode.currentIndexChanged.connect(self._show_mode)
@@ -234,8 +232,7 @@ class ComparePanel(TablePanel[Comparison]):
         if not store.batches and len(trace.waves) > len(store.missing):
             return False
         read, costs = self.session.snapshot(), baseline.costs
-        self._flag.end()
-        flag = self._flag = AnswerFlag()
+        flag = self._request.new_flag()
         replicate = None if baseline.replicate is None else baseline.replicate.costs
         show = self._job(self.by)
 

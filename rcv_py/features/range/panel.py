@@ -14,7 +14,6 @@ from rcv_py.base.text import translated
 from rcv_py.features.range.panel_text import COMPUTING, head_html, pair_html, tables_html
 from rcv_py.features.range.result import between_facts, range_table
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.wave_store import Snapshot
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, row
@@ -51,7 +50,6 @@ class ClockRangePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.answered: Answered | None = None
-        self._flag = AnswerFlag()
         self._survey: tuple[Snapshot, Survey] | None = None  # of the waves that were read
         self.text = LinkText(ui.session, ui.theme, "What lies in the measured range")
         self.copy, self.as_command = QPushButton(), QPushButton()
@@ -85,13 +83,12 @@ class ClockRangePanel(Panel):
         return self.session.measure.value, ends
 
     def _compute(self) -> None:
-        self._flag.end()
+        flag = self._soon.new_flag()
         trace, store = self.session.trace.value, self.session.store
         window, ends = self._question()
         if trace is None or store is None or (window is None and ends is None):
             self._take(None)
             return
-        flag = self._flag = AnswerFlag()
         read, wanted = self.session.snapshot(), self.session.waves.value
         choose, survey = self.ui.results.populations.of(read), self._survey
 

@@ -12,7 +12,6 @@ from rcv_py.features.roofline.chart import RooflineChart
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
-from rcv_py.state.incremental import AnswerFlag
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, split
@@ -42,7 +41,6 @@ class RooflinePanel(Panel):
         self.table.setAccessibleName(translated("The kernel and its loops, with their rates and peaks"))
         self.said, self.note = PlainLabel(wordWrap=True), PlainLabel(role="muted", wordWrap=True)
         self._computing = Computing(self, self._say)
-        self._flag = AnswerFlag()
         self._request = self.request(self._compute, STREAM_MS)
         for label in (self.said, self.note):
             label.setContentsMargins(8, 2, 8, 2)
@@ -71,8 +69,7 @@ class RooflinePanel(Panel):
             return False
         read, name = self.session.snapshot(), self.session.waves.value
         ways = self.ui.results.populations.of(read)
-        self._flag.end()
-        flag = self._flag = AnswerFlag()
+        flag = self._request.new_flag()
 
         def job() -> Roofline:
             rows = ways(name).rows
@@ -103,7 +100,7 @@ class RooflinePanel(Panel):
             )
             self.empty.say(missing or ("" if has_any else NOTHING))
             return
-        self.empty.say(self._computing.begin("the roofline", stage=lambda: self._flag.stage))
+        self.empty.say(self._computing.begin("the roofline", stage=lambda: self._request.flag.stage))
 
     # -- selecting ----------------------------------------------------------------------------------
 

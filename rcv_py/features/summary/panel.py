@@ -19,7 +19,6 @@ from rcv_py.features.summary.parts import (
     unit_columns,
 )
 from rcv_py.features.summary.widgets import Card, CardFlow, FactList, Meters, ShareBar
-from rcv_py.state.incremental import AnswerFlag
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
@@ -65,7 +64,6 @@ class SummaryPanel(Panel):
         self.units.setMinimumHeight(TABLE_PX)
         self.note = PlainLabel(role="muted")
         self.remembered = {"units": self.units}
-        self._flag = AnswerFlag()
         self._request = self.request(self._compute, STREAM_MS)
         self._lay_out()
         self.units.opened.connect(self._go_to_unit)
@@ -120,7 +118,7 @@ class SummaryPanel(Panel):
             self._computing.stop()
             self.empty.say("" if trace is not None else self.reason(NOTHING))
             return
-        self.empty.say(self._computing.begin("the summary", stage=lambda: self._flag.stage))
+        self.empty.say(self._computing.begin("the summary", stage=lambda: self._request.flag.stage))
 
     def _compute(self) -> None:
         trace, store = self.session.trace.value, self.session.store
@@ -128,8 +126,7 @@ class SummaryPanel(Panel):
             return
         read, name = self.session.snapshot(), self.session.waves.value
         ways = self.ui.results.populations.of(read)
-        self._flag.end()
-        flag = self._flag = AnswerFlag()
+        flag = self._request.new_flag()
 
         def job() -> DeviceSummary:
             rows = ways(name).rows

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 from shiboken6 import isValid
 
+from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
 from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.importer import Importer
@@ -85,6 +86,7 @@ class Request(QObject):
         self.state = State.IDLE
         self.is_background = options.get("priority") is Priority.BACKGROUND
         self.waves = 0  # at the last doubling
+        self.flag = AnswerFlag()  # of the newest job, if that takes one
         self._scheduler, self._session, self._owner = scheduler, scheduler.session, owner
         self._call = self._due = call  # `_due`: the call, or a job that waits until the panel is visible
         self._every_ms = self._pause_ms = every_ms
@@ -131,8 +133,15 @@ class Request(QObject):
         self._since.start()
         self._scheduler.tasks.run(self._owner, job, done, self._topic, ended=self._ended)
 
+    def new_flag(self) -> AnswerFlag:
+        """End the reading of waves for the job before, and return the flag of the next."""
+        self.flag.end()
+        self.flag = AnswerFlag()
+        return self.flag
+
     def cancel(self) -> None:
         """Drop everything that was requested."""
+        self.flag.end()
         self._scheduler.tasks.cancel(self._owner, self._topic)
         self._timer.stop()
         self.state = State.IDLE

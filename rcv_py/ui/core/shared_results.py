@@ -280,7 +280,6 @@ class _Result(QObject):
         self._by_name = isinstance(job, LazyJob) and job.by_name
         self._is_wanted = False  # whether or not its panels are visible
         self.wanted_by: tuple[Visibility, ...] = ()
-        self._flag = AnswerFlag()
         # The last request: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
@@ -359,10 +358,10 @@ class _Result(QObject):
         if not has_any or self._is_answered(store, name, is_streaming):
             return False
         self._of, self._waves = (store.batches, name, is_streaming), store.read
-        self._flag.end()
-        self._flag = AnswerFlag()
         rows = self._all.populations.of(read)
-        self._request.run(partial(self._answer, self._job, read, name, rows, self._flag), self._take)
+        self._request.run(
+            partial(self._answer, self._job, read, name, rows, self._request.new_flag()), self._take
+        )
         return True
 
     def _import(self) -> None:
@@ -384,7 +383,7 @@ class _Result(QObject):
     @property
     def stage(self) -> Stage | None:
         """Return the stage of the answer."""
-        return self._flag.stage
+        return self._request.flag.stage
 
     def _answer(
         self, job: Job, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag
