@@ -247,7 +247,7 @@ def test_folded_sides_and_own_layouts_come_back_with_all_they_had(tmp_path: Path
         workspace = app.window.workspace
         assert workspace.folded == {"left", "bottom"}
         assert workspace.bars["left"].isVisible()
-        assert abs(box(app, "isa").width() - wide) < 40
+        assert box(app, "isa").width() == wide
         workspace.bars["left"].buttons["explorer"].click()
         settle(app, qtbot)
         assert box(app, "explorer").width() > 250
@@ -259,10 +259,7 @@ def test_folded_sides_and_own_layouts_come_back_with_all_they_had(tmp_path: Path
             app.ui.commands.run("view.layout_own_1")
             settle(app, qtbot)
             assert [dock.info.id for dock in workspace.group("time_below")] == ["global_timeline"]
-            off = [abs(now - before) for now, before in zip(heights(app), saved, strict=True)]
-            assert max(off) <= 8, (other, heights(app), saved)
-        app.window.layouts._saved[0]["heights"] = {"time": -5, "code": "high"}  # nothing of the kind
-        app.ui.commands.run("view.layout_own_1")
+            assert heights(app) == saved, other
 
 
 def test_own_layouts_are_there_at_the_next_start_and_what_is_broken_is_not(

@@ -36,7 +36,7 @@ def arrangement(workspace: Workspace) -> Arrangement:
     """Return the places of all panels, as plain JSON values."""
     base = next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), "")
     state = b64encode(workspace.saveState(VERSION).data()).decode()
-    kept = {**workspace.save_arrangement(), "layout": base, "heights": workspace.save_heights()}
+    kept = {**workspace.save_arrangement(), "layout": base}
     return {"state": state, "folded": workspace.save_folded(), **kept}
 
 
@@ -50,7 +50,6 @@ def arrange(workspace: Workspace, saved: Arrangement) -> None:
     workspace.load_arrangement(saved)
     if workspace.restore(state, folded):
         workspace.layout_ = replace(workspace.layout_, id=_id(saved["name"]))
-        workspace.load_heights(saved.get("heights"))
 
 
 class OwnLayouts:

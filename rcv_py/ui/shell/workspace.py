@@ -109,7 +109,7 @@ class Workspace(QMainWindow):
         self._time_before = 0  # height of the time view before the bottom was opened
         self._owed: Callable[[], None] | None = None  # sizes the docks once more
         self._is_measured = False  # whether it sizes all of them
-        self._beside_code: tuple[QByteArray, dict[str, int]] | None = None  # previous docks and heights
+        self._beside_code: QByteArray | None = None  # previous docks
         self._closed: list[str] = []  # closed panels, the last last
         self._pending: tuple[QByteArray, Folded] | None = None  # saved state, until there is room for it
         self._was_shown = self._has_woken = self._is_sized_later = False
@@ -443,7 +443,7 @@ class Workspace(QMainWindow):
         if part == "bottom":
             self._fold_bottom(is_folded)
         else:
-            self._fold_side(part, is_folded)
+            self._fold_side(part)
         self.panels_changed.emit()
 
     def _fold_bottom(self, is_folded: bool) -> None:
@@ -478,19 +478,10 @@ class Workspace(QMainWindow):
         if dock.area == "bottom":
             dock.fold(self.is_bottom_folded and not is_floating)
 
-    def _fold_side(self, side: str, is_folded: bool) -> None:
-        docks = [dock for area in SIDES[side] for dock in self.group(area)]
+    def _fold_side(self, side: str) -> None:
         middle = [self._in_front(group[0]) for area in ("code", "source") if (group := self.group(area))]
         widths = {dock: dock.width() for dock in middle}
-        if is_folded:
-            self._away[side] = [dock for dock in docks if not dock.isHidden()]
-            self.bars[side].fill(self._away[side])
-            for dock in self._away[side]:
-                dock.hide()
-        else:
-            for dock in self._away.pop(side, []):
-                dock.show()
-        self.bars[side].setVisible(is_folded)
+        self._put_away(side, [dock for dock in self._on(side) if not dock.isHidden()])
 
         def fit() -> None:
             given, areas = self._shares(self.size()), SIDES[side]
@@ -511,7 +502,7 @@ class Workspace(QMainWindow):
         if self._beside_code is not None:
             self.leave_only_code()
             return
-        self._beside_code = (self.saveState(VERSION), self.save_heights())
+        self._beside_code = self.saveState(VERSION)
         others = [dock for dock in self.docks.values() if dock.area not in CODE_AREAS]
         for widget in (*(dock for dock in others if not dock.isFloating()), *self.bars.values()):
             widget.hide()
@@ -521,10 +512,9 @@ class Workspace(QMainWindow):
     def leave_only_code(self) -> None:
         """Show again everything that only-code hid."""
         if self._beside_code is not None:
-            (state, heights), self._beside_code = self._beside_code, None
+            state, self._beside_code = self._beside_code, None
             focus = QApplication.focusWidget()
             self.restoreState(state, VERSION)
-            self.load_heights(heights)
             if focus is not None:  # Qt drops it when docks are put back
                 focus.setFocus()
             self._mark_only_code()
@@ -625,29 +615,6 @@ class Workspace(QMainWindow):
         empty = {place: self._given_px.get(place, 0) for place in sorted(self._most)}
         return {**kept, "empty": empty, "most": dict(sorted(self._most.items()))}
 
-    def save_heights(self) -> dict[str, int]:
-        """Return the heights of the areas stacked in the middle, in px, by area."""
-        return {area: dock.height() for area, dock in self._column().items()}
-
-    def load_heights(self, kept: object) -> None:
-        """Give the middle the shares of `save_heights`, after `restore`; leave out what does not fit.
-
-        Qt restores them with the docks, but folded docks then take room from the others.
-        """
-        saved = kept if isinstance(kept, dict) else {}
-        docks = {dock: saved.get(area) for area, dock in self._column().items()}
-        wanted = [px for px in docks.values() if isinstance(px, int) and 0 < px < UNLIMITED_PX]
-        if len(wanted) == len(docks) > 1:
-            room = sum(dock.height() for dock in docks)
-            shares = {dock: round(room * px / sum(wanted)) for dock, px in zip(docks, wanted, strict=True)}
-            self._fit(partial(self._give, {}, {**self._heights(), **_but_last(shares)}))
-
-    def _column(self) -> dict[str, Dock]:
-        """Return the visible docks of the areas stacked in the middle."""
-        groups = {area: self.group(area) for area in ("time", "time_below", "code")}
-        fronts = {area: self._in_front(group[0]) for area, group in groups.items() if group}
-        return {area: dock for area, dock in fronts.items() if dock.is_seen}
-
     def load_arrangement(self, kept: Mapping[str, Any]) -> None:
         """Restore what `save_arrangement` returned, before `restore`; leave out what does not fit."""
         layout, below, areas = (kept.get(name) for name in ("layout", "below", "areas"))
@@ -667,28 +634,45 @@ class Workspace(QMainWindow):
         """Restore what `saveState(VERSION)` and `save_folded` returned; return False if it does not fit."""
         self.leave_only_code()
         self._pending = None if self._was_shown else (state, folded)
-        for part in self.folded:
-            self.fold(part, False)
+        self._owed, self._away = None, {}
+        self.folded = frozenset(part for part in (*SIDES, "bottom") if part in folded)
+        if len(self.group("bottom")) < 2:  # a single dock has no tab to unfold it by
+            self.folded -= {"bottom"}
+        self._fold_docks()  # before they get their places: Qt saved the sizes of folded docks
         if not self.restoreState(state, VERSION):
             return False
-        hidden = {
-            self._homes[name].info.id
-            for part, names in folded.items()
-            for name in names
-            if name in self._homes and part != APART
-        }
         for dock in self.docks.values():
-            if dock.is_strip or dock.info.id in hidden:
+            if dock.is_strip:
                 dock.setVisible(self._has_something(dock))
         for dock in self.group(APART):  # an older layout had it among the tabs
             if not dock.isFloating() and dock.info.id not in folded.get(APART, ()):
                 dock.setFloating(True)
                 dock.hide()
         self._show_appearing()
-        for part in (*SIDES, "bottom"):
-            self.fold(part, part in folded)
+        for side in SIDES:
+            away = {self._homes[name] for name in folded.get(side, ()) if name in self._homes}
+            self._put_away(side, [dock for dock in self._on(side) if dock in away or not dock.isHidden()])
+        self._fold_docks()  # some may have become windows
         self._tidy_soon()
         return True
+
+    def _fold_docks(self) -> None:
+        for dock in self.docks.values():
+            if not dock.is_strip:
+                dock.fold(dock.area == "bottom" and self.is_bottom_folded and not dock.isFloating())
+
+    def _on(self, side: str) -> list[Dock]:
+        """Return the docks of a side."""
+        return [dock for area in SIDES[side] for dock in self.group(area)]
+
+    def _put_away(self, side: str, docks: list[Dock]) -> None:
+        """Show icons for the docks of a side if it is folded, else the docks that it hid."""
+        if side in self.folded:
+            self._away[side] = docks
+            self.bars[side].fill(docks)
+        for dock in docks if side in self.folded else self._away.pop(side, ()):
+            dock.setVisible(side not in self.folded)
+        self.bars[side].setVisible(side in self.folded)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the cover over the docks."""
@@ -725,7 +709,7 @@ class Workspace(QMainWindow):
             panel.visibility.is_asleep or tasks.is_busy(panel) or scheduler.is_pending(panel)
             for panel in seen
         )
-        if is_ready or self._hidden_for.elapsed() > HIDDEN_MS:
+        if (is_ready and self._owed is None) or self._hidden_for.elapsed() > HIDDEN_MS:
             self._hold_timer.stop()
             if self._cover is not None:
                 self._cover.hide()
