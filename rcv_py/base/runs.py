@@ -26,6 +26,7 @@ import numpy as np
 
 AT_ONCE = 1 << 17  # rows that numpy repeats without letting other threads run: a fraction of a millisecond
 LONG_RISE = 64  # rows between two that fall, on average: from here on merging is faster than sorting
+ODD = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio
 _MAX_NUMBER = 1 << 62  # larger numbers do not fit into one number together with a row
 
 
@@ -196,3 +197,11 @@ def of_ranges(first: np.ndarray | int, count: np.ndarray) -> tuple[np.ndarray, n
     rows = (first - borders(count)[:-1]).take(part)
     rows += np.arange(len(part))
     return part, rows
+
+
+def scrambled(number: np.ndarray) -> np.ndarray:
+    """A pseudo-random number for each number, uint64: the finalizer of splitmix64."""
+    mixed = number.astype(np.uint64) + np.uint64(ODD)
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ mixed >> np.uint64(31)

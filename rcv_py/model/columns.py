@@ -25,6 +25,7 @@ class ColumnTable:
     """Base of dataclasses whose length is the length of their first column."""
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     _first: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
@@ -39,8 +40,12 @@ class ColumnTable:
         columns: dict[str, Any] = {
             name: np.zeros(0, kind) for name, kind in other.items() if isinstance(kind, type)
         }
-        none = dict.fromkeys(cls.__dataclass_fields__, np.zeros(0, np.int64))  # type: ignore[attr-defined]
+        none = dict.fromkeys(cls.__dataclass_fields__, np.zeros(0, np.int64))
         return cls(**{**none, **other, **columns})
+
+    def at(self, rows: np.ndarray | slice) -> Self:
+        """Return the table with the rows chosen by a mask, by numbers or by a slice, in that order."""
+        return of_rows(self, rows)
 
 
 def of_rows(table: Table, rows: np.ndarray | slice) -> Table:

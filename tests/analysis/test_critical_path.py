@@ -81,10 +81,10 @@ def test_a_timeline_has_it_in_aligned_cycles_and_by_wave(trace: Trace) -> None:
     assert line.begin[0] == trace.waves.begin[rows].min()
     assert line.end[-1] == trace.waves.end[rows].max()
     at = len(line) // 2
-    assert line.at(int(line.wave[at]), int(line.begin[at])) == at
-    assert line.at(-5, int(line.begin[at])) == -1
+    assert line.piece_at(int(line.wave[at]), int(line.begin[at])) == at
+    assert line.piece_at(-5, int(line.begin[at])) == -1
     assert line.cycles == int(line.end[-1] - line.begin[0])
-    assert len(PathLine.joined(())) == 0
+    assert len(PathLine.empty()) == 0
 
 
 def test_what_is_off_the_path_changes_nothing(in_order: Plays) -> None:

@@ -80,10 +80,6 @@ class Attribution(ColumnTable):
         """Share of the idle cycles that have a cause, None if there are none."""
         return _share(self.idle, self.cause)
 
-    def where(self, rows: np.ndarray) -> Attribution:
-        """Return some of the rows (bool or indices) as a separate table."""
-        return of_rows(self, rows)
-
     def by_line(self) -> Attribution:
         """One row per line, over all causes; cause and producer come from its largest row."""
         return _grouped(self, self.line)

@@ -39,11 +39,11 @@ def causes_of(table: Attribution, line: int) -> tuple[LineCause, ...]:
 
     Their sums of stall and idle equal the sums of the row.
     """
-    own = table.where(table.line == line)
+    own = table.at(table.line == line)
     found = []
     for cause in ascending(own.cause).tolist():
-        part = own.where(own.cause == cause)
-        known = part.where(part.producer >= 0)
+        part = own.at(own.cause == cause)
+        known = part.at(part.producer >= 0)
         columns = (known.producer, known.cycles, known.is_guess)
         rows = sorted(zip(*(one.tolist() for one in columns), strict=True), key=lambda row: (-row[1], row[0]))
         stall, idle = total(part.stall), total(part.idle)

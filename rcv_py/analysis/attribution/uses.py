@@ -18,7 +18,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LineTraits
 from rcv_py.analysis.core.kept import memoized
-from rcv_py.base.runs import borders, of_ranges, order, ranges, repeated, starts_run
+from rcv_py.base.runs import ODD, borders, of_ranges, order, ranges, repeated, scrambled, starts_run
 
 WINDOW = 32  # instructions
 _NO_LINE = 1 << 40  # numbers from here on are no lines, so their random values differ from those of lines
@@ -89,7 +89,7 @@ class LineHistory:
 
         The hash sums a random number per line, multiplied by a power that depends on the line's distance.
         """
-        random = _random(np.arange(self._lines))
+        random = scrambled(np.arange(self._lines))
         power, inverse = _powers()
         jump, first = self._jumps, np.maximum(self._jumps - WINDOW, self.start(self._jumps))
         number = np.zeros(len(jump), dtype=np.uint64)
@@ -128,26 +128,15 @@ class LineHistory:
         at = np.flatnonzero(is_first)
         jump, depth = np.divmod(number[at] - lines, WINDOW)
         after_jump = np.append(known, np.uint64(0))[np.where(jump < 0, len(known), jump)]
-        context = _random(after_jump ^ _random(_NO_LINE + np.where(jump < 0, WINDOW + number[at], depth)))
+        context = scrambled(after_jump ^ scrambled(_NO_LINE + np.where(jump < 0, WINDOW + number[at], depth)))
         return context, readers[rows[at]], of
-
-
-def _random(number: np.ndarray) -> np.ndarray:
-    """A pseudo-random number for each number, uint64: the finalizer of splitmix64."""
-    mixed = number.astype(np.uint64) + np.uint64(_ODD)
-    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ mixed >> np.uint64(31)
-
-
-_ODD = 0x9E3779B97F4A7C15
 
 
 @lru_cache(maxsize=1)
 def _powers() -> tuple[np.ndarray, np.ndarray]:
     """Powers of an odd number and of its inverse, from 0 on, as many as needed at once; uint64."""
     shape = (2, _AT_ONCE + WINDOW)
-    powers = np.full(shape, [[_ODD], [pow(_ODD, -1, 1 << 64)]], dtype=np.uint64)
+    powers = np.full(shape, [[ODD], [pow(ODD, -1, 1 << 64)]], dtype=np.uint64)
     powers[:, 0] = 1
     one, other = np.multiply.accumulate(powers, axis=1)
     return one, other

@@ -11,7 +11,7 @@ since                 11         14            start to start, within a wave; no
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 
@@ -58,10 +58,6 @@ class LineHits(ColumnTable):
     def measure(self, name: str) -> np.ndarray:
         """The column of one of MEASURES; NEVER marks hits that have no value."""
         return getattr(self, name)
-
-    def at(self, rows: np.ndarray) -> LineHits:
-        """Some of the rows."""
-        return LineHits(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
     def row_of(self, wave: int, token: int) -> int:
         """The row of a token, -1 if it is not a hit."""

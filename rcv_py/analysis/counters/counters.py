@@ -18,7 +18,7 @@ import numpy as np
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.device import SpmSeries
 from rcv_py.model.trace import Trace
 
@@ -92,10 +92,6 @@ class Samples(ColumnTable):
     se: np.ndarray  # int32
     cu: np.ndarray  # int32, compute unit; the instance for SPM
     value: np.ndarray  # float64
-
-    def at(self, chosen: np.ndarray) -> Samples:
-        """Return some of the samples, by a mask or by rows."""
-        return of_rows(self, chosen)
 
     def of(self, engines: Collection[int] | None, units: Collection[int] | None) -> Samples:
         """Return the samples of some shader engines and compute units; None is all of them."""

@@ -54,7 +54,7 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
-from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts
+from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts, scrambled
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 
@@ -121,7 +121,7 @@ def sets_of(known: np.ndarray, number: np.ndarray, first: np.ndarray, last: np.n
     number = merged.begin // max(1, len(time))
     begin, end = merged.begin - number * len(time), merged.end - number * len(time)
     # Sum of the random numbers of the keys that are open after each time.
-    random = _random(known)
+    random = scrambled(known)
     change = np.zeros(len(time), dtype=np.uint64)
     random = random.take(number)
     np.add.at(change, begin, random)
@@ -156,14 +156,6 @@ def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     number = np.empty(len(rows), dtype=np.int64)
     number[rows] = np.repeat(of_run, np.diff(first, append=len(rows)))
     return known, at, number
-
-
-def _random(key: np.ndarray) -> np.ndarray:
-    """A pseudo-random number for each key, uint64: the finalizer of splitmix64."""
-    mixed = key.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ mixed >> np.uint64(31)
 
 
 def _of_sets(sets: Sets, rows: np.ndarray) -> Sets:

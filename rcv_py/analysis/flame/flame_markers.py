@@ -21,7 +21,7 @@ import numpy as np
 
 from rcv_py.analysis.core.occupancy import latest
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
@@ -67,15 +67,11 @@ def scoped_costs(spans: MarkerSpans, *, show_idle: bool = True) -> Reduction[Sco
     An instruction counts in the scopes that are open when it starts, with its cycles and the idle before it
     if that is shown.
     """
-    return Reduction(partial(_map, _steps(spans, _nest(spans)), show_idle), _merge, _finish)
+    return Reduction(partial(_map, _steps(spans, _nest(spans)), show_idle), _merge, unchanged)
 
 
 def _map(steps: _Steps, show_idle: bool, trace: Trace, parcel: Parcel) -> ScopedCosts:
     return _pairs(parcel.own, steps, len(trace.code), show_idle)
-
-
-def _finish(_trace: Trace, part: ScopedCosts) -> ScopedCosts:
-    return part
 
 
 def marked_tree(

@@ -68,10 +68,6 @@ class Iterations(ColumnTable):
         """Whether the statistics count it, bool."""
         return ~(self.is_first | self.is_last)
 
-    def at(self, rows: np.ndarray) -> Iterations:
-        """The iterations at these rows."""
-        return of_rows(self, rows)
-
 
 @dataclass(frozen=True, eq=False)
 class LoopTable(ColumnTable):

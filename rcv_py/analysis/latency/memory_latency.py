@@ -147,7 +147,7 @@ def reference_values(
     issued less the level, and the oldest complete first.  Columns are int64 and float64, cycles.  `at` is the
     index of the counter; only the first bank is read, and a counter of the second bank is taken to be zero.
     """
-    here = ops.rows(ops.se == samples.se)
+    here = ops.at(ops.se == samples.se)
     mine = here.of(counter)
     chosen = (samples.bank == 0) & (samples.cu == (here.cu[-1] if len(here) else -1))
     time, level = samples.time[chosen], samples.value[chosen, at % COLUMNS].astype(np.int64)
@@ -172,7 +172,7 @@ def reference_values(
 def _estimate(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
     mine = ops.of(counter)
     order = np.argsort(mine.issue, kind="stable")
-    mine = mine.rows(order)
+    mine = mine.at(order)
     queue = is_store(trace.code, mine.line).astype(np.int64) * counter.has_stores
     queues = ascending(queue)
     units, parts = [], []

@@ -16,7 +16,7 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -55,13 +55,9 @@ class MemoryOps(ColumnTable):
     kind: np.ndarray  # uint8 [n]
     line: np.ndarray  # int64 [n], row of the code table
 
-    def rows(self, chosen: np.ndarray) -> MemoryOps:
-        """Return selected rows: a mask or row numbers."""
-        return of_rows(self, chosen)
-
     def of(self, counter: LevelCounter) -> MemoryOps:
         """Return the operations that a counter counts."""
-        return self.rows(np.isin(self.kind, counter.kinds))
+        return self.at(np.isin(self.kind, counter.kinds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +94,7 @@ def memory_ops(tokens: TokenColumns, lines: int) -> MemoryOps:
 def all_ops(parts: Sequence[MemoryOps]) -> MemoryOps:
     """Return the memory instructions of several disjoint sets of waves."""
     ops = joined([memory_ops(of_waves(()), 0), *parts])
-    return ops.rows(np.argsort(ops.wave, kind="stable"))
+    return ops.at(np.argsort(ops.wave, kind="stable"))
 
 
 def position(names: Iterable[str], counter: LevelCounter) -> int:

@@ -5,14 +5,11 @@ This module imports nothing that compiles, so drawing does not wait for the comp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.model.columns import ColumnTable
-
-_COLUMNS = ("wave", "line", "cause", "begin", "end")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,18 +22,12 @@ class PathLine(ColumnTable):
     begin: np.ndarray  # cycles, aligned
     end: np.ndarray
 
-    @classmethod
-    def joined(cls, parts: Sequence[PathLine]) -> PathLine:
-        """Return several paths, one after the other."""
-        nothing = np.zeros(0, dtype=np.int64)
-        return cls(*(np.concatenate([nothing, *(getattr(one, name) for one in parts)]) for name in _COLUMNS))
-
     @property
     def cycles(self) -> int:
         """Total cycles of all pieces."""
         return int((self.end - self.begin).sum())
 
-    def at(self, wave: int, time: int) -> int:
+    def piece_at(self, wave: int, time: int) -> int:
         """Return the piece that is in a wave at a time, -1: none."""
         found = np.flatnonzero((self.wave == wave) & (self.begin <= time) & (time < self.end))
         return int(found[0]) if len(found) else -1

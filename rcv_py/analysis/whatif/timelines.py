@@ -13,6 +13,7 @@ from rcv_py.analysis.whatif.event_loop import Played
 from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import Recording
+from rcv_py.model.columns import joined
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import TracedWave
 
@@ -51,7 +52,7 @@ def path_line(player: Player, changes: Sequence[Change] = ()) -> PathLine:
             end=path.end + base,
         )
         parts.append(part)
-    return PathLine.joined(parts)
+    return joined([PathLine.empty(), *parts])
 
 
 def _tokens(base: int, recorded: Recording, played: Played, place: int, wave: TracedWave) -> Tokens:

@@ -27,7 +27,7 @@ MAX_LINES = 200  # maximum instructions of a cause; a last row sums up the rest
 
 
 def _about(table: Attribution, line: int | None) -> Attribution:
-    return table if line is None else table.where((table.line == line) | (table.producer == line))
+    return table if line is None else table.at((table.line == line) | (table.producer == line))
 
 
 def _lines(part: Attribution, cause: int, total: int) -> Iterator[WhyNode]:
@@ -38,7 +38,7 @@ def _lines(part: Attribution, cause: int, total: int) -> Iterator[WhyNode]:
     for rows in groups[:MAX_LINES]:
         blamed = [
             _node(
-                part.where(np.array([row])),
+                part.at(np.array([row])),
                 total,
                 cause=cause,
                 line=int(part.producer[row]),
@@ -48,12 +48,10 @@ def _lines(part: Attribution, cause: int, total: int) -> Iterator[WhyNode]:
             for row in rows[:MAX_LINES].tolist()
             if part.producer[row] >= 0
         ]
-        yield _node(
-            part.where(rows), total, cause=cause, line=int(part.line[rows[0]]), depth=2, children=blamed
-        )
+        yield _node(part.at(rows), total, cause=cause, line=int(part.line[rows[0]]), depth=2, children=blamed)
     if len(groups) > MAX_LINES:
         rest = np.concatenate(groups[MAX_LINES:])
-        yield _node(part.where(rest), total, cause=cause, depth=2, more=len(groups) - MAX_LINES)
+        yield _node(part.at(rest), total, cause=cause, depth=2, more=len(groups) - MAX_LINES)
 
 
 def _node(part: Attribution, total: int, *, depth: int, **node: Any) -> WhyNode:
@@ -150,7 +148,7 @@ class ByCause(Grouping[Attribution]):
         part, total = _about(result, line), result.total_stall
         causes = []
         for cause in part.by_cause().cause.tolist():
-            rows = part.where(part.cause == cause)
+            rows = part.at(part.cause == cause)
             children = list(_lines(rows, cause, total))
             causes.append(_node(rows, total, cause=cause, depth=1, children=children))
         return _node(part, total, depth=0, children=causes)

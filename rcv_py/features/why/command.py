@@ -49,12 +49,12 @@ def run(options: CausesOptions) -> CommandAnswer:
     trace, by = waves.trace, options.by
     table = waves.of(ATTRIBUTION)
     if options.line is not None:
-        table = table.where((table.line == options.line) | (table.producer == options.line))
+        table = table.at((table.line == options.line) | (table.producer == options.line))
     groups = grouped(table, by)
     if options.sort:
         every = cause_table(trace, groups, by, table.total_stall)
         groups = in_order(groups, every, options.sort, descending=not options.ascending)
-    groups = groups.where(np.arange(len(groups))[: options.top or None])
+    groups = groups.at(np.arange(len(groups))[: options.top or None])
 
     def text() -> Iterator[Part]:
         yield from heading(waves)
@@ -101,7 +101,7 @@ class _Printed:
 
     def _cells(self, at: int, key: int, short: dict[str, str]) -> Iterator[list[str]]:
         yield self._row(self.groups, at, *self._title(key, short), key=key)
-        part = self.table.where(keys(self.table, self.by) == key)
+        part = self.table.at(keys(self.table, self.by) == key)
         for row in range(min(MAX_LISTED, len(part))):
             yield self._row(part, row, *self._below(part, row, short), key=-1)
 

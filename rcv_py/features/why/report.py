@@ -37,7 +37,7 @@ def causes(inputs: ReportInputs) -> ReportSection | None:
     about = [CAUSE_TEXT[Cause(cause)] for cause in groups.cause.tolist()]
     names = cells.texts("cause", (cause.name for cause in about))
     main = [main_producer(found, cause) for cause in groups.cause.tolist()]
-    top = found.where(np.argsort(-found.cycles, kind="stable")[:TOP])
+    top = found.at(np.argsort(-found.cycles, kind="stable")[:TOP])
     note = found.assumption or ("This is attribution, not elapsed time: waves stall at the same time.")
     explained, explained_idle = known_percent(found.explained), known_percent(found.explained_idle)
     intro = f"{explained} of the stalled and {explained_idle} of the idle cycles have a cause. {note}"
@@ -79,7 +79,7 @@ def causes(inputs: ReportInputs) -> ReportSection | None:
 
 def main_producer(found: Attribution, cause: int) -> int:
     """The producer with most cycles of a cause, -1 where none is known."""
-    own = found.where((found.cause == cause) & (found.producer >= 0)).by_producer()
+    own = found.at((found.cause == cause) & (found.producer >= 0)).by_producer()
     return int(own.producer[0]) if len(own) else -1
 
 

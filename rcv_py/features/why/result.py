@@ -156,7 +156,7 @@ def blamed_table(trace: Trace, groups: Attribution, total_stall: int) -> ResultT
 def flat_table(trace: Trace, found: Attribution, groups: Attribution, by: str) -> ResultTable:
     """Return the rows of `each_table` as spreadsheets have them, in the order of `groups`."""
     own = [np.flatnonzero(keys(found, by) == one) for one in keys(groups, by).tolist()]
-    part = found.where(np.concatenate(own) if own else np.zeros(0, dtype=np.int64))
+    part = found.at(np.concatenate(own) if own else np.zeros(0, dtype=np.int64))
     return each_table(trace, part, found.total_stall)
 
 
@@ -173,7 +173,7 @@ def keys(table: Attribution, by: str) -> np.ndarray:
 def in_order(groups: Attribution, table: ResultTable, by: str, *, descending: bool) -> Attribution:
     """Return the rows of a table by one of its fields, or by `cycles`: stall and gaps."""
     ranked = ResultTable(table.spec.with_field(_CYCLES), {**table.columns, "cycles": groups.cycles})
-    return groups.where(ranked.order(by, descending=descending))
+    return groups.at(ranked.order(by, descending=descending))
 
 
 def documents(
@@ -181,7 +181,7 @@ def documents(
 ) -> list[dict[str, Any]]:
     """Return the rows of a document, each with its parts, most cycles first, at most `most`."""
     rows = cause_table(trace, groups, by, found.total_stall).rows()
-    own = [found.where(np.flatnonzero(keys(found, by) == one)[:most]) for one in keys(groups, by).tolist()]
+    own = [found.at(np.flatnonzero(keys(found, by) == one)[:most]) for one in keys(groups, by).tolist()]
     parts = [each_table(trace, part, found.total_stall) for part in own]
     return [
         row | {"parts": part.records(field.name for field in _PART)}

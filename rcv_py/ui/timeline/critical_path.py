@@ -166,7 +166,7 @@ class CriticalPath:
 
     def tip(self, wave: int, time: int) -> Rich:
         """Return how the path spends its cycles in a wave at a time, empty elsewhere."""
-        at = -1 if self.path is None else self.path.at(wave, time)
+        at = -1 if self.path is None else self.path.piece_at(wave, time)
         if self.path is None or at < 0:
             return Rich()
         from rcv_py.analysis.whatif.critical_path import CAUSES, PathCause  # noqa: PLC0415 - a compiler

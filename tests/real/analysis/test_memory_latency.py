@@ -46,7 +46,7 @@ def test_every_value_of_the_reference(counters: Loaded) -> None:
             for number, expected in golden[counter.name][f"se{samples.se}"].items():
                 line = found.code.row_of_number[int(number)]
                 assert values[lines == line].tolist() == expected["lat"]
-                own = ops.rows((ops.se == samples.se) & (ops.line == line))
+                own = ops.at((ops.se == samples.se) & (ops.line == line))
                 assert (own.busy.sum(), own.stall.sum()) == (expected["issue"], expected["stall"])
 
 
