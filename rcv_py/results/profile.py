@@ -141,11 +141,7 @@ FACTS = (
     *(spec.field(name) for name, spec in TABLES.items()),
 )
 SCHEMA = Schema(
-    "profile",
-    "What a database or document of rocprofv3 holds.",
-    FACTS,
-    version=1,
-    command="info",
+    "profile", "What a database or document of rocprofv3 holds.", FACTS, version=1, command="info"
 )
 
 

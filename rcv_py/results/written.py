@@ -62,10 +62,7 @@ PACK_SCHEMA = Schema("pack", "A capture that was written as one file.", PACKED, 
 UNPACK_SCHEMA = Schema("unpack", "A packed capture that was written as a folder.", PACKED, version=1)
 DECODE_SCHEMA = Schema("decode", "A capture that was written as a folder.", PACKED, version=1)
 SAMPLES_SCHEMA = Schema(
-    "samples",
-    "Synthetic samples: the available ones, or the written ones.",
-    SYNTH,
-    command="synth",
+    "samples", "Synthetic samples: the available ones, or the written ones.", SYNTH, command="synth"
 )
 DOCUMENTS_SCHEMA = Schema(
     "documents",

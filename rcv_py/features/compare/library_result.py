@@ -180,11 +180,7 @@ FACTS = (
     kinds.TEXT("folder", "The folder, as it was given"),
     kinds.COUNT("left_out", "Captures left out because of --limit"),
 )
-SCHEMA = Schema(
-    "index",
-    "All captures below a folder, ranked.",
-    (*FACTS, LIBRARY.field("captures")),
-)
+SCHEMA = Schema("index", "All captures below a folder, ranked.", (*FACTS, LIBRARY.field("captures")))
 _UNKNOWN = float("nan")
 
 

@@ -404,9 +404,7 @@ FACTS = (
     _KERNEL("kernel", "The kernel as a whole; null if nothing can be compared", is_unknown=True),
 )
 LISTING_SCHEMA = Schema(
-    "compare.listing",
-    "Both programs side by side (--by listing).",
-    (*VIEW_FACTS, LISTING.field()),
+    "compare.listing", "Both programs side by side (--by listing).", (*VIEW_FACTS, LISTING.field())
 )
 WORK_SCHEMA = Schema(
     "compare.work",

@@ -27,9 +27,7 @@ FACTS = (
     Field("problems", kinds.texts("A sentence."), "Inconsistent markers"),
 )
 SCHEMA = Schema(
-    "events",
-    "Dispatches, hardware events, markers and shader data by time.",
-    (*FACTS, EVENTS.field()),
+    "events", "Dispatches, hardware events, markers and shader data by time.", (*FACTS, EVENTS.field())
 )
 
 

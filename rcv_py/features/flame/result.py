@@ -74,9 +74,7 @@ FACTS = (
 )
 SANDWICH_FACTS = (*MEASURED, _COST("total", "Sum over the paths through the place"))
 SCHEMA = Schema(
-    "flame",
-    "A flamegraph: nested frames, parents before children.",
-    (*FACTS, FRAMES.field("frames")),
+    "flame", "A flamegraph: nested frames, parents before children.", (*FACTS, FRAMES.field("frames"))
 )
 SANDWICH_SCHEMA = Schema(
     "flame.sandwich",

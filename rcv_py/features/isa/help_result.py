@@ -53,10 +53,7 @@ SCHEMA = Schema(
     "The program: instructions, basic blocks, branches or labels.",
     forms=(
         *(form(words, result.FACTS, "kind", kind, spec) for kind, (spec, words) in result.VARIANTS.items()),
-        Form(
-            "What instructions do: --help-of.",
-            (*FACTS, HELP.field()),
-        ),
+        Form("What instructions do: --help-of.", (*FACTS, HELP.field())),
     ),
 )
 

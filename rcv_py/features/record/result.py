@@ -29,11 +29,7 @@ HEAD = (
     kinds.FLAG("is_serious", "Whether the capture is still truncated, empty or otherwise not trustworthy"),
     Field("command", kinds.texts("A word."), "The last command that recorded"),
 )
-SCHEMA = Schema(
-    "record",
-    "Runs of rocprofv3, and the resulting capture.",
-    (*HEAD, DOCUMENT.field("runs")),
-)
+SCHEMA = Schema("record", "Runs of rocprofv3, and the resulting capture.", (*HEAD, DOCUMENT.field("runs")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

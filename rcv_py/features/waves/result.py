@@ -153,11 +153,7 @@ WAVE = (
     kinds.WAVES("traced", "Traced waves"),
     replace(TOKENS.field("instructions"), is_optional=True),
 )
-SCHEMA = Schema(
-    "waves",
-    "Traced waves: where and when they ran, and what they did.",
-    (*HEAD, WAVES.field()),
-)
+SCHEMA = Schema("waves", "Traced waves: where and when they ran, and what they did.", (*HEAD, WAVES.field()))
 RESIDENT_SCHEMA = Schema(
     "waves.resident",
     "Every wave that was on the device, traced or not (--resident).",

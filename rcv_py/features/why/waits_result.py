@@ -310,10 +310,7 @@ SCHEMA = Schema(
     "What waits waited for, or the memory latency that waits show.",
     forms=(
         Form("Waits and what they waited for.", (*FACTS, DOCUMENT.field("waits"))),
-        Form(
-            "Memory latency of instructions: --latency.",
-            (*FACTS, LATENCIES.field("latency")),
-        ),
+        Form("Memory latency of instructions: --latency.", (*FACTS, LATENCIES.field("latency"))),
         Form("Inverted waits: --inverted.", (*LOAD_FACTS, LOAD_ORDER.field())),
     ),
 )
