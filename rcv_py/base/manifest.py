@@ -13,6 +13,7 @@ from typing import Any
 from rcv_py.base.problems import Affects
 
 FEATURES = "rcv_py.features"
+WORKING = "working"  # as rcv_py.analysis.waves.populations has it, which needs numpy
 
 
 class Group(Enum):
@@ -39,6 +40,12 @@ class CommandEntry:
     def name(self) -> str:
         """The word of a command line."""
         return str(self.options.command)
+
+    @property
+    def follows_waves(self) -> bool:
+        """Whether it counts the waves that work unless `--waves` says otherwise, as panels do."""
+        usual = getattr(self.options, "usual", WORKING)
+        return "waves" in self.options.arguments and usual == WORKING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +124,12 @@ def panel_entries() -> Iterator[PanelEntry]:
     """Yield the panels of every feature."""
     for feature in features():
         yield from feature.panels
+
+
+@cache
+def command_entries() -> dict[str, CommandEntry]:
+    """Return the commands of every feature by name."""
+    return {entry.name: entry for feature in features() for entry in feature.commands}
 
 
 def schema_modules() -> Iterator[str]:

@@ -213,7 +213,6 @@ def knows_links(environment: Mapping[str, str]) -> bool:
 
 USUAL = "less -FRX"
 LESS = "FRX"  # the options of a `less` that is given none, as of git
-_WRITERS = ("report", "synth", "schema", "record")  # they print names while they work, or a document
 _COLUMNS = re.compile(r"(?<![.:;])  ")  # between two cells of a table
 _CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -287,8 +286,8 @@ def pager_words(environment: Mapping[str, str]) -> list[str]:
 def _is_listing(options: Options) -> bool:
     if options.command == "help":
         return True
-    is_other = options.command in _WRITERS or vars(options).get("like")
-    return isinstance(options, Forms) and not is_other and not options.form
+    is_list = options.is_list and not vars(options).get("like")
+    return isinstance(options, Forms) and is_list and not options.form
 
 
 def _is_long(text: str, terminal: TextIO) -> bool:

@@ -239,6 +239,7 @@ class Options:
         ""  # the argument that takes all words after `--`, which are not parsed as options
     )
     agents: ClassVar[AgentTool | None] = None  # None: they cannot call it
+    is_list: ClassVar[bool] = True  # else it prints names while it works, or a document
     arguments: ClassVar[Mapping[str, Argument]] = {}  # positional, own, then shared ones, then forms
     needs: ClassVar[Sequence[Need]] = ()
     given: frozenset[str] = frozenset()

@@ -50,6 +50,7 @@ class ReportOptions(
 ):
     """Write a report of captures: a page of HTML or Markdown each."""
 
+    is_list = False
     agents = opt.AgentTool("Use it for a page that people read.", writes=True)
 
     needs = (
@@ -78,6 +79,7 @@ class ReportOptions(
 class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     """Write synthetic sample captures."""
 
+    is_list = False
     needs = (
         opt.Need(
             "out seed",
@@ -179,6 +181,7 @@ class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out 
 class SchemaOptions(shared.Forms, example="rcv schema hotspot > hotspot.schema.json"):
     """Print the JSON Schema of what --json prints, or list all."""
 
+    is_list = False
     agents = opt.AgentTool("Use it to learn the fields of an answer.")
 
     name: str | None = opt.positional(

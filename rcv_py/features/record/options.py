@@ -11,6 +11,7 @@ from rcv_py.cli.options import shared
 class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -- python bench.py"):
     """Record a kernel with rocprofv3; repeat if truncated or empty."""
 
+    is_list = False
     rest_name = "program"
     needs = (
         opt.Need(

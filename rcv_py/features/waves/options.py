@@ -10,6 +10,7 @@ from rcv_py.cli.options.shared import WAVE_ID
 class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --top 5"):
     """List waves, or show what one of them did."""
 
+    usual = shared.ALL
     agents = opt.AgentTool("Use it to pick waves, or with wave to follow one.")
 
     needs = (
@@ -34,7 +35,7 @@ class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --t
     populations: bool = opt.flag(
         "instead: one row per path that waves took through the code: which work, which left early"
     )
-    waves: str | None = shared.waves("all")
+    waves: str | None = shared.waves(shared.ALL)
     se: int | None = shared.engine()
     unit_of: str | None = opt.text("only the compute unit of this wave", "ID")
     without_kernel: list[str] = opt.option("leave out a kernel, by symbol", [], repeated=True, metavar="NAME")

@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
+from rcv_py.ui.table import command_text
 from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.plain_capture import LABEL, plain
 from tests.support.samples import sample_path
@@ -130,6 +131,8 @@ def _copied_commands_name_the_waves(app: App) -> None:
     app.ui.session.waves.set("all")
     for name in ("causes", "waits", "loops", "bubbles", "latency", "summary", "triage"):
         assert "--waves=all" in panel(name).command_line()
+    for name, follows in (("roofline", True), ("hotspot", False), ("waves", False)):
+        assert ("--waves=all" in (command_text.rcv(app.ui.session, name) or ())) == follows
     app.ui.session.waves.set("working")
 
 
