@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -15,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.features.flame.panel import FlamegraphPanel
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.flame.flame_view import FlameView
 from tests.support.code_samples import trace, two_waves
 from tests.support.mouse import move_mouse
 
@@ -44,8 +46,13 @@ def frame(panel: FlamegraphPanel, text: str) -> int:
     return next(at for at, label in enumerate(panel.view.scene.labels) if label.startswith(text))
 
 
+def box_of(view: FlameView, at: int) -> list[float]:
+    """Left, top, width and height of a frame in the viewport."""
+    return view.camera.rectangles(view.scene, np.array([at]))[0].tolist()
+
+
 def middle(panel: FlamegraphPanel, at: int) -> QPoint:
-    left, top, width, height = panel.view.box_of(at)
+    left, top, width, height = box_of(panel.view, at)
     return QPoint(round(left + width / 2), round(top + height / 2))
 
 

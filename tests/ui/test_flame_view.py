@@ -24,6 +24,7 @@ from tests.support.flames import (
     LOAD,
     WAIT,
     Settled,
+    box_of,
     choose,
     double_click,
     flames,
@@ -44,7 +45,7 @@ __all__ = ["flames", "opened"]
 def test_a_double_click_zooms_and_the_way_back_is_on_buttons(opened: FlamegraphPanel) -> None:
     assert way(opened) == ["All"]
     double_click(opened, "lib/attn.py:2")
-    left, _, width, _ = opened.view.box_of(frame(opened, "lib/attn.py:2"))
+    left, _, width, _ = box_of(opened.view, frame(opened, "lib/attn.py:2"))
     assert left <= 0
     assert left + width >= opened.view.viewport().width() - 1 - 1e-6  # of rounding
     assert way(opened) == ["All", "lib/attn.py", "lib/attn.py:2"]
@@ -134,11 +135,11 @@ def test_a_search_marks_matches_dims_the_rest_and_tells_their_share(opened: Flam
     QTest.keyClicks(opened.find_bar.field, "lib")
     assert opened.find_bar.count.text() == "2 frames, 28.9 %"
     image = opened.view.viewport().grab().toImage()
-    _, top, _, height = opened.view.box_of(frame(opened, "lib/attn.py"))
-    x, y = round(sum(opened.view.box_of(frame(opened, "lib/attn.py"))[::2])) - 4, round(top + height - 3)
+    _, top, _, height = box_of(opened.view, frame(opened, "lib/attn.py"))
+    x, y = round(sum(box_of(opened.view, frame(opened, "lib/attn.py"))[::2])) - 4, round(top + height - 3)
     search = opened.ui.theme.role("search")
     assert image.pixelColor(x, y).name() == search.name()
-    left, top, width, height = opened.view.box_of(frame(opened, WAIT))
+    left, top, width, height = box_of(opened.view, frame(opened, WAIT))
     dimmed = image.pixelColor(round(left + width - 4), round(top + height - 3))
     assert distance(dimmed, opened.ui.theme.role("canvas")) < distance(
         opened.ui.theme.kind(TokenKind.IMMED), opened.ui.theme.role("canvas")

@@ -187,12 +187,6 @@ class FlameView(QAbstractScrollArea):
         self.viewport().update()
         self.pointed.emit(frame)
 
-    def box_of(self, frame: int) -> tuple[float, float, float, float]:
-        """Return left, top, width and height of a frame in the viewport, cut to the view."""
-        assert self.scene is not None
-        left, top, width, height = self.camera.rectangles(self.scene, np.array([frame]))[0].tolist()
-        return left, top, width, height
-
     def frame_at(self, at: QPointF) -> int:
         """Return the frame at a point of the viewport."""
         if self.scene is None:

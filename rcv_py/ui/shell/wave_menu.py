@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, ran_text
 from rcv_py.base.text import percent, plural, translated
@@ -79,8 +79,8 @@ def add_populations(menu: QMenu, session: Session) -> None:
 class WavesButton(QToolButton):
     """Shows which waves are explained and offers the others; hidden where all waves took the same path."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self.setAccessibleName(translated("Waves that are explained"))
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

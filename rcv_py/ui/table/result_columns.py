@@ -18,6 +18,7 @@ from rcv_py.ui.table.table_model import Column
 
 CHAR_PX = 7.2  # of a column before the view knows its font
 PAD_PX = 12
+BAR_PX = 120
 
 
 def result_columns(table: ResultTable, trace: Trace) -> tuple[Column, ...]:
@@ -31,12 +32,12 @@ def plain_columns(table: ResultTable) -> tuple[Column, ...]:
 
 
 def with_bar(
-    columns: tuple[Column, ...], after: str, of: str, *, title: str = "cost", width: int = 120, tip: str
+    columns: tuple[Column, ...], after: str, of: str, *, title: str = "cost", tip: str
 ) -> tuple[Column, ...]:
     """Return the columns with a bar column after a given column, sorted as the column `of` is."""
     at = next(i for i, column in enumerate(columns, 1) if column.id == after)
     source = next(column for column in columns if column.id == of)
-    bars = replace(source, id="bar", title=title, is_number=True, is_left=True, width=width, tip=tip)
+    bars = replace(source, id="bar", title=title, is_number=True, is_left=True, width=BAR_PX, tip=tip)
     return (*columns[:at], bars, *columns[at:])
 
 

@@ -73,10 +73,10 @@ class RowsView(QTableView):
     flag_column = ""  # column with the flags of notes at its right end; "": the left end of the row
     opens_by_key = False  # arrows move over rows, and Return or Space chooses a row; else arrows choose
 
-    def __init__(self, theme: Theme, settings: Settings, model: TableModel | None = None) -> None:
+    def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__()
         self.theme, self.settings = theme, settings
-        self.table = model or TableModel(self)
+        self.table = TableModel(self)
         self.cell_painters: dict[str, CellPainter] = {}
         self.current = -1  # data row with the accent
         self.noted: Mapping[int, tuple[Note, ...]] = {}  # notes by data row

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from time import perf_counter
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
@@ -216,7 +215,6 @@ class RowsItem(BoxItem):
         self.source = source
         self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = lambda window, width: np.zeros(0, np.int64)
-        self.frame_ms = 0.0  # cost of the last new picture
         self.drawn: Callable[[], None] = lambda: None  # called after a new picture
 
     def rows_in_view(self, height: float) -> tuple[int, int]:
@@ -248,10 +246,8 @@ class RowsItem(BoxItem):
             self._keep_image()
             painter.drawImage(0, 0, self._image)
         else:  # moving pictures are each drawn once: directly to the screen
-            start = perf_counter()
             self._frame, self._key = self._fill(rect, scale), key
             self._draw(painter, self._frame)
-            self.frame_ms = (perf_counter() - start) * 1e3
         painter.restore()
         if self._frame is not None:
             self.drawn()

@@ -421,16 +421,13 @@ def _segment(store: WaveStore, row: int) -> RowSegment | None:
     return RowSegment.of(wave.tokens, wave.states, store.lod(row), TimeWindow(wave.begin, wave.end), row)
 
 
-def span_segment(
-    start: np.ndarray, end: np.ndarray, kind: np.ndarray, token: np.ndarray | None = None, slack: int = 0
-) -> RowSegment:
-    """Make a segment of plain spans; `token` (int32) replaces the code row."""
+def span_segment(start: np.ndarray, end: np.ndarray, kind: np.ndarray, slack: int = 0) -> RowSegment:
+    """Make a segment of plain spans, which have no code row."""
     order: Sequence[int] | np.ndarray = np.argsort(start, kind="stable")
     start, end, kind = start[order], end[order], kind[order]
     base = int(start[0])
     offset = start - base
     narrow = np.int32 if int((end - base).max()) < 1 << 31 else np.int64
-    line = np.full(len(start), -1, np.int32) if token is None else token[order].astype(np.int32)
     nothing = np.zeros(len(start), narrow)
     length = (end - start).astype(narrow)
     lane = lanes(start, end, slack)
@@ -440,7 +437,7 @@ def span_segment(
         stall=nothing,
         busy=length,
         kind=kind.astype(np.uint8),
-        line=line,
+        line=np.full(len(start), -1, np.int32),
         lane=lane,
     )
     no_states = States(base, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)

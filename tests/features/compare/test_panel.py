@@ -25,6 +25,7 @@ from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.analysis.in_memory import capture_costs
+from tests.support.flames import box_of
 from tests.support.samples import sample, write_sample
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
@@ -164,7 +165,7 @@ def test_the_flamegraph_is_coloured_by_change(
     compared.flame.chosen.emit(leaf)
     assert ui.session.selection.value.line == MOVED_WAIT
     assert not compared.only.isEnabled()
-    left, top, width, height = compared.flame.box_of(leaf)
+    left, top, width, height = box_of(compared.flame, leaf)
     assert compared.flame.frame_at(QPointF(left + width / 2, top + height / 2)) == leaf
 
 

@@ -29,6 +29,7 @@ from tests.support.flames import (
     MFMA,
     WAIT,
     Settled,
+    box_of,
     choose,
     click,
     double_click,
@@ -62,7 +63,7 @@ def test_files_lines_and_instructions_lie_inside_each_other(opened: FlamegraphPa
         "kernels/attn.py:3",
         WAIT,
     ]
-    inner, outer = opened.view.box_of(wait), opened.view.box_of(frame(opened, "kernels/attn.py"))
+    inner, outer = box_of(opened.view, wait), box_of(opened.view, frame(opened, "kernels/attn.py"))
     assert inner[1] > outer[1], "roots hang on top"
     assert outer[0] <= inner[0]
     assert inner[0] + inner[2] <= outer[0] + outer[2]
@@ -78,7 +79,7 @@ def test_frames_have_the_colours_of_their_kinds_also_after_a_switch(
     settled()
     image = opened.view.viewport().grab().toImage()
     for text, kind in ((WAIT, TokenKind.IMMED), (MFMA, TokenKind.MATRIX), (LOAD, TokenKind.LDS)):
-        left, top, width, height = opened.view.box_of(frame(opened, text))
+        left, top, width, height = box_of(opened.view, frame(opened, text))
         found = image.pixelColor(round(left + width - 4), round(top + height - 3))
         assert found.name() == ui.theme.kind(kind).name()
     assert image.pixelColor(5, image.height() - 5).name() == ui.theme.role("canvas").name()
@@ -97,7 +98,7 @@ def test_text_on_every_frame_can_be_read(ui: UiContext, theme: str) -> None:
 def test_flames_can_grow_upwards(opened: FlamegraphPanel, settled: Settled) -> None:
     opened.choices.upward.click()
     settled()
-    root, wait = (opened.view.box_of(frame(opened, text)) for text in ("kernels/attn.py", WAIT))
+    root, wait = (box_of(opened.view, frame(opened, text)) for text in ("kernels/attn.py", WAIT))
     assert root[1] > wait[1]
     assert root[1] + root[3] + 1 == opened.view.viewport().height()
     click(opened, WAIT)
@@ -160,7 +161,7 @@ def test_what_is_selected_elsewhere_is_outlined(opened: FlamegraphPanel, ui: UiC
     ui.session.select_line(4)
     at = frame(opened, MFMA)
     image = opened.view.viewport().grab().toImage()
-    left, top, _, height = opened.view.box_of(at)
+    left, top, _, height = box_of(opened.view, at)
     assert image.pixelColor(round(left), round(top + height / 2)).name() == ui.theme.role("accent").name()
 
 
