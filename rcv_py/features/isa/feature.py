@@ -12,7 +12,7 @@ FEATURE = Feature(
         CommandEntry(IsaOptions, Group.DIG, 10),
         CommandEntry(IsaDocsOptions, Group.MANAGE, 50, "docs_command"),
     ),
-    schemas=("help_result", "result"),
+    schemas=("help_result",),
     sections={"blocks_of": 160, "pc_map": 250},
     panels=(
         PanelEntry(
