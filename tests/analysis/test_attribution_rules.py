@@ -177,7 +177,7 @@ def test_the_producers_of_full_queues_are_guesses() -> None:
     texts = ["; k", "global_load_dword v1, v0, s[0:1]"]
     trace, batch = run(texts, [(1, 0, 0, 4), (1, 4, 0, 4), (1, 8, 0, 4), (1, 12, 80, 4)])
     table = ATTRIBUTION.of(trace, [batch])
-    queued = table.where(table.cause == Cause.MEMORY_QUEUE)
+    queued = table.at(table.cause == Cause.MEMORY_QUEUE)
     assert queued.stall.tolist() == queued.guessed.tolist() == [80]
     assert queued.is_guess.all()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -19,7 +19,7 @@ from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
@@ -153,49 +153,25 @@ def _beside(stream: TokenStream, touches: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class AttributionSums:
-    """Sums of some parcels: one row per key of line, cause and producer; int64 each."""
+    """Sums of some parcels."""
 
-    key: np.ndarray
-    stall: np.ndarray  # cycles
-    idle: np.ndarray  # cycles
-    times: np.ndarray  # executions
-    guessed: np.ndarray  # cycles
+    claims: saturated.Sums  # key of line, cause and producer; stall, idle, executions and guessed cycles
     waves: int  # counted waves
 
-    @classmethod
-    def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel) -> AttributionSums:
-        """Return the sums of the claims of a parcel."""
-        return cls.of_parts(map(sums_of, claims), parcel)
 
-    @classmethod
-    def of_parts(cls, parts: Iterable[tuple[np.ndarray, ...]], parcel: Parcel) -> AttributionSums:
-        """Return the sums of `sums_of` results for the claims of a parcel."""
-        return cls._summed(parts, len(parcel.own.waves))
-
-    @classmethod
-    def joined(cls, parts: Sequence[AttributionSums]) -> AttributionSums:
-        """Return the sums of several parcels as one."""
-        columns = ((part.key, part.stall, part.idle, part.times, part.guessed) for part in parts)
-        return cls._summed(columns, sum(part.waves for part in parts))
-
-    @classmethod
-    def _summed(cls, parts: Iterable[tuple[np.ndarray, ...]], waves: int) -> AttributionSums:
-        none = (np.zeros(0, dtype=np.int64),) * 5
-        key, *columns = map(np.concatenate, zip(none, *parts, strict=True))
-        key, stall, idle, times, guessed = saturated.summed(key, *columns)
-        return cls(key=key, stall=stall, idle=idle, times=times, guessed=guessed, waves=waves)
+joined_attribution = by_field(AttributionSums, claims=added(4), waves=sum)
 
 
 def _map(survey: Survey, trace: Trace, parcel: Parcel) -> AttributionSums:
-    stream = parcel_stream(trace, parcel, survey)
-    return AttributionSums.joined(
-        [AttributionSums.of(claims_of(trace, piece, stream), piece) for piece in parcel.in_time()]
-    )
+    stream, sums = parcel_stream(trace, parcel, survey), list[saturated.Sums]()
+    for piece in parcel.in_time():
+        sums += map(sums_of, claims_of(trace, piece, stream))
+    return AttributionSums(saturated.joined_sums(sums), len(parcel.own.waves))
 
 
 def attribution_by(survey: Survey) -> Reduction[AttributionSums, Attribution]:
     """Return the attribution of waves, given the survey of all waves of the capture."""
-    return Reduction(partial(_map, survey), AttributionSums.joined, table_of, is_together=True)
+    return Reduction(partial(_map, survey), joined_attribution, table_of, is_together=True)
 
 
 # Waves that do not count still compete for units.  Stall and idle add up to those of the tokens exactly.
@@ -291,22 +267,23 @@ def sums_of(each: ParcelClaims) -> tuple[np.ndarray, ...]:
 def table_of(trace: Trace, part: AttributionSums) -> Attribution:
     """Return the attribution table of the sums."""
     wide = len(trace.code) + 1
-    producer, rest = part.key % wide, part.key // wide
+    key, stall, idle, times, guessed = part.claims
+    producer, rest = key % wide, key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
     line, producer = (np.where(row == wide - 1, -1, row).astype(np.int32) for row in (line, producer))
     table = Attribution(
         line=line,
         cause=cause.astype(np.uint8),
         producer=producer,
-        stall=part.stall,
-        idle=part.idle,
-        count=part.times,
-        guessed=part.guessed,
+        stall=stall,
+        idle=idle,
+        count=times,
+        guessed=guessed,
         assumption=_assumption(trace, part.waves),
         waves=part.waves,
         of=len(trace.waves),
     )
-    return of_rows(table, np.lexsort((part.key, -table.cycles)))
+    return of_rows(table, np.lexsort((key, -table.cycles)))
 
 
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:

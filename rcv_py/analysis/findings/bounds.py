@@ -33,6 +33,7 @@ from rcv_py.analysis.attribution.attribute import (
     AttributionSums,
     TimedClaims,
     claims_of,
+    joined_attribution,
     rows_of,
     sums_of,
     table_of,
@@ -272,7 +273,7 @@ def _waited(
     del exposed
     key, number = numbered(key)
     return Waited(
-        sums=AttributionSums.of_parts(sums, parcel),
+        sums=AttributionSums(saturated.joined_sums(sums), len(parcel.own.waves)),
         exposed=(key, saturated.sums(number, high - low, len(key))),
         sets=sets_of(key, number, low, high),
         worst=joined_worst(worst),
@@ -283,7 +284,7 @@ def _waited(
 
 _merge_waits = by_field(
     Waited,
-    sums=AttributionSums.joined,
+    sums=joined_attribution,
     exposed=added(1),
     sets=joined_sets,
     worst=joined_worst,

@@ -11,7 +11,7 @@ Executions and their operations belong to the range in which they issue.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,7 @@ from rcv_py.analysis.attribution.attribute import (
     AttributionSums,
     ParcelClaims,
     claims_of,
+    joined_attribution,
     table_of,
 )
 from rcv_py.analysis.attribution.stream import parcel_stream
@@ -29,7 +30,7 @@ from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field, union
-from rcv_py.analysis.core.saturated import no_sums
+from rcv_py.analysis.core.saturated import joined_sums, no_sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.device.utilization import SHARED, UNITS, utilization
 from rcv_py.analysis.program.matrix_forms import flops_of
@@ -110,7 +111,7 @@ def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) ->
     tokens, waves = parcel.tokens, len(parcel.own.waves)
     is_near = (tokens.start - tokens.idle < window.end) & (tokens.end > window.begin)
     if not (is_near & parcel.is_counted).any():
-        return replace(AttributionSums.joined([]), waves=waves)
+        return AttributionSums(no_sums(4), waves)
     stream = parcel_stream(trace, parcel, survey)
     parts = [
         _claimed(claims, window)
@@ -118,10 +119,10 @@ def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) ->
         if (is_near & piece.is_counted).any()
         for claims in claims_of(trace, piece, stream)
     ]
-    return replace(AttributionSums.joined(parts), waves=waves)
+    return AttributionSums(joined_sums([no_sums(4), *parts]), waves)
 
 
-def _claimed(each: ParcelClaims, window: TimeWindow) -> AttributionSums:
+def _claimed(each: ParcelClaims, window: TimeWindow) -> saturated.Sums:
     counts = np.zeros(len(each.claims), dtype=bool)
     counts[each.counts] = True
     spans, base = each.spent.spans(), each.stream.base
@@ -132,8 +133,7 @@ def _claimed(each: ParcelClaims, window: TimeWindow) -> AttributionSums:
     nothing, times = np.zeros_like(cycles), np.ones_like(cycles)
     guessed = np.where(each.claims.is_guess[claim], cycles, 0)
     stall, idle = (nothing, cycles) if each.is_idle else (cycles, nothing)
-    key, stall, idle, times, guessed = saturated.summed(each.key[claim], stall, idle, times, guessed)
-    return AttributionSums(key=key, stall=stall, idle=idle, times=times, guessed=guessed, waves=0)
+    return saturated.summed(each.key[claim], stall, idle, times, guessed)
 
 
 def _lines(tokens: TokenColumns, window: TimeWindow, count: int) -> saturated.Sums:
@@ -210,7 +210,7 @@ def _used(part: RangePart) -> tuple[UnitUse, ...]:
 
 _MERGE = by_field(
     RangePart,
-    claims=AttributionSums.joined,
+    claims=joined_attribution,
     lines=added(_COLUMNS),
     units=added(1),
     places=union,

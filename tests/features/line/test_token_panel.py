@@ -50,7 +50,7 @@ def test_all_executions_are_told_in_numbers_and_with_why(app: App) -> None:
     assert f"p90 {length[-(-len(length) * 90 // 100) - 1]:,}" in said
     assert f"max {length[-1]:,} cycles" in said
     table = app.ui.results.cell("attribution").value
-    own = table.where(table.line == LINE)
+    own = table.at(table.line == LINE)
     assert sum(one.stall for one in panel.causes) == int(own.stall.sum())
     assert sum(one.idle for one in panel.causes) == int(own.idle.sum())
     first = own.by_cause()
