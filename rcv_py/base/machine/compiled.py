@@ -121,8 +121,7 @@ class _Compiled:
     def called(self) -> Callable[..., Any]:
         @wraps(self._function)
         def call(*values: Any) -> Any:
-            assert NUMBA is not None
-            types = tuple(map(NUMBA.typeof, values))
+            types = _types(values)
             if self._code is not None and types in self._known:
                 return self._code(*values)
             try:
@@ -158,6 +157,16 @@ class _Compiled:
         if self._is_kept:
             _keep(code, self._folder)
         return code
+
+
+def _types(value: Any) -> Any:
+    """What decides the numba types of arguments, which take longer to find and to compare."""
+    if isinstance(value, tuple):
+        return (type(value), *map(_types, value))
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable
+    return type(value)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import borders
 from rcv_py.formats.sqtt import rdna_notes, rdna_walk
 from rcv_py.formats.sqtt.rdna_notes import Notes, WaveStartNotes
-from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Known, Token, layout
+from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Token, layout
 from rcv_py.formats.sqtt.rdna_walk import Given, WalkOutput
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 from rcv_py.formats.sqtt.registers import dispatches, markers
@@ -71,7 +71,7 @@ def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> DecodedStre
     realtime, lost = rdna_notes.stamps(notes)
     at, is_lost = int(state[rdna_walk.AT]), bool(state[rdna_walk.IS_LOST])
     return DecodedStream(
-        gfxip=notes.version(),
+        gfxip=notes.known.gfxip,
         version=version,
         se=-1,
         cu=header.wgp | header.shader_array << rdna_notes.SA_SHIFT,
@@ -113,8 +113,7 @@ def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
     header, rules = header_of(data, version), layout(version)
     words = np.zeros(-(-len(data) // 4) + rdna_walk.PADDING, dtype=np.uint32)
     words.view(np.uint8)[: len(data)] = data
-    known, ops = rules.known.copy(), rules.instructions(header.dp_rate, header.derate)
-    known[Known.PLACE] = header.place
+    known, ops = rules.known._replace(place=header.place), rules.instructions(header.dp_rate, header.derate)
     given = Given(words, 8 * len(data), rules.rules, ops, known)
 
     room = ROOM + len(data) // WAVE_BYTES

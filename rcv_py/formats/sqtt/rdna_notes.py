@@ -66,7 +66,7 @@ class Notes:
     time: np.ndarray  # int64, cycles
     place: np.ndarray  # int64, bit at which it begins
     words: np.ndarray  # uint32, the stream
-    known: np.ndarray  # int64, by Known
+    known: Known
 
     def __len__(self) -> int:
         return len(self.token)
@@ -93,18 +93,6 @@ class Notes:
         wide = self.words[word].astype(np.uint64) | self.words[word + 1].astype(np.uint64) << np.uint64(32)
         return (wide >> (at & 31).astype(np.uint64) & np.uint64((1 << width) - 1)).astype(np.int64)
 
-    def field(self, rows: np.ndarray, known: Known, width: int) -> np.ndarray:
-        """Return bits whose position depends on the generation."""
-        return self.bits(rows, int(self.known[known]), width)
-
-    def at(self, known: Known) -> np.uint32:
-        """Return a property of the generation that is no position of bits."""
-        return np.uint32(self.known[known])
-
-    def version(self) -> int:
-        """Return the major version of the graphics IP."""
-        return int(self.known[Known.GFXIP])
-
 
 def _unit_and_simd(spot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """WGP + 128 * shader array, and SIMD, of places in the encoding of tokens."""
@@ -128,7 +116,7 @@ def starts(notes: Notes, writes: RegisterWrites) -> WaveStartNotes:
     """Return all starts of waves; `writes` are the `register_writes` of the same stream."""
     rows = notes.of(Token.WAVE_START, Token.WAVE_START_EXT)
     low = notes.low(rows)
-    me, pipe = low >> notes.at(Known.START_ME) & 1, low >> notes.at(Known.START_PIPE) & 3
+    me, pipe = low >> notes.known.start_me & 1, low >> notes.known.start_pipe & 3
     meaning = MEANING[low >> START_COUNT & 127]
     writes_before = np.searchsorted(notes.of(Token.REG, Token.REG_INIT), rows)  # each is a row of `writes`
     return WaveStartNotes(
@@ -145,7 +133,7 @@ def starts(notes: Notes, writes: RegisterWrites) -> WaveStartNotes:
 def _workgroups(notes: Notes, rows: np.ndarray) -> np.ndarray:
     """Numbers of workgroups, which long start tokens of gfx12 contain; int16, -1 unknown."""
     numbers = np.full(len(rows), -1, dtype=np.int16)
-    if notes.version() == 12:
+    if notes.known.gfxip == 12:
         longer = np.flatnonzero(notes.token[rows] == Token.WAVE_START_EXT)
         more = notes.bits(rows[longer], 32, 6)
         numbers[longer] = np.where(more & 1, -1, more >> 1)
@@ -158,7 +146,7 @@ def _clusters(notes: Notes, rows: np.ndarray, meaning: np.ndarray) -> np.ndarray
     The begin of a cluster applies to all starts after it, its end to one more start.
     """
     numbers = np.full(len(rows), -1, dtype=np.int16)
-    if not notes.known[Known.IS_BYTE_ALIGNED]:
+    if not notes.known.is_byte_aligned:
         return numbers
     misc = notes.of(Token.MISC)
     low = notes.low(misc)
@@ -194,13 +182,13 @@ def register_writes(notes: Notes) -> RegisterWrites:
 def stamps(notes: Notes) -> tuple[np.ndarray, np.ndarray]:
     """Return [n, 2] shader and constant clock, and the numbers of the notes that report lost data."""
     rows = notes.of(Token.TIMESTAMP)
-    if notes.version() == 10:
+    if notes.known.gfxip == 10:
         is_clock, value = notes.bits(rows, 14, 2) == 2, notes.bits(rows, 16, 48)
         misc = notes.of(Token.MISC)
         lost = misc[notes.bits(misc, 16, 1) == 1]
     else:
-        is_clock = notes.bits(rows, 9 if notes.version() == 11 else 7, 1) == 1
-        value = notes.bits(rows, 12, 36 if notes.version() == 11 else 52)
+        is_clock = notes.bits(rows, 9 if notes.known.gfxip == 11 else 7, 1) == 1
+        value = notes.bits(rows, 12, 36 if notes.known.gfxip == 11 else 52)
         is_lost = notes.bits(rows, 8, 1) == 1
         lost = rows[is_lost & ~is_clock]
         is_clock &= ~is_lost
@@ -242,9 +230,9 @@ def _turns(notes: Notes, began: WaveStartNotes) -> ContextChanges:
         recorded = meaning != NEITHER
         rows, is_end, start, meaning = rows[recorded], is_end[recorded], start[recorded], meaning[recorded]
     low = notes.low(rows)
-    spot = low >> np.where(is_end, notes.at(Known.END_PLACE), np.uint32(START_PLACE))
-    slot = low >> np.where(is_end, notes.at(Known.END_SLOT), notes.at(Known.START_SLOT))
-    return ContextChanges(rows, spot & notes.at(Known.PLACE_MASK), slot & 31, meaning, start)
+    spot = low >> np.where(is_end, notes.known.end_place, START_PLACE).astype(np.uint32)
+    slot = low >> np.where(is_end, notes.known.end_slot, notes.known.start_slot).astype(np.uint32)
+    return ContextChanges(rows, spot & notes.known.place_mask, slot & 31, meaning, start)
 
 
 def occupancy(notes: Notes, began: WaveStartNotes, lost: np.ndarray) -> OccupancyRecords:
@@ -307,18 +295,18 @@ def occupancy(notes: Notes, began: WaveStartNotes, lost: np.ndarray) -> Occupanc
 def shader_data(notes: Notes) -> np.ndarray:
     """Return int64 [n, 6]: time, value, place, SIMD, slot, flags of data that programs wrote to the trace."""
     rows = notes.of(Token.SHADER_DATA, Token.SHADER_DATA_SHORT)
-    if notes.version() == 11:
+    if notes.known.gfxip == 11:
         rows = rows[notes.bits(rows, 14, 1) == 0]
     low = notes.low(rows)
-    spot = low >> notes.at(Known.DATA_PLACE) & notes.at(Known.PLACE_MASK)
+    spot = low >> notes.known.data_place & notes.known.place_mask
     is_short = notes.token[rows] == Token.SHADER_DATA_SHORT
-    first = int(notes.known[Known.DATA_VALUE])
+    first = notes.known.data_value
     value = np.where(is_short, notes.bits(rows, first, 8), notes.bits(rows, first, 32))
     flags = np.where(is_short, IMMEDIATE, 0)
-    if notes.version() == 12:
+    if notes.known.gfxip == 12:
         rank = np.where(is_short, notes.bits(rows, first + 8, 2), notes.bits(rows, first + 32, 2))
         flags |= np.where(rank != 0, PRIVILEGED, 0)
-    slot = low >> notes.at(Known.DATA_SLOT) & 31
+    slot = low >> notes.known.data_slot & 31
     return np.stack([notes.time[rows], value, *_unit_and_simd(spot), slot, flags], axis=1)
 
 
@@ -338,12 +326,12 @@ def events(notes: Notes, lost: np.ndarray) -> np.ndarray:
     names[list(EVENTS)] = list(EVENTS.values())
     recorded[:, 1] = names[recorded[:, 1]]
     misc = notes.of(Token.MISC)
-    flags = notes.field(misc, Known.MISC_FLAGS, 8)
-    if notes.known[Known.IS_BYTE_ALIGNED]:
+    flags = notes.bits(misc, notes.known.misc_flags, 8)
+    if notes.known.is_byte_aligned:
         flags = flags & 3 | (flags & 0x7C) << 1  # an unused bit is gone
     parts = [recorded[recorded[:, 1] != EventKind.NONE], _alike(lost, EventKind.PACKET_LOSS)]
     for bit, kind in FLAGS.items():
-        if kind != EventKind.SPM_SAMPLE or notes.version() > 10:
+        if kind != EventKind.SPM_SAMPLE or notes.known.gfxip > 10:
             parts.append(_alike(misc[flags >> bit & 1 == 1], kind))
     rows = np.concatenate(parts)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
@@ -360,7 +348,7 @@ def _alike(rows: np.ndarray, kind: EventKind) -> np.ndarray:
 def other_simd(notes: Notes, ops: np.ndarray) -> np.ndarray:
     """Return int64 [n, 3]: time, cycles, TokenKind of the instructions that the WGP's other SIMD issued."""
     rows = notes.of(Token.INST)
-    width = int(notes.known[Known.OP_MASK]).bit_length()
-    op = ops[notes.field(rows, Known.OP, width)]
+    width = notes.known.op_mask.bit_length()
+    op = ops[notes.bits(rows, notes.known.op, width)]
     assert np.all(op >> OP_ACT & 0xFF == Act.ELSEWHERE)
     return np.stack([notes.time[rows], op >> OP_CYCLES, op & 0xFF], axis=1)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -285,72 +286,65 @@ SLOT_GFX12 = {**SLOT_GFX10, Token.INST: 7}
 SLOT_GFX1250 = {Token.INST: 7, Token.IMM_ONE: 10}
 
 
-class Known(IntEnum):
+class Known(NamedTuple):
     """Parameters of a stream for the walk: bit positions that depend on the generation, and more."""
 
-    OP = 0
-    OP_MASK = 1
-    START_SLOT = 2
-    START_PIPE = 3
-    START_ME = 4
-    END_PLACE = 5  # shader array, two bits SIMD, and WGP
-    END_SLOT = 6
-    PLACE_MASK = 7
-    PC_MASK = 8
-    DATA_PLACE = 9
-    DATA_SLOT = 10
-    DATA_VALUE = 11
-    MISC_FLAGS = 12
-    MISC_SAVE = 13
-    PLACE = 14  # the traced one
-    GFXIP = 15
-    IS_BYTE_ALIGNED = 16
-    LATE = 17  # cycles by which readiness of a wave is reported late
+    op: int
+    op_mask: int
+    start_slot: int
+    start_pipe: int
+    start_me: int
+    end_place: int  # shader array, two bits SIMD, and WGP
+    end_slot: int
+    place_mask: int
+    pc_mask: int
+    data_place: int
+    data_slot: int
+    data_value: int
+    misc_flags: int
+    misc_save: int
+    gfxip: int
+    late: int  # cycles by which readiness of a wave is reported late
+    is_byte_aligned: bool = False
+    place: int = 0  # the traced one
 
 
-KNOWN_GFX10: Mapping[Known, int] = {
-    Known.OP: 13,
-    Known.OP_MASK: 0x7F,
-    Known.START_SLOT: 13,
-    Known.START_PIPE: 21,
-    Known.START_ME: 23,
-    Known.END_PLACE: 8,
-    Known.END_SLOT: 15,
-    Known.PLACE_MASK: 0x3F,
-    Known.PC_MASK: (1 << 46) - 1,
-    Known.DATA_PLACE: 8,
-    Known.DATA_SLOT: 15,
-    Known.DATA_VALUE: 20,
-    Known.MISC_FLAGS: 16,
-    Known.MISC_SAVE: 19,
-    Known.GFXIP: 10,
-    Known.LATE: 1,
-}
-KNOWN_GFX11 = {**KNOWN_GFX10, Known.GFXIP: 11}
-KNOWN_GFX12 = {
-    **KNOWN_GFX11,
-    Known.OP: 12,
-    Known.OP_MASK: 0xFF,
-    Known.START_SLOT: 15,
-    Known.START_PIPE: 20,
-    Known.START_ME: 22,
-    Known.PLACE_MASK: 0x7F,
-    Known.PC_MASK: (1 << 55) - 1,
-    Known.DATA_PLACE: 10,
-    Known.DATA_SLOT: 17,
-    Known.DATA_VALUE: 22,
-    Known.GFXIP: 12,
-    Known.LATE: 0,
-}
-KNOWN_GFX1250 = {
-    **KNOWN_GFX12,
-    Known.OP_MASK: 0x1FF,
-    Known.END_PLACE: 10,
-    Known.END_SLOT: 17,
-    Known.MISC_FLAGS: 10,
-    Known.MISC_SAVE: 12,
-    Known.IS_BYTE_ALIGNED: 1,
-}
+KNOWN_GFX10 = Known(
+    op=13,
+    op_mask=0x7F,
+    start_slot=13,
+    start_pipe=21,
+    start_me=23,
+    end_place=8,
+    end_slot=15,
+    place_mask=0x3F,
+    pc_mask=(1 << 46) - 1,
+    data_place=8,
+    data_slot=15,
+    data_value=20,
+    misc_flags=16,
+    misc_save=19,
+    gfxip=10,
+    late=1,
+)
+KNOWN_GFX11 = KNOWN_GFX10._replace(gfxip=11)
+KNOWN_GFX12 = KNOWN_GFX11._replace(
+    op=12,
+    op_mask=0xFF,
+    start_slot=15,
+    start_pipe=20,
+    start_me=22,
+    place_mask=0x7F,
+    pc_mask=(1 << 55) - 1,
+    data_place=10,
+    data_slot=17,
+    data_value=22,
+    gfxip=12,
+    late=0,
+)
+KNOWN_GFX1250 = KNOWN_GFX12._replace(
+    op_mask=0x1FF, end_place=10, end_slot=17, misc_flags=10, misc_save=12, is_byte_aligned=True
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -358,14 +352,14 @@ class TokenLayout:
     """One generation, in the form that the walk needs."""
 
     rules: np.ndarray  # int64 [256], see RULE_…, by the low 8 bits
-    known: np.ndarray  # int64 [len(Known)]; the caller sets the traced place
+    known: Known  # the caller sets the traced place
     ops: tuple[Op, ...]
 
     def instructions(self, dp_rate: int, derate: int) -> np.ndarray:
         """Return int64 [OPS + TOKEN_TYPES]: TokenKind, Act and cycles of each instruction, see OP_…."""
         factor = {"": 1, "dp": dp_rate, "derate": dp_rate * derate}
         table = np.zeros(OPS + TOKEN_TYPES, dtype=np.int64)
-        ready = () if self.known[Known.LATE] else (READY_OP,)
+        ready = () if self.known.late else (READY_OP,)
         for op in (*self.ops, *TOKEN_OPS, *ready):
             for number, cycles in enumerate(op.cycles, op.first):
                 table[number] = op.kind | op.act << OP_ACT | cycles * factor[op.rate] << OP_CYCLES
@@ -385,11 +379,7 @@ GENERATIONS = {  # by the version in the header of a stream
 def layout(version: int) -> TokenLayout:
     """Return the layout of streams of a version (1…5, from their header)."""
     encodings, slots, known, ops = GENERATIONS[version]
-    return TokenLayout(
-        rules=_rules(encodings, slots, Known.IS_BYTE_ALIGNED in known),
-        known=np.array([known.get(one, 0) for one in Known], dtype=np.int64),
-        ops=ops,
-    )
+    return TokenLayout(rules=_rules(encodings, slots, known.is_byte_aligned), known=known, ops=ops)
 
 
 def _rules(

@@ -111,15 +111,6 @@ NOTHING, JUMP, WAITS, LONG_BARRIER = int(Act.NOTHING), int(Act.JUMP), int(Act.WA
 BARRIER, READY, TRAP, ELSEWHERE = int(Act.BARRIER), int(Act.READY), int(Act.TRAP), int(Act.ELSEWHERE)
 EMPTY, IDLE, EXEC, WAIT, STALL = (int(state) for state in WaveState)
 CONTEXT, MESSAGE = int(TokenKind.TRAP), int(TokenKind.MSG)
-OP, OP_MASK, START_SLOT, END_SLOT = (
-    int(Known.OP),
-    int(Known.OP_MASK),
-    int(Known.START_SLOT),
-    int(Known.END_SLOT),
-)
-PLACE, PLACE_MASK, END_PLACE = int(Known.PLACE), int(Known.PLACE_MASK), int(Known.END_PLACE)
-PC_MASK, MISC_SAVE = int(Known.PC_MASK), int(Known.MISC_SAVE)
-GFXIP, LATE, IS_BYTE_ALIGNED = int(Known.GFXIP), int(Known.LATE), int(Known.IS_BYTE_ALIGNED)
 REJOINING_FIRST, REJOINING_LAST = 10, 14  # VALU instructions whose wave the short token can name afterwards
 CONTEXT_FIRST, CONTEXT_LAST = 66, 89  # counts of a start that reports a context switch
 SAVING, RESTORING = 0b0000110011, 0b1111001100  # which of them save it, which restore it
@@ -133,7 +124,7 @@ class Given(NamedTuple):
     end: int  # bits of the stream
     rules: ndarray  # int64 [256], see `rdna_tables`
     ops: ndarray  # int64 [OPS + TOKEN_TYPES]
-    known: ndarray  # int64, by Known
+    known: Known
 
 
 class WalkOutput(NamedTuple):
@@ -441,7 +432,7 @@ def cycles_of(given: Given, at: int, low: int, rule: int) -> int:
     """Cycles that pass with a token; of a time stamp, the cycles that it adds."""
     if rule & 0xFF != STAMP:
         return (low >> (rule >> RULE_SHIFT & 0xFF) & (rule >> RULE_MASK & 0xFFF)) + (rule >> RULE_PLUS & 0xFF)
-    gfxip = given.known[GFXIP]
+    gfxip = given.known.gfxip
     if gfxip == 10:
         is_clock, first, high = low >> 14 & 3 != 1, 16, 0xFFFF
     elif gfxip == 11:
@@ -481,17 +472,17 @@ def on_control(
     """Apply a token of CONTROLS."""
     if token == NEW_PC:
         address = bits_at(given, at + 16) & LOW | (bits_at(given, at + 48) & LOW) << 32
-        on_address(state, low >> 11 & 31, (address & given.known[PC_MASK]) << 2, time, to)
+        on_address(state, low >> 11 & 31, (address & given.known.pc_mask) << 2, time, to)
     elif token == MISC:
-        if low >> given.known[MISC_SAVE] & 1 != 0:
+        if low >> given.known.misc_save & 1 != 0:
             for slot in range(SLOTS):
                 state[IS_TRAPPED + slot] = 1
     elif token == WAVE_END:
-        if low >> given.known[END_PLACE] & given.known[PLACE_MASK] == given.known[PLACE]:
-            slot = low >> given.known[END_SLOT] & 31
+        if low >> given.known.end_place & given.known.place_mask == given.known.place:
+            slot = low >> given.known.end_slot & 31
             on_end(state, slot, time, to)
-    elif low >> START_PLACE & given.known[PLACE_MASK] == given.known[PLACE]:
-        slot = low >> given.known[START_SLOT] & 31
+    elif low >> START_PLACE & given.known.place_mask == given.known.place:
+        slot = low >> given.known.start_slot & 31
         on_start(state, slot, low >> START_COUNT & 127, time, to)
 
 
@@ -512,7 +503,7 @@ def slots_of(low: int, rule: int, number: int, given: Given, state: ndarray) -> 
     if rule >> RULE_IS_MASK & 1 != 0:
         return 0, low >> 8 & 0xFFFF
     slot, recent = low >> (rule >> RULE_SLOT & 31) & 31, rule >> RULE_RECENT & 7
-    if recent > 0 or (given.known[IS_BYTE_ALIGNED] != 0 and REJOINING_FIRST <= number <= REJOINING_LAST):
+    if recent > 0 or (given.known.is_byte_aligned and REJOINING_FIRST <= number <= REJOINING_LAST):
         slot = rejoined(state, slot, recent)
     return max(slot, 0), 1 if slot >= 0 else 0
 
@@ -539,7 +530,7 @@ def on_instruction(
         if todo & 1 != 0:
             who, does, when = slot + which - SLOTS_READY, op, time
             if which < SLOTS_READY:
-                who, does, when = which, READY << OP_ACT, time - given.known[LATE]
+                who, does, when = which, READY << OP_ACT, time - given.known.late
             on_wave_token(state, who, does, when, to)
         todo >>= 1
         which += 1
@@ -557,7 +548,7 @@ def walk(  # noqa: C901 - one branch per kind of token and reason to stop
         state: int64 [STATES], position and state of the walk; changed.
         to: the columns; filled, except addresses of breaks that the stream does not report.
     """
-    gfxip, late = given.known[GFXIP], given.known[LATE]
+    gfxip, late = given.known.gfxip, given.known.late
     at, time, scanned = state[AT], state[NOW], state[SCANNED]
     is_extended = state[IS_EXTENDED] != 0
     is_done = False
@@ -582,7 +573,7 @@ def walk(  # noqa: C901 - one branch per kind of token and reason to stop
             is_extended = False
             continue
         is_extended = token == START_EXT and gfxip == 12
-        number = low >> given.known[OP] & given.known[OP_MASK] if token == INST else OPS + token
+        number = low >> given.known.op & given.known.op_mask if token == INST else OPS + token
         op = given.ops[number]
         ready = 0
         if late != 0 and at >= scanned:
