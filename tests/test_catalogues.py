@@ -1,63 +1,67 @@
-"""Every text of the program is in every catalogue, which hold nothing else."""
+"""Catalogues are compiled, hold nothing that cannot be filled in, and their script finds every text."""
 
 from __future__ import annotations
 
-import json
+import ast
 
 import pytest
+from babel.messages import Catalog
 
 from tests.support.pseudo import script
 
-
-@pytest.mark.parametrize("language", script().languages())
-def test_a_catalogue_has_every_text_and_nothing_else(language: str) -> None:
-    texts = script()
-    found = list(texts.faults(texts.read(texts.languages()[language])))
-    assert not found, "\n".join([*found[:20], "packaging/texts.py --missing lists them, --add takes them"])
+LANGUAGES = script().catalogues()
 
 
-@pytest.mark.parametrize("language", script().languages())
-def test_a_catalogue_reads_well_and_changes_line_by_line(language: str) -> None:
-    texts = script()
-    written = texts.languages()[language].read_text(encoding="utf-8")
-    found = json.loads(written)
-    assert list(found) == sorted(found)
-    assert len(written.splitlines()) == len(found) + 2, "an entry a line"
-    assert all(other.strip() for other in found.values())
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_read_at_run_time_is_compiled_from_what_translators_edit(language: str) -> None:
+    path = LANGUAGES[language]
+    made = script().compiled(script().read(path))
+    assert path.with_suffix(".mo").read_bytes() == made, "packaging/texts.py compiles it"
 
 
-def test_texts_are_found_in_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    import ast
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_translations_have_the_places_of_the_english(language: str) -> None:
+    assert script().other_places(script().read(LANGUAGES[language])) == []
 
+
+def test_texts_are_found_in_the_code() -> None:
     code = '''
 """About the module."""
 def say(n, name):
     """What it does."""
-    label.setText(f"{n} rows of {name!r}, {n:,.1f} in all")
-    return plural(n, "wave"), "look.theme", "Save as …", plural(n, "entry", "entries")
+    label.setText(Message("{0:,} rows of {1}", n, name.title))
+    log(f"{n} rows of {name!r}")
+    return plural(n, "wave"), "look.theme", "Save as …", plural(n, "index", "indices"), join_texts("; ", name)
 class TopOptions:
     """Print the first."""
 '''
-    found = set(script().texts_of(ast.walk(ast.parse(code)), has_help=False))
+    found = dict(script().texts_of(ast.walk(ast.parse(code))))
+    assert found["{0:,} rows of {1}"] == "{0} n, {1} name.title", "what a translator reads"
     assert {
-        "{0} rows of {1}, {2} in all",
-        "1 wave",
-        "{0} waves",
         "Save as …",
-        "1 entry",
-        "{0} entries",
-    } <= found
-    assert not {"About the module.", "What it does.", "Print the first."} & found
-    assert "Print the first." in set(script().texts_of(ast.walk(ast.parse(code)), has_help=True))
+        "; ",
+        ("{0:,} wave", "{0:,} waves"),
+        ("{0:,} index", "{0:,} indices"),
+    } <= found.keys()
+    assert not {"About the module.", "What it does.", "Print the first.", " rows of "} & found.keys()
+    assert "Print the first." in dict(script().texts_of(ast.walk(ast.parse(code)), has_help=True))
     assert script().is_for_people("Save as …")
     assert not script().is_for_people("look.theme")
+    assert not script().is_for_people("Ctrl+Shift+B")
 
 
-def test_what_is_missing_left_over_or_has_other_places_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script(), "said", lambda: ({"Rows", "{0} rows"}, {"Rows", "{0} rows"}))
-    assert list(script().faults({"{0} rows": "{0} 行", "Rows": "行"})) == []
-    assert list(script().faults({"{0} rows": "行", "Old": "旧"})) == [
-        "missing: 'Rows'",
-        "no longer said: 'Old'",
-        "other places: '{0} rows'",
-    ]
+def test_what_is_not_translated_and_what_cannot_be_filled_in_is_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = Catalog()
+    for text in ("Rows", "{0} rows", "Columns", ("{0:,} row", "{0:,} rows")):
+        said.add(text)
+    monkeypatch.setattr(script(), "template", lambda known: said)
+    chinese = Catalog(locale="zh_CN")
+    chinese.add("Rows", "行")
+    chinese.add("{0} rows", "行")
+    chinese.add("Columns", "")
+    assert script().missing(chinese) == ["Columns", "('{0:,} row', '{0:,} rows')"]
+    assert script().other_places(chinese) == ["{0} rows"]
+    chinese.add(("{0:,} row", "{0:,} rows"), ("{0:,} 行",))
+    assert script().missing(chinese) == ["Columns"]

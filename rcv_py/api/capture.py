@@ -48,6 +48,7 @@ from rcv_py.api.capture_tables import (
 )
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.interactive.page import interactive_page
 from rcv_py.export.report.files import PAGES, check_form, write_page, write_report
@@ -195,7 +196,7 @@ class Capture(CaptureCode):
             files = (read_definitions(text, "formulas"),) if text else ()
             derived = derived_counters(found, trace.clock, files, trace.architecture, engines=se, units=cu)
             for _, mistake in derived.mistakes:
-                raise UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text))
+                raise UsageError(Message("A formula has a mistake: {0}", mistake), hint=mistake.picture(text))
             rows = raw_rows(found, se, cu) + derived_rows(derived)
         reason = "" if found.raw else how_to_record(trace.architecture)
         return Answer.of(counter_table(rows), rows, {**counter_facts(found), "reason": reason})
@@ -204,7 +205,7 @@ class Capture(CaptureCode):
         """Return the curve of a counter or formula: a value holds until the time of the next row."""
         row = next((row for row in self.counter_numbers(formulas).result if row.name == name), None)
         if row is None:
-            text = f"Nothing is counted by the name {name}."
+            text = Message("Nothing is counted by the name {0}.", name)
             raise UsageError(text, hint="counter_numbers lists what there is.")
         return Table({"time": row.curve.time, "value": row.curve.value}, spec=CURVE)
 
@@ -242,7 +243,7 @@ class Capture(CaptureCode):
         """
         other = None if twin is None else twin.trace
         if other is not None and fingerprint(self.trace.code) != fingerprint(other.code):
-            text = f"{other.name} is no replicate of {self.name}: their instructions differ."
+            text = Message("{0} is no replicate of {1}: their instructions differ.", other.name, self.name)
             hint = "A replicate is another capture of the same binary; library() names those it finds."
             raise UsageError(text, hint=hint)
         seen = self._looking()
@@ -394,7 +395,7 @@ class Capture(CaptureCode):
         target, rows = Path(path), self.chosen(waves)
         if to in FORMATS:
             if table and target.is_dir():
-                raise UsageError(f"{target} is a folder.", hint="Name a file to write.")
+                raise UsageError(Message("{0} is a folder.", target), hint="Name a file to write.")
             names = (table,) if table else tuple(TABLES)
             paths = {str(name): target if table else target / f"{name}.{to}" for name in names}
             spans = self._spans if "events" in paths else None

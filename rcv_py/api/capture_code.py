@@ -45,7 +45,7 @@ from rcv_py.api.capture_tables import (
 from rcv_py.api.table import Answer
 from rcv_py.api.timeline import THEMES, Timeline, timeline
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.features.flame.result import frames
 from rcv_py.features.hotspot.result import ranking_table, totals
 from rcv_py.features.isa.help_result import asked, help_table
@@ -167,10 +167,10 @@ class CaptureCode(CaptureTables):
         span = self.trace.span
         first, last = span.begin if begin is None else begin, span.end if end is None else end
         if last <= first:
-            raise UsageError(f"The range ends at {last}, not after its begin, {first}.")
+            raise UsageError(Message("The range ends at {0}, not after its begin, {1}.", last, first))
         if between is not None and not all(0 <= row < len(self.trace.code) for row in between):
             raise UsageError(
-                f"The program has {plural(len(self.trace.code), 'instruction')}, counted from 0.",
+                Message("The program has {0}, counted from 0.", plural(len(self.trace.code), "instruction")),
                 hint="`isa` lists them.",
             )
         found = self._explained(range_costs_of(TimeWindow(first, last)), waves)
@@ -216,7 +216,9 @@ class CaptureCode(CaptureTables):
         """
         checked_word("theme", theme, THEMES)
         if not (16 <= width <= 8_000 and 3 <= row_height <= 200):
-            raise UsageError(f"A picture {width} pixels wide with rows of {row_height} cannot be drawn.")
+            raise UsageError(
+                Message("A picture {0} pixels wide with rows of {1} cannot be drawn.", width, row_height)
+            )
         rows = self.chosen(waves)
         if waves is None and len(self.trace.waves):
             rows = waves_of_unit(self.trace, 0).tolist()
@@ -225,7 +227,7 @@ class CaptureCode(CaptureTables):
         first = min((wave.begin for wave in lives), default=0) if begin is None else begin
         last = max((wave.end for wave in lives), default=first + 1) if end is None else end
         if last <= first:
-            raise UsageError(f"The range ends at {last}, not after its begin, {first}.")
+            raise UsageError(Message("The range ends at {0}, not after its begin, {1}.", last, first))
         span = TimeWindow(first, last)
         return timeline(self.trace, found, span, width=width, row_height=row_height, theme=theme)
 

@@ -23,7 +23,7 @@ from rcv_py.api.table import Answer, Table, of_rows
 from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.export.tables import TABLES
 from rcv_py.features.notes.result import note_table
 from rcv_py.features.summary.info_result import info
@@ -52,7 +52,9 @@ _ONE_WAVE = (str, int, np.integer, WaveId)
 def checked_word(what: str, word: object, known: Sequence[str]) -> None:
     """Raise UsageError unless the word is one of these."""
     if word not in known:
-        raise UsageError(f"{what}={word!r} is not known.", hint=f"There are: {', '.join(known)}.")
+        raise UsageError(
+            Message("{0}={1!r} is not known.", what, word), hint=Message("There are: {0}.", ", ".join(known))
+        )
 
 
 def is_population(waves: Waves) -> bool:
@@ -81,8 +83,8 @@ def index_row(trace: Trace, wave: str | int | WaveId) -> int:
         return trace.wave_row(str(wave))
     if not 0 <= wave < len(trace.waves):
         raise UsageError(
-            f"The capture has no wave number {wave}.",
-            hint=f"It has {len(trace.waves):,}, counted from 0.",
+            Message("The capture has no wave number {0}.", wave),
+            hint=Message("It has {0:,}, counted from 0.", len(trace.waves)),
         )
     return int(wave)
 
@@ -91,7 +93,8 @@ def check_line(trace: Trace, line: int) -> None:
     """Raise UsageError unless the code has such a row."""
     if not 0 <= line < len(trace.code):
         raise UsageError(
-            f"The capture has no instruction {line}.", hint=f"It has {len(trace.code):,}, counted from 0."
+            Message("The capture has no instruction {0}.", line),
+            hint=Message("It has {0:,}, counted from 0.", len(trace.code)),
         )
 
 
@@ -122,7 +125,7 @@ class CaptureTables:
 
     def __repr__(self) -> str:
         kernel = f", {self.kernel}" if self.kernel else ""
-        return f"<Capture {self.name}{kernel}: {plural(len(self.trace.waves), 'wave')}>"
+        return Message("<Capture {0}{1}: {2}>", self.name, kernel, plural(len(self.trace.waves), "wave"))
 
     @property
     def name(self) -> str:
@@ -161,7 +164,7 @@ class CaptureTables:
             for record in batch.waves:
                 return Wave(self.trace, record)
         why = self._cache.unreadable.get(row, "its file is missing")
-        text = f"{self.trace.waves.id(row)} could not be read: {why}"
+        text = Message("{0} could not be read: {1}", self.trace.waves.id(row), why)
         raise UsageError(text, hint="The table problems has more.")
 
     def batches(self, waves: Waves = None) -> Iterator[WaveBatch]:
@@ -185,7 +188,7 @@ class CaptureTables:
         try:
             rows = self.choice(str(waves)).rows
         except UsageError as error:
-            text = f"{waves!r} does not name a wave, nor a population of waves."
+            text = Message("{0!r} does not name a wave, nor a population of waves.", waves)
             raise UsageError(text, hint=error.hint) from None
         return None if rows is None else sorted(rows)
 
@@ -271,7 +274,7 @@ class CaptureTables:
         files = [file for file in self.trace.sources if file.path == path or file.path.endswith(f"/{path}")]
         if len(files) != 1 or files[0].lines is None:
             why = "several files end so" if len(files) > 1 else "the capture holds no copy of it"
-            text = f"{path} cannot be shown: {why}."
+            text = Message("{0} cannot be shown: {1}.", path, why)
             raise UsageError(text, hint="The table sources lists what there is.")
         return files[0].lines
 
@@ -319,7 +322,9 @@ class CaptureTables:
         Raise UsageError if there is none.
         """
         if id not in self.notes["id"].tolist():
-            raise UsageError(f"The capture has no note {id}.", hint="The table notes has their ids.")
+            raise UsageError(
+                Message("The capture has no note {0}.", id), hint="The table notes has their ids."
+            )
         NotePlaces.of(self.trace).save(NoteChanges(removed=frozenset((id,))))
 
     @property

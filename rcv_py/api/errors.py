@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from rcv_py.base.errors import RcvError, UsageError
-from rcv_py.base.text import byte_size, count
+from rcv_py.base.text import Message, byte_size, count
 
 
 class NoColumn(UsageError, KeyError):
@@ -23,8 +23,10 @@ class NoColumn(UsageError, KeyError):
 
     def __init__(self, name: object, columns: Sequence[str]) -> None:
         near = get_close_matches(str(name), columns, 1)
-        hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(columns)}."
-        super().__init__(f"The table has no column {name}.", hint=hint)
+        hint = (
+            Message("Did you mean {0}?", near[0]) if near else Message("There are: {0}.", ", ".join(columns))
+        )
+        super().__init__(Message("The table has no column {0}.", name), hint=hint)
 
     __str__ = Exception.__str__  # a KeyError would show the sentence in quotes
 
@@ -33,7 +35,10 @@ class NoRow(UsageError, IndexError):
     """A table has fewer rows."""
 
     def __init__(self, number: int, rows: int) -> None:
-        super().__init__(f"The table has no row {number}.", hint=f"It has {count(rows)}, counted from 0.")
+        super().__init__(
+            Message("The table has no row {0}.", number),
+            hint=Message("It has {0}, counted from 0.", count(rows)),
+        )
 
 
 class UnequalColumns(UsageError):
@@ -41,8 +46,11 @@ class UnequalColumns(UsageError):
 
     def __init__(self, name: str, lengths: Sequence[int]) -> None:
         super().__init__(
-            f"What belongs to one table{f' ({name})' if name else ''} has different lengths: "
-            f"{', '.join(map(count, lengths))}.",
+            Message(
+                "What belongs to one table{0} has different lengths: {1}.",
+                f" ({name})" if name else "",
+                ", ".join(map(count, lengths)),
+            ),
             hint="Make a mask from columns of the very table it is for.",
         )
 
@@ -52,8 +60,10 @@ class TooLarge(UsageError):
 
     def __init__(self, name: str, limit: float) -> None:
         super().__init__(
-            f"The table {name} would take more than the {byte_size(limit)} that may be used.",
-            hint=f'Choose waves, go through it with parts("{name}"), or open the capture with more memory.',
+            Message("The table {0} would take more than the {1} that may be used.", name, byte_size(limit)),
+            hint=Message(
+                'Choose waves, go through it with parts("{0}"), or open the capture with more memory.', name
+            ),
         )
 
 
@@ -62,6 +72,8 @@ class MissingPackage(RcvError, ImportError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(
-            f"{what} needs the package {package}, which is not installed.",
-            hint=f'Install it with `pip install {package}`, or rcv with `pip install "rcv-py[{extra}]"`.',
+            Message("{0} needs the package {1}, which is not installed.", what, package),
+            hint=Message(
+                'Install it with `pip install {0}`, or rcv with `pip install "rcv-py[{1}]"`.', package, extra
+            ),
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 import numpy as np
 
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, UnequalColumns
-from rcv_py.base.text import count, elide_left, elide_right, encodable, plural
+from rcv_py.base.text import Message, count, elide_left, elide_right, encodable, plural
 from rcv_py.export.table_files import arrow_table, wide
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
@@ -239,7 +239,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
             left.remove(name)
         lines = [self._caption, *("  ".join(row).rstrip() for row in zip(*aligned, strict=True))]
         if left:
-            lines.append(f"… and {plural(len(left), 'column')}: {', '.join(left)}")
+            lines.append(Message("… and {0}: {1}", plural(len(left), "column"), ", ".join(left)))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -256,9 +256,11 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
 
     @property
     def _caption(self) -> str:
-        more = f", the first {SHOWN}" if len(self) > SHOWN else ""
+        more = Message(", the first {0}", SHOWN) if len(self) > SHOWN else ""
         name = f"{self.name}: " if self.name else ""
-        return f"{name}{plural(len(self), 'row')} of {plural(len(self.columns), 'column')}{more}"
+        return Message(
+            "{0}{1} of {2}{3}", name, plural(len(self), "row"), plural(len(self.columns), "column"), more
+        )
 
     def _shown(self) -> dict[str, list[str]]:
         """The first rows of each column as text; only numbers with a unit are grouped."""

@@ -17,7 +17,7 @@ from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow, raster, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, mixed, rgb
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT
 from rcv_py.model.kinds import KIND_TEXT
@@ -71,7 +71,7 @@ class Timeline:
 
     def __repr__(self) -> str:
         slots, span = plural(len(self.rows), "slot"), self.span
-        return f"<Timeline of {slots}, cycles {count(span.begin)} to {count(span.end)}>"
+        return Message("<Timeline of {0}, cycles {1} to {2}>", slots, count(span.begin), count(span.end))
 
     def _repr_png_(self) -> bytes:
         return self.png
@@ -86,7 +86,7 @@ class Timeline:
         label = escape(repr(self)[1:-1])
         picture = f'<img alt="{label}" width="{width}" height="{height}" src="data:image/png;base64,{data}">'
         times = f"<span>{count(self.span.begin)}</span><span>{count(self.span.end)} cycles</span>"
-        more = f"<div>and {plural(self.left_out, 'more slot')}</div>" if self.left_out else ""
+        more = Message("<div>and {0}</div>", plural(self.left_out, "more slot")) if self.left_out else ""
         return (
             f'<div style="display:flex;gap:8px;{_FONT}"><div style="white-space:nowrap">{names}</div>'
             f"<div>{picture}"
@@ -104,7 +104,7 @@ class Timeline:
             f"<span>{square.format(color)}{escape(KIND_TEXT[kind])}</span>" for kind, color in known.items()
         )
         style = "display:flex;flex-wrap:wrap;gap:0 12px"
-        return f'<div style="{style}">{"".join(parts)}<span>paler: stall</span></div>'
+        return Message('<div style="{0}">{1}<span>paler: stall</span></div>', style, "".join(parts))
 
 
 def _of(kind: int) -> int:
@@ -140,7 +140,9 @@ def timeline(
         begin = min((wave.begin for wave in waves), default=trace.span.begin)
         span = TimeWindow(begin, max((wave.end for wave in waves), default=begin + 1))
     unit = f"{trace.architecture.unit_name}{{}} " if len({key[:2] for key in shown}) > 1 else ""
-    names = [f"SE{se} {unit.format(cu)}SIMD{simd} slot{slot}" for se, cu, simd, slot in shown]
+    names = [
+        Message("SE{0} {1}SIMD{2} slot{3}", se, unit.format(cu), simd, slot) for se, cu, simd, slot in shown
+    ]
     pixels = Pixels(span, width)
     view = visible_rows([TokenRow(tuple(slots[key])) for key in shown], pixels)
     lines = max(1, row_height - _GAP)

@@ -13,6 +13,7 @@ from rcv_py.analysis.waves.populations import only
 from rcv_py.api.errors import TooLarge
 from rcv_py.api.table import Table, joined
 from rcv_py.api.timeline import Timeline, timeline
+from rcv_py.base.text import Message
 from rcv_py.export.table_files import NO_WAVES
 from rcv_py.export.tables import TABLES, Column
 from rcv_py.model import waves
@@ -84,7 +85,7 @@ class Wave:
         return batch_table(self._trace, "waits", batch_of([self.record]))
 
     def __repr__(self) -> str:
-        return f"<Wave {self.id}: {len(self.record.tokens):,} instructions>"
+        return Message("<Wave {0}: {1:,} instructions>", self.id, len(self.record.tokens))
 
     def timeline(self, *, width: int = 1000, row_height: int = 40) -> Timeline:
         """Return a picture of what the wave did over time."""

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rcv_py.base.text import Message
+
 
 class RcvError(Exception):
     """An error (`str(error)`) with a remedy (`hint`) and data for a bug report (`detail`)."""
@@ -47,7 +49,7 @@ class NotATrace(TraceError):
 
     def __init__(self, path: object, reason: str = "it has no filenames.json") -> None:
         super().__init__(
-            f"{path} is not a decoded thread trace: {reason}.",
+            Message("{0} is not a decoded thread trace: {1}.", path, reason),
             hint="Choose a ui_output_* folder, .att files, an .rcvz file, or a folder with some of them.",
         )
 
@@ -57,7 +59,7 @@ class BrokenFile(TraceError):
 
     def __init__(self, name: str, problem: str, detail: str = "") -> None:
         super().__init__(
-            f"{name} is damaged: {problem}.",
+            Message("{0} is damaged: {1}.", name, problem),
             hint="Record the trace again, or copy the folder again if it was moved.",
             detail=detail,
         )
@@ -68,7 +70,9 @@ class MissingFile(TraceError):
     """A file the index names does not exist."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is missing.", hint="Copy the whole capture folder, not a part of it.")
+        super().__init__(
+            Message("{0} is missing.", name), hint="Copy the whole capture folder, not a part of it."
+        )
         self.name = name
 
 

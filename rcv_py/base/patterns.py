@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 
 MAX_LETTERS = 1000  # of an expression; usual expressions have a few dozen
 MAX_REPEATS = 10_000  # expanded by the compiler: some 20 MB, and 30 ms
@@ -27,7 +28,9 @@ class TooSlow(UsageError):
 
     def __init__(self, longest: float = TIMEOUT_S) -> None:
         super().__init__(
-            f"The search was stopped after {longest:g} seconds: the regular expression takes too long.",
+            Message(
+                "The search was stopped after {0:g} seconds: the regular expression takes too long.", longest
+            ),
             hint="Repeat nothing that is itself repeated, as (a+)+ does, or search for plain text.",
         )
 
@@ -91,9 +94,9 @@ def _check(expression: str, flags: int) -> None:
     try:
         re.compile(expression, flags)
     except re.error as error:
-        where = "" if error.pos is None else f" at character {error.pos + 1}"
+        where = "" if error.pos is None else Message(" at character {0}", error.pos + 1)
         raise UsageError(
-            f"The search text is not a regular expression: {error.msg}{where}.",
+            Message("The search text is not a regular expression: {0}{1}.", error.msg, where),
             hint="Switch regular expressions off to search for the text as it is.",
         ) from error
     except (OverflowError, RecursionError) as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rcv_py.base.text import join_texts
+
 
 class Severity(StrEnum):
     """Severity of a problem for the reader of the trace."""
@@ -43,7 +45,7 @@ class Problem:
     brief: str = ""
 
     def __str__(self) -> str:
-        return f"{self.text} {self.hint}".strip()
+        return join_texts(" ", filter(None, (self.text, self.hint)))
 
 
 class Problems(list[Problem]):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from threading import Event, local
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.base.text import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Stage:
     total: int = 0
 
     def __str__(self) -> str:
-        return f"{self.name} {self.done:,} of {self.total:,}" if self.total else self.name
+        return Message("{0} {1:,} of {2:,}", self.name, self.done, self.total) if self.total else self.name
 
 
 Report = Callable[[Stage], None]

@@ -6,12 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Protocol
+from gettext import NullTranslations
+from numbers import Number
+from typing import Any, Self
 
 DASH = "–"  # printed for an unknown value: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
 MAX_DIGITS = 18  # of a place or an option: always fits into 64 bits
 
+_EDGE = "\0"  # of a translated value, until its text is complete
+_WIDE = "[\u3000-\u9fff\uff00-\uffef]"
+_GAP = re.compile(f"(?<={_WIDE}) (?={_EDGE}{_WIDE})|(?<={_WIDE}{_EDGE}) (?={_EDGE}?{_WIDE})")
 _LENGTH = re.compile(r"\d{1,4}")
 _NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
@@ -23,20 +28,73 @@ _NUMBER = re.compile(  # whole ones possessive, so that a long text is read once
 )
 
 
-class Language(Protocol):
-    """Texts in another language than English."""
+class Message(str):
+    """A text with values: in English, and able to say the same in another language.
 
-    name: str  # such as zh_CN
+    `Message("{0:,} waves of {1}", waves, kernel)` is the English text wherever a `str` is expected.
+    `translated` looks up the template, and then the values that are texts; no value is a template.
+    """
 
-    def translated(self, text: str) -> str:
-        """Return one of our texts, with inserted values, as it is shown."""
+    __slots__ = ("named", "template", "values")
+    template: str
+    values: Sequence[Any]
+    named: Mapping[str, Any]
 
-    def exactly(self, text: str) -> str:
-        """Return the translation of exactly this text, which may have placeholders."""
+    def __new__(cls, template: str, *values: object, **named: object) -> Self:
+        """Make the English text."""
+        return cls.of(template.format(*values, **named), template, values, named)
+
+    @classmethod
+    def of(
+        cls, text: str, template: str, values: Sequence[object], named: Mapping[str, object] | None = None
+    ) -> Self:
+        """Make a message that reads so in English."""
+        message = str.__new__(cls, text)
+        message.template, message.values, message.named = template, values, named or {}
+        return message
+
+    def __str__(self) -> str:
+        return self
+
+    def __add__(self, other: str) -> Message:
+        return _Joined.of("".join((self, other)), "", (self, other))
+
+    def __radd__(self, other: str) -> Message:
+        return _Joined.of("".join((other, self)), "", (other, self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).of, (self[:], self.template, self.values, self.named)
+
+    def said_in(self, language: NullTranslations) -> str:
+        """Return the text in a language."""
+        named = {name: _marked(value, language) for name, value in self.named.items()}
+        values = (_marked(value, language) for value in self.values)
+        text = language.gettext(self.template).format(*values, **named)
+        return _GAP.sub("", text).replace(_EDGE, "")
+
+
+class _Counted(Message):
+    """A number of something; the template has a line for one, and a line for any other number."""
+
+    def said_in(self, language: NullTranslations) -> str:
+        """Return the text in a language, in the form for the number."""
+        one, _, many = self.template.partition("\n")
+        return language.ngettext(one, many, self.values[0]).format(*self.values)
+
+
+class _Joined(Message):
+    """Texts with a separator, the template, between them."""
+
+    def said_in(self, language: NullTranslations) -> str:
+        """Return the text in a language."""
+        between = language.gettext(self.template)
+        text = between.join(_said(value, language) for value in self.values)
+        return text.replace("。 ", "。")  # this stop has a space of its own
 
 
 class _Spoken:
-    language: Language | None = None  # None is English
+    name = "en"
+    language: NullTranslations | None = None  # None is English
 
 
 def translated(text: str) -> str:
@@ -45,12 +103,21 @@ def translated(text: str) -> str:
     Call it only where a text is displayed: documents, tables and compared texts stay English.  Texts that are
     not in the catalogue, such as names of captures, are returned unchanged.
     """
-    return text if _Spoken.language is None else _Spoken.language.translated(text)
+    return text if _Spoken.language is None else _said(text, _Spoken.language)
 
 
-def translated_template(text: str) -> str:
-    """Return a text with placeholders as it is shown."""
-    return text if _Spoken.language is None else _Spoken.language.exactly(text)
+def _said(value: Any, language: NullTranslations) -> Any:
+    if isinstance(value, Message):
+        return value.said_in(language)
+    if isinstance(value, Number):
+        return value
+    return language.gettext(value) if isinstance(value, str) else _said(str(value), language)
+
+
+def _marked(value: Any, language: NullTranslations) -> Any:
+    """A value in a language, between marks if it is in wide letters."""
+    said = _said(value, language)
+    return f"{_EDGE}{said}{_EDGE}" if isinstance(said, str) and said != value and not said.isascii() else said
 
 
 def is_english() -> bool:
@@ -60,12 +127,28 @@ def is_english() -> bool:
 
 def spoken_language() -> str:
     """Return the name of the language in which texts are shown: `en`, `zh_CN`."""
-    return "en" if _Spoken.language is None else _Spoken.language.name
+    return _Spoken.name
 
 
-def speak(language: Language | None) -> None:
+def speak(language: NullTranslations | None, name: str = "en") -> None:
     """Show texts in a language from now on; None is English."""
-    _Spoken.language = language
+    _Spoken.language, _Spoken.name = language, name
+
+
+def join_texts(between: str, texts: Iterable[str]) -> str:
+    """Return texts with a separator between them; each is translated where the whole is."""
+    values = tuple(texts)
+    return _Joined.of(between.join(values), between, values)
+
+
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return Message.of(text[:1].upper() + text[1:], "{0}", (text,))
+
+
+def uncapitalized(text: str) -> str:
+    """Return a text with a small first letter."""
+    return Message.of(text[:1].lower() + text[1:], "{0}", (text,))
 
 
 def cells(text: str) -> int:
@@ -133,16 +216,16 @@ def nanoseconds(value: float) -> str:
 
 def plural(number: int, one: str, many: str = "") -> str:
     """Return `1 wave`, `32 waves`, `2 entries`."""
-    if number == 1:
-        return f"1 {one}"
     is_ies = one.endswith("y") and one[-2:-1] not in "aeiou"
-    return f"{number:,} {many or (one[:-1] + 'ies' if is_ies else one + 's')}"
+    many = many or (one[:-1] + "ies" if is_ies else one + "s")
+    template = f"{{0:,}} {one}\n{{0:,}} {many}"
+    return _Counted.of(f"{number:,} {one if number == 1 else many}", template, (number,))
 
 
 def some(names: Sequence[str], most: int) -> str:
     """Return the first names, joined by commas, and the number of others; `none` without any."""
-    others = f" and {len(names) - most:,} others" if len(names) > most else ""
-    return (", ".join(names[:most]) or "none") + others
+    listed = join_texts(", ", names[:most]) if names and most else "none"
+    return Message("{0} and {1:,} others", listed, len(names) - most) if len(names) > most else listed
 
 
 def elide_left(text: str, width: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 from rcv_py import __version__
+from rcv_py.base.text import Message
 
 # By the extra that installs them, "" for required packages; as in pyproject.toml.
 PACKAGES = {
@@ -42,4 +43,4 @@ def _version_of(name: str, extra: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return f"not installed (pip install 'rcv-py[{extra}]')" if extra else "not installed"
+        return Message("not installed (pip install 'rcv-py[{0}]')", extra) if extra else "not installed"

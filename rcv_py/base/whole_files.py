@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from rcv_py.base.errors import ExportError
+from rcv_py.base.text import Message, uncapitalized
 
 FASTEST = 1  # of gzip's levels: the trace is large, and its reader unpacks it at once
 
@@ -88,7 +89,7 @@ def unwritable(path: Path, error: Exception) -> ExportError:
     """Return the sentence for a file that the system refuses."""
     reason = getattr(error, "strerror", None) or "the system refused"
     return ExportError(
-        f"{path} cannot be written: {reason[:1].lower()}{reason[1:]}.",
+        Message("{0} cannot be written: {1}.", path, uncapitalized(reason)),
         hint="Choose another folder, or make room.",
         detail=repr(error),
     )

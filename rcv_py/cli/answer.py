@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from rcv_py import __version__
 from rcv_py.analysis.core.search import find
 from rcv_py.base.csv_text import csv_text
-from rcv_py.base.text import cells as columns_of
 from rcv_py.base.text import (
+    Message,
     elide_left,
     elide_right,
     encodable,
@@ -26,6 +26,7 @@ from rcv_py.base.text import (
     translated,
     visible,
 )
+from rcv_py.base.text import cells as columns_of
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import ChosenWaves, all_captures
@@ -352,7 +353,8 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], CommandAnsw
 def put(part: Part) -> None:
     """Print a part of a text; a string is one line, after an empty line if it begins with a line feed."""
     if isinstance(part, str):
-        print(("\n" if part.startswith("\n") else "") + plain(translated(part.removeprefix("\n"))))
+        text = translated(part)
+        print(("\n" if text.startswith("\n") else "") + plain(text.removeprefix("\n")))
     elif isinstance(part, Facts):
         print_facts(part.rows)
     elif isinstance(part, TextGrid):
@@ -426,7 +428,7 @@ def heading(capture: Trace | ChosenWaves) -> list[Part]:
 def nothing(what: str, options: Options, without: str) -> str:
     """Return why a table is empty: `No branch matches --match foo.`, or `without` if nothing was filtered."""
     filters = [written(name, options.values[name]) for name in _FILTERS if name in options.given]
-    return f"No {what} matches {' '.join(filters)}." if filters else without
+    return Message("No {0} matches {1}.", what, " ".join(filters)) if filters else without
 
 
 def matched(texts: Sequence[str], options: Matched) -> set[int] | None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.settings import VARIABLE
-from rcv_py.base.text import is_english, padded, speak, spoken_language, translated, visible
+from rcv_py.base.text import Message, is_english, padded, speak, spoken_language, translated, visible
 from rcv_py.cli.exit_codes import ExitCode, codes_text
 from rcv_py.cli.options.commands import COMMANDS, FOLDED, GROUPS
 from rcv_py.cli.options.option import Options, add_arguments, read_options
@@ -31,7 +31,7 @@ _LANGUAGES = (
 )
 _HELP = ("-h", "--help")
 _LANGUAGE = "--language"
-HEADINGS = ("positional arguments", "options")  # texts of argparse, for catalogues
+OF_ARGPARSE = ("positional arguments", "options", "expected one argument", "expected at least one argument")
 
 
 def parse(words: list[str]) -> Options:
@@ -44,7 +44,9 @@ def parse(words: list[str]) -> Options:
     if not words or words[0] not in COMMANDS:
         is_word = words and not (words[0].startswith("-") or "/" in words[0] or "." in words[0])
         if is_word and not Path(words[0]).exists():
-            raise UsageError(f"{words[0]} is neither a command nor a folder.", hint=_nearest(words[0]))
+            raise UsageError(
+                Message("{0} is neither a command nor a folder.", words[0]), hint=_nearest(words[0])
+            )
         words = ["view", *words]
     command = COMMANDS[words[0]]
     return read_options(command, _reader(words[0]), words[1:])
@@ -78,7 +80,7 @@ def _language_in(words: list[str]) -> tuple[str, list[str]]:
     """The language that the first words name, "" for none, and the words after it."""
     if words[:1] == [_LANGUAGE]:
         if len(words) == 1:
-            raise UsageError(f"{_LANGUAGE} needs a language, such as zh_CN.")
+            raise UsageError(Message("{0} needs a language, such as zh_CN.", _LANGUAGE))
         return words[1], words[2:]
     if words and words[0].startswith(f"{_LANGUAGE}="):
         return words[0].partition("=")[2], words[1:]
@@ -95,10 +97,11 @@ def parser(command: type[Options]) -> argparse.ArgumentParser:
     """Return the parser of what follows the name of a command."""
     own = _Parser(
         formatter_class=_Help,
-        prog=f"rcv {command.command}",
+        prog=Message("rcv {0}", command.command),
         description=command.__doc__,
-        epilog=f"example: {command.example}",
+        epilog=Message("example: {0}", command.example),
         allow_abbrev=False,
+        exit_on_error=False,
         add_help=False,
     )
     own.add_argument(*_HELP, action="help", help="print this help")
@@ -119,17 +122,21 @@ def help_text(command: type[Options] | None = None) -> str:
     lines = [_usage(_USAGE), "", translated(_ABOUT)]
     width = max(map(len, COMMANDS))
     for group, commands in GROUPS.items():
-        own = (f"  {one.command:<{width}}  {translated(one.help())}" for one in commands)
+        own = (f"  {one.command:<{width}}  {translated(one.help()).removesuffix('。')}" for one in commands)
         lines += ["", f"{translated(group)}:", *own]
     more = f"{translated(_MORE)}\n\n{translated(_LANGUAGES)}"
     return "\n".join([*lines, "", more, "", translated(codes_text())]) + "\n"
+
+
+def _brief(command: type[Options]) -> str:
+    return translated(command.help()).removesuffix("。")
 
 
 def command_named(word: str) -> type[Options]:
     """Return the command of a name; raise UsageError, with the nearest name, if there is none."""
     name = FOLDED.get(word, (word,))[0]
     if name not in COMMANDS:
-        raise UsageError(f"There is no command {word}.", hint=_nearest(word))
+        raise UsageError(Message("There is no command {0}.", word), hint=_nearest(word))
     return COMMANDS[name]
 
 
@@ -149,10 +156,10 @@ class _Help(argparse.HelpFormatter):
 
     def add_text(self, text: str | None) -> None:
         """Add a paragraph."""
-        super().add_text(text and (text if is_english() else translated(" ".join(text.split()))))
+        super().add_text(text and translated(text))
 
-    def _expand_help(self, action: argparse.Action) -> str:
-        return translated(super()._expand_help(action))
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return action.help and translated(action.help)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return super()._split_lines(text, width) if is_english() else at_words(text, width)
@@ -165,6 +172,13 @@ class _Help(argparse.HelpFormatter):
 
 class _Parser(argparse.ArgumentParser):
     """A parser that reports mistakes on one line, with unprintable characters escaped."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse what is known; name a mistake and stop."""
+        try:
+            return super().parse_known_args(args, namespace)
+        except argparse.ArgumentError as error:
+            self.error(Message("argument {0}: {1}", error.argument_name, error.message))
 
     def error(self, message: str) -> NoReturn:
         """Name a mistake and stop."""
@@ -193,4 +207,8 @@ def _nearest(word: str) -> str:
     import difflib  # noqa: PLC0415 - of use after a mistake only
 
     near = difflib.get_close_matches(word, COMMANDS, 1)
-    return f"Did you mean `rcv {near[0]}`?" if near else f"Commands: {', '.join(COMMANDS)}."
+    return (
+        Message("Did you mean `rcv {0}`?", near[0])
+        if near
+        else Message("Commands: {0}.", ", ".join(COMMANDS))
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from rcv_py.base.text import Message, join_texts
+
 
 class ExitCode(IntEnum):
     """How a command ended.  The numbers are stable: scripts branch on them."""
@@ -30,4 +32,7 @@ EXIT_TEXT = {
 
 def codes_text() -> str:
     """Return the table as lines for help."""
-    return "\n".join(["exit codes:", *(f"  {code.value:<3}  {text}" for code, text in EXIT_TEXT.items())])
+    return join_texts(
+        "\n",
+        ["exit codes:", *(Message("  {0:<3}  {1}", code.value, text) for code, text in EXIT_TEXT.items())],
+    )

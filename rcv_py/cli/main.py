@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import Terminated, ends_tidily
-from rcv_py.base.text import translated, visible
+from rcv_py.base.text import Message, translated, visible
 from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.commands import module_of
@@ -66,7 +66,10 @@ def _exit_code(words: list[str], cache: CaptureCache | None, spoken: ExitStack) 
     except Exception as error:  # the last place that knows the words that lead to the bug
         if isinstance(error, OSError) and error.errno in _FULL:
             _silence()
-            print("rcv: " + translated(f"The output cannot be written: {error.strerror}."), file=sys.stderr)
+            print(
+                "rcv: " + translated(Message("The output cannot be written: {0}.", error.strerror)),
+                file=sys.stderr,
+            )
             return ExitCode.USAGE
         traceback.print_exc()
         said = translated("this is a bug. Please report it with:")

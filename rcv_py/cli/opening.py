@@ -32,7 +32,7 @@ from rcv_py.analysis.waves.populations import (
     wave_choice,
 )
 from rcv_py.base.errors import NotATrace, UsageError
-from rcv_py.base.text import count, plural, translated
+from rcv_py.base.text import Message, count, join_texts, plural, translated
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
 from rcv_py.cli.terminal import progress, watched
@@ -83,7 +83,7 @@ def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Pat
     root = folders[0] if one else Path(os.path.commonpath([folder.absolute() for folder in folders]))
     paths = list(dict.fromkeys(path for folder in folders for path in locate(folder).captures(depth)))
     if not paths:
-        raise NotATrace(root, f"no capture lies up to {depth} folders below it")
+        raise NotATrace(root, Message("no capture lies up to {0} folders below it", depth))
     return root, paths
 
 
@@ -197,7 +197,10 @@ class ChosenWaves:
         is_all = self.choice.name == ALL or self.rows is None or self.is_selected
         hint = "" if is_all else "; --waves all sums all of them"
         is_named = is_part and (self.choice.name != ALL or self.rows is not None)
-        return " ".join(filter(None, [f"Of {self.choice.text}{hint}." if is_named else "", self.missing]))
+        return join_texts(
+            " ",
+            filter(None, [Message("Of {0}{1}.", self.choice.text, hint) if is_named else "", self.missing]),
+        )
 
     @property
     def whose(self) -> str:
@@ -212,7 +215,7 @@ class ChosenWaves:
     def why_none(self, subject: str) -> str:
         """Why nothing is known about a subject: no wave was traced or readable; "" if a wave was read."""
         if not len(self.trace.waves):
-            return f"The capture has no traced waves, so nothing is known about {subject}."
+            return Message("The capture has no traced waves, so nothing is known about {0}.", subject)
         return "" if self.read else UNREADABLE
 
 
@@ -302,7 +305,7 @@ def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
     if lost and options.form:
         print(f"rcv: {translated(lost)}", file=sys.stderr)
     elif lost:
-        print(translated(f"{lost} Results that need them cover the other waves.") + "\n")
+        print(translated(Message("{0} Results that need them cover the other waves.", lost)) + "\n")
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:
@@ -313,7 +316,7 @@ def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveCh
     rows = frozenset(inside - found.missing.keys())
     rows = rows if choice.rows is None else rows & choice.rows
     what = "working " if choice.name == WORKING and choice.rows is not None else ""
-    text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
+    text = Message("{0:,} {1}{2} of {3:,}", len(rows), what, "wave" if len(rows) == 1 else "waves", choice.of)
     return replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
 
 
@@ -331,7 +334,9 @@ def refuse(trace: Trace, options: OfWaves, why: str) -> None:
     words = written("waves", options.waves) if options.waves not in (None, ALL) else selection(options)
     if words and not len(trace.waves):
         name = words.split()[0]
-        raise UsageError(f"{name} cannot be honoured here: {why}", hint=f"Leave {name} out.")
+        raise UsageError(
+            Message("{0} cannot be honoured here: {1}", name, why), hint=Message("Leave {0} out.", name)
+        )
 
 
 def missing_text(read: int, of: int) -> str:
@@ -340,7 +345,9 @@ def missing_text(read: int, of: int) -> str:
         return ""
     gone = of - read
     files = "its file is" if gone == 1 else "their files are"
-    return f"{count(gone)} of {plural(of, 'traced wave')} could not be read: {files} missing or damaged."
+    return Message(
+        "{0} of {1} could not be read: {2} missing or damaged.", count(gone), plural(of, "traced wave"), files
+    )
 
 
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
@@ -359,7 +366,7 @@ def refuse_for_one(options: OverCaptures) -> None:
     for flag in ("jobs", "cluster"):
         if flag in options.given:
             hint = "Name a folder that holds them, or leave it out."
-            raise UsageError(f"--{flag} is about several captures.", hint=hint)
+            raise UsageError(Message("--{0} is about several captures.", flag), hint=hint)
 
 
 # -- single waves ---------------------------------------------------------------------------------------
@@ -376,7 +383,9 @@ def check_engine(trace: Trace, se: int | None, which: str) -> None:
     there = np.unique(column).tolist()
     if se is not None and there and se not in there:
         names = ", ".join(map(str, there))
-        raise UsageError(f"No {which} wave is on shader engine {se}.", hint=f"There are: {names}.")
+        raise UsageError(
+            Message("No {0} wave is on shader engine {1}.", which, se), hint=Message("There are: {0}.", names)
+        )
 
 
 def wave_of(trace: Trace, name: str) -> TracedWave:
@@ -385,5 +394,5 @@ def wave_of(trace: Trace, name: str) -> TracedWave:
     batch = trace.reader.read([row])
     if not batch.waves:
         why = next((text for _, text in batch.missing), "")
-        raise UsageError(f"The wave {name} cannot be read.", hint=why)
+        raise UsageError(Message("The wave {0} cannot be read.", name), hint=why)
     return batch.waves[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rcv_py.base.text import byte_size, plural
+from rcv_py.base.text import Message, byte_size, plural
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.terminal import watched
 from rcv_py.model.trace import Trace
@@ -31,9 +31,9 @@ class PackedCounts:
         """Report what was written, and the number of notes."""
         files = [self._out] if self._out.is_file() else list(self._out.iterdir())
         size = sum(file.stat().st_size for file in files)
-        lost = f", {plural(self._missing, 'wave')} could not be read" if self._missing else ""
-        counts = f"{plural(self._waves, 'wave')}, {plural(self._tokens, 'instruction')}"
-        counts += f", {plural(notes, 'note')}" if notes else ""
+        lost = Message(", {0} could not be read", plural(self._missing, "wave")) if self._missing else ""
+        counts = Message("{0}, {1}", plural(self._waves, "wave"), plural(self._tokens, "instruction"))
+        counts += Message(", {0}", plural(notes, "note")) if notes else ""
         return CommandAnswer(
             schema=schema,
             document=lambda: {

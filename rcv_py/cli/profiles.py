@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.rocpd.read import read_profile, trace_inside
@@ -47,12 +47,17 @@ def _streamed(profile: Profile) -> int:
 
 
 def _text(profile: Profile, found: dict[str, ResultTable], trace: str) -> Iterator[Part]:
-    version = f", schema {profile.version}" if profile.version else ""
+    version = Message(", schema {0}", profile.version) if profile.version else ""
     facts = [
         ("written by", f"rocprofv3 ({profile.form}{version})"),
         ("command", profile.command),
         ("launches", plural(len(profile.launches), "launch", "launches")),
-        ("code", f"{plural(len(profile.code), 'code object')}, {plural(len(profile.kernels), 'kernel')}"),
+        (
+            "code",
+            Message(
+                "{0}, {1}", plural(len(profile.code), "code object"), plural(len(profile.kernels), "kernel")
+            ),
+        ),
         ("streamed counters", plural(_streamed(profile), "series", "series") if profile.spm else ""),
         ("thread trace", trace),
         *(("problem", str(problem)) for problem in profile.problems),
@@ -62,4 +67,4 @@ def _text(profile: Profile, found: dict[str, ResultTable], trace: str) -> Iterat
         if len(table) and (name != "kernels" or len(profile.launches)):
             yield from ("", TextTable(table.head(MAX_SHOWN)))
             if len(table) > MAX_SHOWN:
-                yield f"{count(len(table) - MAX_SHOWN)} more; --json lists all."
+                yield Message("{0} more; --json lists all.", count(len(table) - MAX_SHOWN))

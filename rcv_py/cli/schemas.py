@@ -8,6 +8,7 @@ from typing import Any
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.manifest import schema_modules
+from rcv_py.base.text import Message
 from rcv_py.results.schema import DIALECT, Schema, envelope_schema
 
 ENVELOPE = "envelope"
@@ -46,14 +47,18 @@ def schema_document(name: str) -> dict[str, Any]:
     if not found:
         names = sorted({ENVELOPE, *(one.command for one in SCHEMAS), *(one.name for one in SCHEMAS)})
         near = difflib.get_close_matches(name, names, 1)
-        hint = f"Did you mean `rcv schema {near[0]}`?" if near else ("`rcv schema` lists all of them.")
-        raise UsageError(f"There is no schema called {name}.", hint=hint)
+        hint = (
+            Message("Did you mean `rcv schema {0}`?", near[0])
+            if near
+            else ("`rcv schema` lists all of them.")
+        )
+        raise UsageError(Message("There is no schema called {0}.", name), hint=hint)
     if len(found) == 1:
         return found[0].as_json()
     return {
         "$schema": DIALECT,
         "$id": f"urn:rcv:command:{name}",
-        "title": f"rcv {name} --json",
-        "description": f"Any document that rcv {name} prints with --json.",
+        "title": Message("rcv {0} --json", name),
+        "description": Message("Any document that rcv {0} prints with --json.", name),
         "oneOf": [schema.as_json() for schema in found],
     }

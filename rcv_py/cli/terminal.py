@@ -75,8 +75,8 @@ def has_style(stream: TextIO) -> bool:
 
 
 def bold(text: str, stream: TextIO) -> str:
-    """Return the text, on one line, in bold if bold is enabled."""
-    line = visible(text)
+    """Return the text, on one line and in the selected language, in bold if bold is enabled."""
+    line = visible(translated(text))
     return f"{code(BOLD, stream)}{line}{code(UPRIGHT, stream)}" if has_style(stream) else line
 
 

@@ -16,7 +16,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.csv_text import CsvWriter, csv_cell
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.base.text import encodable
+from rcv_py.base.text import Message, encodable
 from rcv_py.base.whole_files import whole_file, whole_path
 from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
@@ -55,7 +55,7 @@ def write_tables(
         for name, write in writers.items():
             make = TABLES[name].make
             if make is not None:
-                report(Stage(f"Writing {name}"))
+                report(Stage(Message("Writing {0}", name)))
                 columns = make(trace, spans)
                 count[name] = write(columns if rows is None or name != "waves" else _some(columns, rows))
         parts = {name: part for name in paths if (part := TABLES[name].part) is not None}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.base.text import some
+from rcv_py.base.text import Message, some
 from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import is_capture
@@ -78,12 +78,12 @@ class Located:
         if paths:
             if raws := [f"{raw.path} ({raw.text})" for raw in undecoded(self.folder)]:
                 raise TraceError(
-                    f"{self.folder} holds {len(paths)} captures, and one is needed.",
-                    hint=f"Name one of them by any of its .att files: {some(raws, MAX_NAMED)}.",
+                    Message("{0} holds {1} captures, and one is needed.", self.folder, len(paths)),
+                    hint=Message("Name one of them by any of its .att files: {0}.", some(raws, MAX_NAMED)),
                 )
             raise TraceError(
-                f"{self.folder} holds {len(paths)} captures, and one is needed.",
-                hint=f"Name one of them: {some(list(map(str, paths)), MAX_NAMED)}.",
+                Message("{0} holds {1} captures, and one is needed.", self.folder, len(paths)),
+                hint=Message("Name one of them: {0}.", some(list(map(str, paths)), MAX_NAMED)),
             )
         raise NotATrace(self.folder, _why_nothing(self.folder))
 
@@ -254,13 +254,14 @@ def _why_nothing(folder: Path) -> str:
         names = [child.name for child in folder.iterdir()]
     except OSError as error:
         raise TraceError(
-            f"{folder} may not be read.", hint="Ask its owner for access, or choose another folder."
+            Message("{0} may not be read.", folder),
+            hint="Ask its owner for access, or choose another folder.",
         ) from error
     if not names:
         return "it is empty"
     profile = _profile_in(folder)
-    beside = "" if profile is None else f"; {profile} in it can be opened by itself"
-    return f"neither it nor a folder below it has a filenames.json or .att files{beside}"
+    beside = "" if profile is None else Message("; {0} in it can be opened by itself", profile)
+    return Message("neither it nor a folder below it has a filenames.json or .att files{0}", beside)
 
 
 def _profile_in(folder: Path) -> Path | None:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows
 from rcv_py.formats.input.run_places import MAX_NAMES, names_in
 from rcv_py.formats.rocpd.names import is_profile
@@ -74,7 +74,7 @@ def _tables_of(path: Path) -> list[tuple[Path, str]]:
     found = [place for place in _candidates(path) if _is_table(*place)][:MAX_FILES]
     if not found:
         raise TraceError(
-            f"{path} holds no table of counters read once a dispatch.",
+            Message("{0} holds no table of counters read once a dispatch.", path),
             hint="Record one: `rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION`.",
         )
     return found
@@ -174,14 +174,16 @@ class _Rows:
         head = _Head(next(lines, []))
         if not head:
             raise TraceError(
-                f"{name} is not a table of counters read once a dispatch.",
+                Message("{0} is not a table of counters read once a dispatch.", name),
                 hint="It needs the columns Kernel_Name, Counter_Name and Counter_Value, or a column a"
                 " counter: what `rocprofv3 --pmc … -f csv` writes.",
             )
         self.files.append(name)
         bad = sum(self._row(head, cells) for cells in lines if cells)
         if bad:
-            self.notes.append(f"{name} has {plural(bad, 'value')} that are no counts; they are left out.")
+            self.notes.append(
+                Message("{0} has {1} that are no counts; they are left out.", name, plural(bad, "value"))
+            )
 
     def _take(self, path: Path) -> None:
         """Add the counters of a database or document of rocprofv3."""
@@ -190,7 +192,7 @@ class _Rows:
         profile = read_profile(path)
         if not len(profile.values.value):
             raise TraceError(
-                f"{path.name} holds no counters.",
+                Message("{0} holds no counters.", path.name),
                 hint="Record them: `rocprofv3 --pmc TCC_HIT_sum -- APPLICATION`.",
             )
         self.files.append(path.name)
@@ -199,7 +201,9 @@ class _Rows:
         for launch in np.unique(profile.values.launch).tolist():
             row = int(launches.kernel[launch])
             kernel = (
-                profile.kernels[row].name if row >= 0 else f"kernel of launch {launches.dispatch[launch]}"
+                profile.kernels[row].name
+                if row >= 0
+                else Message("kernel of launch {0}", launches.dispatch[launch])
             )
             key = kernel, str(launches.dispatch[launch]), str(launches.agent[launch])
             at[launch] = self.dispatches.setdefault(key, len(self.dispatches))

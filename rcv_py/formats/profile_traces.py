@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.text import byte_size
+from rcv_py.base.text import Message, byte_size
 from rcv_py.formats.raw.files import raw_capture, raw_captures
 from rcv_py.formats.rocpd.read import RawPart, raw_parts, read_part
 
@@ -47,7 +47,7 @@ def _written(path: Path, *_: int) -> Path:
         data = read_part(path, part, left + 1)
         left -= len(data)
         if left < 0:
-            raise BrokenFile(path.name, f"it holds more than {byte_size(MAX_BYTES)} of raw traces")
+            raise BrokenFile(path.name, Message("it holds more than {0} of raw traces", byte_size(MAX_BYTES)))
         (folder / _name(part, number)).write_bytes(data)
     return folder
 

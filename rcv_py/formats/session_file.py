@@ -16,6 +16,7 @@ import orjson
 
 from rcv_py import __version__
 from rcv_py.base.errors import BrokenFile, NotATrace
+from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import parse_json, read_bytes
 from rcv_py.formats.input.limits import PATH_LETTERS
@@ -47,13 +48,13 @@ def read_session(path: Path) -> SavedSession:
     """
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
     if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
-        raise BrokenFile(path.name, f"it has more than {MAX_RECORDS:,} objects and lists")
+        raise BrokenFile(path.name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
     document = parse_json(data, path.name)
     if not isinstance(document, dict) or not isinstance(document.get("capture"), dict):
         raise NotATrace(path, "it is no session that this program saved")
     if document.get("session") != FORMAT:
         raise NotATrace(
-            path, f"its format is not {FORMAT}, which this program reads; open it with a newer one"
+            path, Message("its format is not {0}, which this program reads; open it with a newer one", FORMAT)
         )
     about, notes = document["capture"], document.get("notes")
     named = about.get("identity")
@@ -82,7 +83,7 @@ def _capture(path: Path, about: Mapping[str, Any]) -> Path:
         except (OSError, ValueError):
             continue
     named = texts[-1] if texts else "a capture that it does not name"
-    raise NotATrace(path, f"its capture is not there: {named}; put it beside the session file")
+    raise NotATrace(path, Message("its capture is not there: {0}; put it beside the session file", named))
 
 
 def write_session(

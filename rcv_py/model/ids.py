@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rcv_py.base.text import Message
+
 MAX_SHOWN = 60  # characters shown of an invalid id
 _WAVE = re.compile(r"se(\d{1,18})/simd(\d{1,18})/slot(\d{1,18})/wv(\d{1,18})", re.ASCII)
 
@@ -26,7 +28,7 @@ class WaveId:
         """Parse the result of `str`; raise ValueError for anything else."""
         match = _WAVE.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"{text[:MAX_SHOWN]!r} does not name a wave")
+            raise ValueError(Message("{0!r} does not name a wave", text[:MAX_SHOWN]))
         return cls(*map(int, match.groups()))
 
 

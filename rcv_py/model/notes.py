@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import elide_right, visible
+from rcv_py.base.text import Message, elide_right, join_texts, visible
 from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -41,20 +41,20 @@ class Anchor:
         """Its time as text, "" if it has none."""
         if self.span is None:
             return ""
-        return f"cycle {self.span.begin:,}" if self.is_moment else f"cycles {self.span}"
+        return Message("cycle {0:,}", self.span.begin) if self.is_moment else Message("cycles {0}", self.span)
 
     def __str__(self) -> str:
-        named = [f"instruction {row}" for row in self.instructions[:_NAMED]]
+        named: list[str] = [Message("instruction {0}", row) for row in self.instructions[:_NAMED]]
         more = len(self.instructions) - _NAMED
         if more > 0:
-            named.append(f"and {more:,} more")
+            named.append(Message("and {0:,} more", more))
         if self.source is not None:
             named.append(f"{self.source[0]}:{self.source[1]}")
         if self.wave is not None:
             named.append(str(self.wave))
         if self.span is not None:
             named.append(self.when)
-        return ", ".join(named) or "the capture"
+        return join_texts(", ", named) or "the capture"
 
     def place_in(self, trace: Trace) -> tuple[int, int] | None:
         """Return (index of the source file, line) in a trace; None if the trace has no such place."""
@@ -74,13 +74,13 @@ class Anchor:
         """Why a trace has no such place, as a sentence; "" if it has."""
         rows = [row for row in self.instructions if not 0 <= row < len(trace.code)]
         if rows:
-            return f"The capture has no instruction {rows[0]}; they are counted from 0."
+            return Message("The capture has no instruction {0}; they are counted from 0.", rows[0])
         if self.wave is not None and trace.waves.row(self.wave) is None:
-            return f"The capture has no wave {self.wave}."
+            return Message("The capture has no wave {0}.", self.wave)
         if self.span is not None and not self.span.overlaps(trace.span.begin, trace.span.end + 1):
-            return f"The capture has no {self.when}; it is about {trace.span}."
+            return Message("The capture has no {0}; it is about {1}.", self.when, trace.span)
         if self.source is not None and self.place_in(trace) is None:
-            return f"The capture has no source file {self.source[0]}."
+            return Message("The capture has no source file {0}.", self.source[0])
         return ""
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from rcv_py.base.errors import UsageError
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problem
-from rcv_py.base.text import elide_right, short_kernel
+from rcv_py.base.text import Message, elide_right, short_kernel
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
@@ -107,10 +107,13 @@ class Trace(PickledByCopy):
         try:
             row = self.waves.row(WaveId.parse(name))
         except ValueError as error:
-            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
+            raise UsageError(
+                Message("{0}.", error), hint="Waves are written like se0/simd2/slot5/wv3."
+            ) from error
         if row is None:
             raise UsageError(
-                f"The capture has no wave {name.strip()}.", hint="`rcv waves` lists those that were traced."
+                Message("The capture has no wave {0}.", name.strip()),
+                hint="`rcv waves` lists those that were traced.",
             )
         return row
 
@@ -157,7 +160,7 @@ def capture_title(path: Path, kernel: str) -> str:
     """
     name = path.name.removesuffix(".rcvz")
     dispatch = DISPATCH.search(name) or RAW_DISPATCH.search(name)
-    names = (f"dispatch {dispatch[1]}", dispatch[2], path.parent.name) if dispatch else (name,)
+    names = (Message("dispatch {0}", dispatch[1]), dispatch[2], path.parent.name) if dispatch else (name,)
     return " · ".join(filter(None, (elide_right(short_kernel(kernel), KERNEL_LETTERS), *names)))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.base.text import join_texts
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
 
@@ -111,12 +112,12 @@ class Field:
     @property
     def sentence(self) -> str:
         """The meaning with its unit."""
-        return f"{self.meaning}{self.kind.ending}"
+        return join_texts("", (self.meaning, self.kind.ending))
 
     @property
     def shape(self) -> Shape:
         """Its JSON type."""
-        shape = self.kind.json(self.sentence)
+        shape = self.kind.json(self.sentence[:])  # a schema holds plain text
         return json_types.maybe(shape) if self.is_unknown else shape
 
     @property

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import count, join_texts, percent
 from rcv_py.results import json_types
 from rcv_py.results.field import Kind
 
@@ -130,4 +130,8 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool =
 def texts(item: str) -> Kind:
     """A list of texts, each of which is described by a sentence."""
     json = json_types.text(item)
-    return Kind(json=lambda sentence: json_types.listed(sentence, json), text="; ".join, is_nested=True)
+    return Kind(
+        json=lambda sentence: json_types.listed(sentence, json),
+        text=partial(join_texts, "; "),
+        is_nested=True,
+    )

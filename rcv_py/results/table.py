@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 from rcv_py.results.field import Field, ShownIn, of_analysis, rows_field
 
 
@@ -205,7 +206,10 @@ class ResultTable:
         """Return the numbers of the rows in order of a field."""
         names = [field.name for field in self.spec.fields if field.is_sortable and field.name in self.columns]
         if by not in names:
-            raise UsageError(f"There is no column {by!r} to sort by.", hint=f"Columns: {', '.join(names)}.")
+            raise UsageError(
+                Message("There is no column {0!r} to sort by.", by),
+                hint=Message("Columns: {0}.", ", ".join(names)),
+            )
         rank, is_known = self._ranks(by)
         order = np.argsort(-rank if descending else rank, kind="stable")
         return np.concatenate([order[is_known[order]], order[~is_known[order]]])

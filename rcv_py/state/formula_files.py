@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rcv_py.analysis.counters.formula.evaluate import MAX_TEXT
 from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 
 FOLDER = "derived_counters"
@@ -38,11 +39,11 @@ class FormulaFiles:
                     with path.open(encoding="utf-8") as file:
                         text = file.read(MAX_TEXT + 1)
                 except (OSError, UnicodeDecodeError):
-                    self.problems.append(f"The formulas of {path} cannot be read.")
+                    self.problems.append(Message("The formulas of {0} cannot be read.", path))
                     continue
                 if len(text) > MAX_TEXT or not _NAME.fullmatch(path.name):
                     self.problems.append(
-                        f"The formulas of {path} are not used: its name or length does not fit."
+                        Message("The formulas of {0} are not used: its name or length does not fit.", path)
                     )
                     continue
                 self._saved[path.name] = text
@@ -111,17 +112,17 @@ class FormulaFiles:
         new = new if new.endswith(SUFFIXES) else f"{new}.txt"
         if not _NAME.fullmatch(new):
             raise UsageError(
-                f"{new} is no name for a file of formulas.", hint="Use letters, digits, _ and -."
+                Message("{0} is no name for a file of formulas.", new), hint="Use letters, digits, _ and -."
             )
         if new == name:
             return name
         if new in self.names:
-            raise UsageError(f"There is a file {new} already.", hint="Choose another name.")
+            raise UsageError(Message("There is a file {0} already.", new), hint="Choose another name.")
         if self._folder is not None and name in self._saved:
             try:
                 (self._folder / name).rename(self._folder / new)
             except OSError as error:
-                raise ExportError(f"{name} cannot be renamed: {error.strerror}.") from error
+                raise ExportError(Message("{0} cannot be renamed: {1}.", name, error.strerror)) from error
         for texts in (self._saved, self._drafts):
             if name in texts:
                 texts[new] = texts.pop(name)
@@ -133,6 +134,6 @@ class FormulaFiles:
             try:
                 (self._folder / name).unlink(missing_ok=True)
             except OSError as error:
-                raise ExportError(f"{name} cannot be deleted: {error.strerror}.") from error
+                raise ExportError(Message("{0} cannot be deleted: {1}.", name, error.strerror)) from error
         self._saved.pop(name, None)
         self._drafts.pop(name, None)

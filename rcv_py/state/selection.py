@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.base.text import MAX_DIGITS
+from rcv_py.base.text import MAX_DIGITS, Message
 from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace
 
@@ -61,7 +61,7 @@ class Selection:
         """Read the output of `str` (wave, line and hit); raise ValueError for anything else."""
         match = _FORMS[0].fullmatch(text.strip())
         if match is None or match["cycle"]:
-            raise ValueError(f"{text!r} is not a place in a trace")
+            raise ValueError(Message("{0!r} is not a place in a trace", text))
         return _selection(match.groupdict())
 
 
@@ -108,7 +108,7 @@ class SelectedPlace:
         text = (anchor["anchor"] if anchor else text).removeprefix("#")
         match = next((found for form in _FORMS if (found := form.fullmatch(text))), None) if text else None
         if match is None:
-            raise ValueError(f"{text[:MAX_SHOWN]!r} is not a place in a trace")
+            raise ValueError(Message("{0!r} is not a place in a trace", text[:MAX_SHOWN]))
         parts = match.groupdict()
         return cls(_selection(parts), int(parts["cycle"]) if parts["cycle"] else None)
 
@@ -119,11 +119,13 @@ class SelectedPlace:
         """A sentence with the reason why a trace lacks the place; "" if it has it."""
         wave, line = self.selection.wave, self.selection.line
         if wave is not None and trace.waves.row(wave) is None:
-            return f"The capture has no wave {wave}."
+            return Message("The capture has no wave {0}.", wave)
         if line is not None and line >= len(trace.code):
-            return f"The capture has no instruction {line}; its last one is {len(trace.code) - 1}."
+            return Message(
+                "The capture has no instruction {0}; its last one is {1}.", line, len(trace.code) - 1
+            )
         if self.cycle is not None and not trace.span.begin <= self.cycle <= trace.span.end:
-            return f"The capture has no cycle {self.cycle}; it is about {trace.span}."
+            return Message("The capture has no cycle {0}; it is about {1}.", self.cycle, trace.span)
         return ""
 
 

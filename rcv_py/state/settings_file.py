@@ -11,6 +11,7 @@ from typing import Any
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.base.settings import BY_NAME, OPTIONS
+from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Keys
 
@@ -44,11 +45,14 @@ def read_settings(path: Path) -> SettingsFile:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", hint="Choose another file.") from error
+        raise UsageError(
+            Message("{0} cannot be read: {1}.", path, error.strerror), hint="Choose another file."
+        ) from error
     document = _document(data)
     if document is None or document.get("schema") != FORM:
         raise UsageError(
-            f"{path.name} holds no settings of rcv.", hint="Choose a file that Export of the settings wrote."
+            Message("{0} holds no settings of rcv.", path.name),
+            hint="Choose a file that Export of the settings wrote.",
         )
     values, rejected = _values(document.get("settings"))
     return SettingsFile(values=values, keys=_keys(document.get("keys")), rejected=rejected)
@@ -70,9 +74,9 @@ def _values(stored: object) -> tuple[dict[str, bool | int | str], tuple[str, ...
     for name, value in stored.items() if isinstance(stored, dict) else ():
         option = BY_NAME.get(name)
         if option is None:
-            rejected.append(f"There is no setting {name[:60]}.")
+            rejected.append(Message("There is no setting {0}.", name[:60]))
         elif not option.accepts(value):
-            rejected.append(f"The value of {name} does not fit; what was set stays.")
+            rejected.append(Message("The value of {0} does not fit; what was set stays.", name))
         else:
             values[name] = value
     return values, tuple(rejected)

@@ -15,7 +15,7 @@ from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Affects, Problem, Severity
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch, WaveLod
@@ -282,7 +282,9 @@ class WaveStore:
         named = problems_of(self.trace, unread, self.notes)
         if not self.absent:
             return named
-        text = f"{self.count:,} of {len(self.trace.waves):,} waves fill the memory meant for waves."
+        text = Message(
+            "{0:,} of {1:,} waves fill the memory meant for waves.", self.count, len(self.trace.waves)
+        )
         hint = "All count; the others are read again when needed. A larger load.budget_gb holds more."
         return (*named, Problem(Severity.INFO, "", text, hint))
 
@@ -319,5 +321,7 @@ def problems_of(trace: Trace, missing: Mapping[int, str], notes: Mapping[int, st
     ]
     if len(found) > NAMED:
         more = plural(len(found) - NAMED, "other wave is", "other waves are")
-        named.append(Problem(Severity.WARNING, "", f"{more} unreadable or doubtful for such reasons."))
+        named.append(
+            Problem(Severity.WARNING, "", Message("{0} unreadable or doubtful for such reasons.", more))
+        )
     return tuple(named)

@@ -39,7 +39,7 @@ from rcv_py.base.log import LOG
 from rcv_py.base.machine.ending import check_end
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.settings import SYSTEM, VARIABLE
-from rcv_py.base.text import is_english, spoken_language, visible
+from rcv_py.base.text import Message, is_english, spoken_language, visible
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import SelectedPlace
 from rcv_py.state.session import Session
@@ -259,7 +259,7 @@ def run(
         windows.close_all()
         raise
     memory.end_start()
-    LOG.add("start", f"{program_name(is_safe)} {__version__}, settings in {kept}")
+    LOG.add("start", Message("{0} {1}, settings in {2}", program_name(is_safe), __version__, kept))
     qInstallMessageHandler(_note_message)
     with catching(lambda: windows.errors), noted_faults(kept):
         app.open(request)
@@ -269,7 +269,7 @@ def run(
             code = app.qt.exec()
     windows.close_all()
     qInstallMessageHandler(None)
-    LOG.add("end", f"with {code}")
+    LOG.add("end", Message("with {0}", code))
     return int(code)
 
 

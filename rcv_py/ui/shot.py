@@ -10,6 +10,7 @@ from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer, QtMsgT
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
@@ -79,7 +80,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     wait_until_idle(app, errors)
     if app.ui.session.trace.value is None:
         raise UsageError(
-            f"{shot.path} holds several captures.", hint="Name one of them; `rcv info` lists them."
+            Message("{0} holds several captures.", shot.path), hint="Name one of them; `rcv info` lists them."
         )
     if shot.baseline is not None:
         window.baseline.open(shot.baseline, shot.replicate)
@@ -125,7 +126,8 @@ def _go(app: App, shot: Shot) -> None:
     if shot.line is not None:
         if shot.line >= len(trace.code):
             raise UsageError(
-                f"The capture has no instruction {shot.line}.", hint=f"Its last one is {len(trace.code) - 1}."
+                Message("The capture has no instruction {0}.", shot.line),
+                hint=Message("Its last one is {0}.", len(trace.code) - 1),
             )
         session.select_line(shot.line)
     if shot.range is not None:

@@ -26,6 +26,7 @@ from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from rcv_py import __version__
 from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.text import Message
 from rcv_py.work.captures import CaptureLost
 from rcv_py.work.pool import WorkerStopped
 
@@ -62,7 +63,7 @@ def cluster_executor(address: str, paths: Sequence[Path]) -> Iterator[Executor]:
 def _connected(address: str) -> Client:
     if not _ADDRESS.fullmatch(address):
         raise UsageError(
-            f"{address} is no address of a cluster.",
+            Message("{0} is no address of a cluster.", address),
             hint="Give tcp://HOST:PORT or tls://HOST:PORT, as `dask scheduler` prints it.",
         )
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # important errors become a sentence
@@ -71,14 +72,16 @@ def _connected(address: str) -> Client:
         LoopRunner().run_sync(_greet, address)
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except OSError as error:
-        text = f"No Dask scheduler answers at {address} within {CONNECT_S:g} seconds."
+        text = Message("No Dask scheduler answers at {0} within {1:g} seconds.", address, CONNECT_S)
         raise ClusterError(text, hint=_START, detail=repr(error)) from error
     except (TypeError, ValueError, RuntimeError) as error:  # such as TLS without certificates
         why = str(error).strip().partition("\n")[0].rstrip(".")
         hint = "Dask's own configuration names the certificates: distributed.comm.tls."
-        raise ClusterError(f"{address} cannot be used: {why}.", hint=hint, detail=repr(error)) from error
+        raise ClusterError(
+            Message("{0} cannot be used: {1}.", address, why), hint=hint, detail=repr(error)
+        ) from error
     except Exception as error:  # the peer may be any server, such as a web server
-        text = f"What answers at {address} is no Dask scheduler, or one of another version."
+        text = Message("What answers at {0} is no Dask scheduler, or one of another version.", address)
         raise ClusterError(text, hint=_START, detail=repr(error)) from error
 
 
@@ -100,14 +103,17 @@ def _check_workers(client: Client, address: str) -> None:
         client.wait_for_workers(1, timeout=CONNECT_S)
     except TimeoutError as error:
         raise ClusterError(
-            f"The cluster at {address} has no workers.", hint=f"Start some: dask worker {address}"
+            Message("The cluster at {0} has no workers.", address),
+            hint=Message("Start some: dask worker {0}", address),
         ) from error
     # A function of Python's own: it also works where rcv is missing or Python is another version.
     for worker, version in _of_workers(client, pydoc.locate, "rcv_py.__version__").items():
         if version != __version__:
-            has = f"rcv {version}" if isinstance(version, str) else "no rcv that can be imported"
+            has = Message("rcv {0}", version) if isinstance(version, str) else "no rcv that can be imported"
             raise ClusterError(
-                f"The worker {worker} of {address} has {has}; here it is rcv {__version__}.",
+                Message(
+                    "The worker {0} of {1} has {2}; here it is rcv {3}.", worker, address, has, __version__
+                ),
                 hint="Install the same version for all workers, and start them again.",
                 detail=repr(version),
             )
@@ -118,8 +124,10 @@ def _check_paths(client: Client, address: str, paths: Sequence[Path]) -> None:
     answers = _of_workers(client, _unseen, paths)
     unseen = [gone[0] for gone in answers.values() if isinstance(gone, list) and gone]
     if unseen:
-        some = "" if len(unseen) == len(answers) else f"{len(unseen)} of {len(answers)} of "
-        raise ClusterError(f"{unseen[0]} is not visible to {some}the workers of {address}.", hint=_SHARE)
+        some = "" if len(unseen) == len(answers) else Message("{0} of {1} of ", len(unseen), len(answers))
+        raise ClusterError(
+            Message("{0} is not visible to {1}the workers of {2}.", unseen[0], some, address), hint=_SHARE
+        )
 
 
 def _unseen(paths: Sequence[Path]) -> list[Path]:
@@ -130,7 +138,7 @@ def _unseen(paths: Sequence[Path]) -> list[Path]:
 def _seen(function: Callable[[Path], T], path: Path, is_here: bool) -> T:
     """Do the work on a worker; a worker that joined later may not see the files."""
     if is_here and not path.exists():
-        raise CaptureLost(f"{path} is not visible to a worker of the cluster.", hint=_SHARE)
+        raise CaptureLost(Message("{0} is not visible to a worker of the cluster.", path), hint=_SHARE)
     return function(path)
 
 
@@ -162,6 +170,6 @@ class _Cluster(Executor):
         except KilledWorker as error:  # also if another capture of the same workers ended them
             raise WorkerStopped(_LOST) from error
         except (CancelledError, asyncio.CancelledError) as error:  # single calls are never cancelled
-            text = f"The scheduler at {self._address} ended before all captures were done."
+            text = Message("The scheduler at {0} ended before all captures were done.", self._address)
             hint = "Start the cluster again, and then this command."
             raise ClusterError(text, hint, repr(error)) from error

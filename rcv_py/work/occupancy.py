@@ -23,7 +23,7 @@ from rcv_py.analysis.device.occupancy_limits import (
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
-from rcv_py.base.text import demangled
+from rcv_py.base.text import Message, demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -60,7 +60,7 @@ def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None)
         return total
     if by == "kernel":
         return total + [
-            _row(demangled(one.name) or f"kernel {one.ids[0]} (no name)", one.steps, one.ids)
+            _row(demangled(one.name) or Message("kernel {0} (no name)", one.ids[0]), one.steps, one.ids)
             for one in dispatch_curves(trace.occupancy, trace.dispatches)
         ]
     return total + [_row(one.name, one.steps) for one in occupancy_curves(trace, by, is_all=True)]

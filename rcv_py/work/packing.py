@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.formats.locate import PACKED
 from rcv_py.formats.open import origin_of
@@ -33,13 +34,15 @@ def pack(
     Raise UsageError for a name without a known ending, and ExportError if it cannot be written.
     """
     if out.suffix.lower() not in SUFFIXES:
-        text = f"{out} would not be opened as a capture: its name must end in {' or '.join(SUFFIXES)}."
-        raise UsageError(text, hint=f"Call it {out.name}{SUFFIXES[0]}.")
+        text = Message(
+            "{0} would not be opened as a capture: its name must end in {1}.", out, " or ".join(SUFFIXES)
+        )
+        raise UsageError(text, hint=Message("Call it {0}{1}.", out.name, SUFFIXES[0]))
     write_packed(
         out,
         trace,
         columns,
-        program=f"rcv {__version__}",
+        program=Message("rcv {0}", __version__),
         facts=facts_about(trace),
         origin=origin_of(trace.path),
         has_sources=has_sources,
@@ -55,7 +58,9 @@ def unpack(trace: Trace, out: Path, columns: Iterable[WaveColumns]) -> None:
     """
     try:
         if out.exists() and any(out.iterdir()):
-            raise UsageError(f"{out} is there already.", hint="Remove it, or choose another folder.")
+            raise UsageError(
+                Message("{0} is there already.", out), hint="Remove it, or choose another folder."
+            )
     except (OSError, ValueError) as error:
         raise unwritable(out, error) from error
     with whole_folder(out) as part:

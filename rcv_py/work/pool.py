@@ -20,8 +20,9 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.text import Message
 from rcv_py.work.processes import IDLE_WORKERS, Task, WorkerHandle, alive, end_all, may_fork, reap, started
-from rcv_py.work.shared import Message, dumps, loads, receive, send
+from rcv_py.work.shared import Envelope, dumps, loads, receive, send
 
 # A call that a process reads later must fit into the pipe: else we would wait for the process to read, and
 # the process for us to take its result.  macOS has the smallest pipes, of 8 kB.
@@ -41,7 +42,7 @@ class CallTimedOut(RcvError):
     """A call exceeded its time limit, and its process was ended."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"The analysis was stopped after {seconds:g} seconds.")
+        super().__init__(Message("The analysis was stopped after {0:g} seconds.", seconds))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +50,7 @@ class _Call:
     """A call for a process."""
 
     future: Future[Any]
-    arguments: Message
+    arguments: Envelope
     key: str
     is_alone: bool
     retries: int  # further processes that it may end
@@ -261,7 +262,7 @@ class _Worker:
     """Our handle of one process."""
 
     def __init__(
-        self, near: WorkerHandle, task: Message, timeout_s: float | None, grace_s: float, is_alone: bool
+        self, near: WorkerHandle, task: Envelope, timeout_s: float | None, grace_s: float, is_alone: bool
     ) -> None:
         self.process, self.connection = near
         self.calls: deque[_Call] = deque()  # the first is running
@@ -307,7 +308,7 @@ class _Worker:
         reap(self.process)
 
 
-def _settle(future: Future[Any], answer: Message) -> None:
+def _settle(future: Future[Any], answer: Envelope) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:

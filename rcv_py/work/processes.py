@@ -31,7 +31,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import check_end, ends_tidily, not_interrupted
 from rcv_py.tuning.memory import trim
 from rcv_py.tuning.processors import WORKER_NICE, lower_priority
-from rcv_py.work.shared import Message, dumps, loads, receive, send
+from rcv_py.work.shared import Envelope, dumps, loads, receive, send
 
 _starting = Lock()  # held while multiprocessing scans its child processes: to start and to reap one
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -219,7 +219,7 @@ def _end_with_parent() -> None:
     Thread(target=watch, name="rcv-lifeline", daemon=True).start()
 
 
-def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> Message:
+def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> Envelope:
     try:
         value = function(*arguments)
         check_end()

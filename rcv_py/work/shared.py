@@ -148,7 +148,7 @@ _libc = _loaded_libc()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Message:
+class Envelope:
     """A serialized value: bytes, and the blocks that they refer to."""
 
     data: bytes | memoryview
@@ -164,7 +164,7 @@ def share(value: T) -> T:
     return loads(message) if message.blocks else value
 
 
-def dumps(value: object) -> Message:
+def dumps(value: object) -> Envelope:
     """Return the value as a message; an array is copied once, or not at all if it is in a block already."""
     found: list[pickle.PickleBuffer] = []
     text = pickle.dumps(value, protocol=5, buffer_callback=found.append)
@@ -186,8 +186,8 @@ def dumps(value: object) -> Message:
     data = b"".join((*_spaced([memoryview(b"".join([*head, text]))]), *within))
     blocks = tuple(block for block in numbers if block is not None)
     if _libc is not None and len(data) >= SHARED_BYTES and (whole := Block.of([memoryview(data)])):
-        return Message(_HEAD.pack(0, 0, len(blocks) + 1), (whole, *blocks))
-    return Message(data, blocks)
+        return Envelope(_HEAD.pack(0, 0, len(blocks) + 1), (whole, *blocks))
+    return Envelope(data, blocks)
 
 
 def _spaced(arrays: Iterable[memoryview]) -> Iterator[memoryview | bytes]:
@@ -197,13 +197,13 @@ def _spaced(arrays: Iterable[memoryview]) -> Iterator[memoryview | bytes]:
         yield bytes(_padded(array.nbytes) - array.nbytes)
 
 
-def loads(message: Message) -> Any:
+def loads(message: Envelope) -> Any:
     """Return the value of a message; its arrays are read-only views.  Raises TooManyFiles."""
     size, count, blocks = _HEAD.unpack_from(message.data)
     if blocks > len(message.blocks):
         raise TooManyFiles
     if not size:  # the message itself lies in the first block
-        return loads(Message(message.blocks[0].mapped(), message.blocks[1:]))
+        return loads(Envelope(message.blocks[0].mapped(), message.blocks[1:]))
     begin = _HEAD.size + count * _PLACE.size
     whole = memoryview(message.data)
     memory = [*(block.mapped() for block in message.blocks), whole[_padded(begin + size) :]]  # -1 is the last
@@ -212,7 +212,7 @@ def loads(message: Message) -> Any:
     return pickle.loads(whole[begin : begin + size], buffers=arrays)
 
 
-def send(connection: Connection, message: Message) -> None:
+def send(connection: Connection, message: Envelope) -> None:
     """Send a message to the process at the other end."""
     connection.send_bytes(message.data)
     if message.blocks:
@@ -222,7 +222,7 @@ def send(connection: Connection, message: Message) -> None:
                 socket.send_fds(channel, [b"\0"], [block.descriptor for block in some])
 
 
-def receive(connection: Connection) -> Message:
+def receive(connection: Connection) -> Envelope:
     """Wait for a message.  Raises EOFError or OSError if the other end closes before it is complete."""
     data = connection.recv_bytes()
     due = _HEAD.unpack_from(data)[2]
@@ -234,7 +234,7 @@ def receive(connection: Connection) -> Message:
                 if not byte:
                     raise EOFError
                 blocks += map(Block, some)
-    return Message(data, tuple(blocks))
+    return Envelope(data, tuple(blocks))
 
 
 def _channel(connection: Connection) -> socket.socket:

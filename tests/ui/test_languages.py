@@ -59,7 +59,7 @@ OF_THE_CAPTURE = {  # and names of things that are the same in every language
 
 @pytest.fixture
 def speaking() -> Iterator[None]:
-    speak(pseudo())
+    speak(pseudo(), "zh_CN")
     yield
     speak(None)
 

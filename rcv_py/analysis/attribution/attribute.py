@@ -24,6 +24,7 @@ from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import order, run_starts
+from rcv_py.base.text import Message, join_texts
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
@@ -307,8 +308,8 @@ def _assumption(trace: Trace, count: int) -> str:
     )
     passes = matrix_passes(trace.code, trace.target).assumption
     if count < len(trace.waves):
-        text += f" Only {count:,} of {len(trace.waves):,} waves count."
-    return f"{text} {passes}".rstrip()
+        text += Message(" Only {0:,} of {1:,} waves count.", count, len(trace.waves))
+    return join_texts(" ", filter(None, (text, passes)))
 
 
 @dataclass(frozen=True, slots=True)

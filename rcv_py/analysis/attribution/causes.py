@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from rcv_py.base.text import Message
 from rcv_py.model.kinds import TokenKind
 
 
@@ -72,10 +73,13 @@ def _replayed(name: str, sentence: str, colour: TokenKind) -> CauseText:
 def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseText:
     """A full queue; which operation filled it is a guess."""
     return _likely(
-        f"{name} queue full",
-        f"it could not issue: earlier {operations} were under way",
-        f"at least {crowd} of the compute unit were in flight in these cycles; which of them filled the "
-        "queue is a guess, one of several",
+        Message("{0} queue full", name),
+        Message("it could not issue: earlier {0} were under way", operations),
+        Message(
+            "at least {0} of the compute unit were in flight in these cycles; which of them "
+            "filled the queue is a guess, one of several",
+            crowd,
+        ),
         colour,
     )
 

@@ -26,7 +26,7 @@ from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.vector_forms import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.model.architecture import Architecture
 
 UNIT_NAMES = (
@@ -57,8 +57,8 @@ def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ..
     cycles = matrix_cycles(plain, architecture.target) or 0
     slow = 4 if unit == VALU and re.match(QUARTER, plain) else 2 if unit == MATRIX else 1
     effect = generation_of(architecture, texts or (plain,)).effect(plain)
-    raised = [f"{counter}cnt +1" for counter, _ in effect.raises]
-    waited = [f"waits until {counter}cnt is at most {left}" for counter, left in effect.waits]
+    raised = [Message("{0}cnt +1", counter) for counter, _ in effect.raises]
+    waited = [Message("waits until {0}cnt is at most {1}", counter, left) for counter, left in effect.waits]
     return InstructionHelp(
         mnemonic=plain.partition(" ")[0],
         what=what_it_does(plain),
@@ -75,12 +75,21 @@ def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ..
 def _distances(text: str, unit: int, cycles: int, step: int) -> list[str]:
     if unit == MATRIX and step == 4 and cycles in RESULT_STATES:
         return [
-            f"Another instruction can read its result {plural(RESULT_STATES[cycles], 'turn')} behind it; one "
-            "that accumulates on it with the same form need not wait so long.",
-            f"Packed arithmetic and that of doubles gets the unit {TAIL} cycles behind its passes.",
+            Message(
+                "Another instruction can read its result {0} behind it; one that accumulates on it "
+                "with the same form need not wait so long.",
+                plural(RESULT_STATES[cycles], "turn"),
+            ),
+            Message(
+                "Packed arithmetic and that of doubles gets the unit {0} cycles behind its passes.", TAIL
+            ),
         ]
     if unit == VALU and step == 4:
-        return [f"A memory instruction that reads its result issues {plural(TO_MEMORY, 'turn')} behind it."]
+        return [
+            Message(
+                "A memory instruction that reads its result issues {0} behind it.", plural(TO_MEMORY, "turn")
+            )
+        ]
     if is_load(text):
         return ["Its result is there when a wait for its counter says so."]
     return []

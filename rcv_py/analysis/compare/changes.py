@@ -9,7 +9,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.deltas import Deltas
 from rcv_py.analysis.compare.verdict import Ratio, WorkPerWave, why_not_per_wave
 from rcv_py.analysis.cost.place_text import leaf_texts
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 
 BY = ("instruction", "source", "block", "class")
 
@@ -50,17 +50,17 @@ def numbers(comparison: Comparison) -> Facts:
     if kernel is None:
         return []
     gone, new = int((align.to_b < 0).sum()), int((align.to_a < 0).sum())
-    code = "the same in both" if align.is_same else f"{gone:,} removed, {new:,} inserted"
+    code = "the same in both" if align.is_same else Message("{0:,} removed, {1:,} inserted", gone, new)
     hits, waves, each = kernel.hits_per_wave, kernel.per_wave, kernel.per_hit
     is_comparable = kernel.launch is None or not why_not_per_wave(kernel.launch)
     per_wave = _ratio(kernel.a_wave) if is_comparable else "not comparable"
-    per_hit = f"{_ratio(kernel.at_equal_hits)} at equal executions"
+    per_hit = Message("{0} at equal executions", _ratio(kernel.at_equal_hits))
     return [
         *launches(comparison),
         ("instructions", code),
-        ("hits per wave", f"{hits[0]:,.0f} and {hits[1]:,.0f}"),
-        ("cycles per wave", f"{waves[0]:,.0f} and {waves[1]:,.0f}, {per_wave}"),
-        ("cycles per hit", f"{each[0]:,.2f} and {each[1]:,.2f}, {per_hit}"),
+        ("hits per wave", Message("{0:,.0f} and {1:,.0f}", hits[0], hits[1])),
+        ("cycles per wave", Message("{0:,.0f} and {1:,.0f}, {2}", waves[0], waves[1], per_wave)),
+        ("cycles per hit", Message("{0:,.2f} and {1:,.2f}, {2}", each[0], each[1], per_hit)),
     ]
 
 
@@ -71,26 +71,33 @@ def launches(comparison: Comparison) -> Facts:
         return []
     a, b = launch.a, launch.b
     engines = plural(len(a.engines), "traced shader engine")
-    engines += "" if a.engines == b.engines else f" and {len(b.engines):,}"
-    facts = [
-        ("launch duration", f"{a.duration:,} and {b.duration:,} cycles, {_ratio(launch.duration)}"),
-        ("launched waves", f"{a.waves:,} and {b.waves:,} on {engines}"),
-        ("mean life of a wave", f"{a.per_wave:,.0f} and {b.per_wave:,.0f} cycles"),
+    engines += "" if a.engines == b.engines else Message(" and {0:,}", len(b.engines))
+    facts: list[tuple[str, str]] = [
+        (
+            "launch duration",
+            Message("{0:,} and {1:,} cycles, {2}", a.duration, b.duration, _ratio(launch.duration)),
+        ),
+        ("launched waves", Message("{0:,} and {1:,} on {2}", a.waves, b.waves, engines)),
+        ("mean life of a wave", Message("{0:,.0f} and {1:,.0f} cycles", a.per_wave, b.per_wave)),
     ]
     if launch.wave_work is not None:
         work_a, work_b = launch.wave_work
-        facts.append(("work of a wave", f"{_amount(work_a)} and {_amount(work_b)}, {work_a.unit}"))
+        facts.append(
+            ("work of a wave", Message("{0} and {1}, {2}", _amount(work_a), _amount(work_b), work_a.unit))
+        )
     return facts
 
 
 def _amount(work: WorkPerWave) -> str:
-    return f"{work.low:,.0f}" if work.low == work.high else f"{work.low:,.0f} to {work.high:,.0f}"
+    return (
+        f"{work.low:,.0f}" if work.low == work.high else Message("{0:,.0f} to {1:,.0f}", work.low, work.high)
+    )
 
 
 def _side(costs: CaptureCosts) -> str:
     groups = plural(costs.workgroups, "workgroup")
     kernel = costs.kernel or "no kernel name"
-    return f"{costs.name}: {kernel}, {plural(costs.wave_count, 'wave')} of {groups}"
+    return Message("{0}: {1}, {2} of {3}", costs.name, kernel, plural(costs.wave_count, "wave"), groups)
 
 
 def _ratio(ratio: Ratio) -> str:

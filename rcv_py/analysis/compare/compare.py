@@ -32,7 +32,7 @@ from rcv_py.analysis.compare.verdict import (
 )
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.matrix_forms import flops_of
-from rcv_py.base.text import percent, plural, short_kernel
+from rcv_py.base.text import Message, percent, plural, short_kernel
 
 END = "s_endpgm"
 MATRIX, EXECUTED = "FLOP of MFMA or WMMA instructions", "executed instructions"
@@ -290,12 +290,14 @@ def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
         if not side.hits.any() or not side.column("cost").any():
             return NO_COSTS.format(name)
     if a.architecture.gfxip != b.architecture.gfxip:
-        return f"A is of gfx{a.architecture.gfxip} and B of gfx{b.architecture.gfxip}"
+        return Message("A is of gfx{0} and B of gfx{1}", a.architecture.gfxip, b.architecture.gfxip)
     alike = min(_paired_share(a, alignment.to_b), _paired_share(b, alignment.to_a))
     if _is_same_problem(a, b):
         return ""
     if a.kernel != b.kernel and alike < ALIKE:
-        return f"different kernels, {_kernels(a, b)}, with {percent(alike, 1)} of executions in common"
+        return Message(
+            "different kernels, {0}, with {1} of executions in common", _kernels(a, b), percent(alike, 1)
+        )
     return "" if alike else "no executed instruction of one has a counterpart in the other"
 
 
@@ -321,28 +323,42 @@ def _paired_share(side: CaptureCosts, to: np.ndarray) -> float:
 def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, *, is_assumed: bool) -> list[str]:
     notes = list(work_notes(kernel))
     if a.kernel != b.kernel:
-        notes.insert(0, f"The kernels have different names: {_kernels(a, b)}.")
+        notes.insert(0, Message("The kernels have different names: {0}.", _kernels(a, b)))
     for side, name in ((a, "A"), (b, "B")):
         if side.launch is not None and side.launch.is_cut:
             notes.append(
-                f"The launch of {name} began before the trace or did not end in it: they are not compared."
+                Message(
+                    "The launch of {0} began before the trace or did not end in it: they are not compared.",
+                    name,
+                )
             )
         if side.missing:
             do = "do" if side.missing > 1 else "does"
-            notes.append(f"{plural(side.missing, 'wave')} of {name} could not be read and {do} not count.")
+            notes.append(
+                Message(
+                    "{0} of {1} could not be read and {2} not count.", plural(side.missing, "wave"), name, do
+                )
+            )
         if side.selection:
-            notes.append(f"Cycles of {name} are those of {side.selection}.")
+            notes.append(Message("Cycles of {0} are those of {1}.", name, side.selection))
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]
     if is_assumed:
         notes.append(
-            f"{' and '.join(alone)} {'have' if len(alone) > 1 else 'has'} one workgroup only, so "
-            f"{percent(ASSUMED, 1)} is assumed to be noise; a replicate, another capture of the build of A, "
-            "would show it."
+            Message(
+                "{0} {1} one workgroup only, so {2} is assumed to be noise; a replicate, another "
+                "capture of the build of A, would show it.",
+                " and ".join(alone),
+                "have" if len(alone) > 1 else "has",
+                percent(ASSUMED, 1),
+            )
         )
     covered = min(kernel.covered)
     if covered < COVERED:
         notes.append(
-            f"{percent(1 - covered, 1)} of the cycles are in instructions that only one capture executed; "
-            "they do not count at equal executions."
+            Message(
+                "{0} of the cycles are in instructions that only one capture executed; they do not "
+                "count at equal executions.",
+                percent(1 - covered, 1),
+            )
         )
     return notes

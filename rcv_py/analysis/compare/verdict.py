@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from rcv_py.analysis.compare.costs import TracedLaunch
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural, uncapitalized
 
 ASSUMED = 0.10  # assumed difference of a single workgroup between runs, which no capture shows
 # Two runs of a build differ by more than the waves within a run: by some 5 % as measured.
@@ -150,16 +150,18 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     why = why_not_per_wave(launch)
     if why:
         judged = _of_launch(launch)
-        return replace(judged, beside=f"Not comparable per wave: {why}.")
+        return replace(judged, beside=Message("Not comparable per wave: {0}.", why))
     return _together(launch, _by_wave(kernel, is_same_isa))
 
 
 def why_not_per_wave(launch: LaunchDelta) -> str:
     """Return why cycles of a wave of A and of B cannot be compared, "" if they can."""
     if not launch.has_like_waves:
-        return f"the launch of A has {plural(launch.a.waves, 'wave')}, that of B {launch.b.waves:,}"
+        return Message(
+            "the launch of A has {0}, that of B {1:,}", plural(launch.a.waves, "wave"), launch.b.waves
+        )
     if launch.wave_work is not None and not launch.wave_work[0].is_like(launch.wave_work[1]):
-        return f"the work of a wave differs ({_works(launch.wave_work)})"
+        return Message("the work of a wave differs ({0})", _works(launch.wave_work))
     return ""
 
 
@@ -167,8 +169,10 @@ def _of_other_work(
     kernel: KernelDelta, launch: LaunchDelta, works: tuple[WorkPerWave, WorkPerWave], is_same_isa: bool
 ) -> Judgement:
     """The verdict on launches with different work: only executions of the same instructions compare."""
-    why = (
-        f"the launches do not do the same work ({_works(works)} a shader engine; {_durations(launch)} cycles)"
+    why = Message(
+        "the launches do not do the same work ({0} a shader engine; {1} cycles)",
+        _works(works),
+        _durations(launch),
     )
     if not is_same_isa:
         return refuse(why)
@@ -176,7 +180,7 @@ def _of_other_work(
     against = Verdict.MORE if launch.duration.value < 1 else Verdict.FEWER
     if judged.verdict in (Verdict.NOT_COMPARABLE, against):
         return refuse(why)
-    return replace(judged, beside=f"Launches are not compared: {why}.")
+    return replace(judged, beside=Message("Launches are not compared: {0}.", why))
 
 
 def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
@@ -185,42 +189,46 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
     if judged.verdict is Verdict.SAME and waves.verdict in (Verdict.MORE, Verdict.FEWER):
         is_fewer = waves.verdict is Verdict.FEWER
         if launch.duration.value == 1 or is_fewer == (launch.duration.value < 1):
-            beside = f"The launch takes {change(launch.duration)}, within noise ({_durations(launch)})."
+            beside = Message(
+                "The launch takes {0}, within noise ({1}).", change(launch.duration), _durations(launch)
+            )
             return replace(waves, beside=beside)
     text = waves.sentence
-    text = text[:1].lower() + text[1:] if text.startswith(("No ", "Not ")) else text  # keep "B"
-    return replace(judged, beside=f"Traced waves: {text}")
+    text = uncapitalized(text) if text.startswith(("No ", "Not ")) else text  # keep "B"
+    return replace(judged, beside=Message("Traced waves: {0}", text))
 
 
 def _of_launch(launch: LaunchDelta) -> Judgement:
     ratio = launch.duration
-    numbers = f"{change(ratio)} ({_durations(launch)})"
+    numbers = Message("{0} ({1})", change(ratio), _durations(launch))
     noise = f"{100 * ratio.noise:.1f} %"
     if ratio.direction:
         return Judgement(
             _DIRECTION[ratio.direction],
             "launch",
-            f"The launch of B takes {numbers}; up to {noise} may be noise.",
+            Message("The launch of B takes {0}; up to {1} may be noise.", numbers, noise),
             ratio=ratio,
         )
-    text = f"{_NO_DIFFERENCE}: the launch of B takes {numbers}, and ±{noise} may be noise."
+    text = Message("{0}: the launch of B takes {1}, and ±{2} may be noise.", _NO_DIFFERENCE, numbers, noise)
     return Judgement(Verdict.SAME, "launch", text, ratio=ratio)
 
 
 def _durations(launch: LaunchDelta) -> str:
-    return f"{count(launch.a.duration)} in A, {count(launch.b.duration)} in B"
+    return Message("{0} in A, {1} in B", count(launch.a.duration), count(launch.b.duration))
 
 
 def _works(works: tuple[WorkPerWave, WorkPerWave]) -> str:
     a, b = works
-    return f"{a.middle:,.0f} in A, {b.middle:,.0f} in B, {a.unit}"
+    return Message("{0:,.0f} in A, {1:,.0f} in B, {2}", a.middle, b.middle, a.unit)
 
 
 def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     """The verdict of the traced waves alone."""
     equal, wave = kernel.at_equal_hits, kernel.a_wave
     if min(kernel.covered) < MIN_COVERED:
-        return refuse(f"the waves of A and B execute mostly different instructions ({_amounts(kernel)})")
+        return refuse(
+            Message("the waves of A and B execute mostly different instructions ({0})", _amounts(kernel))
+        )
     if is_same_isa:
         return _of(equal, "hit", kernel)
     if abs(kernel.work - 1) <= WORK_ALIKE:  # equal work: both are cycles a wave, one of them more certain
@@ -229,36 +237,43 @@ def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
         is_wave = abs(wave.value - 1) <= abs(equal.value - 1)
         return _of(wave, "wave", kernel) if is_wave else _of(equal, "hit", kernel)
     return refuse(
-        f"the builds differ, and so do the amounts their waves execute ({_amounts(kernel)}): "
-        f"B takes {change(wave)} per wave but {change(equal)} at equal executions"
+        Message(
+            "the builds differ, and so do the amounts their waves execute ({0}): B takes {1} "
+            "per wave but {2} at equal executions",
+            _amounts(kernel),
+            change(wave),
+            change(equal),
+        )
     )
 
 
 def refuse(why: str) -> Judgement:
     """Return the judgement that two captures cannot be compared."""
-    return Judgement(Verdict.NOT_COMPARABLE, "", f"Not comparable: {why}.")
+    return Judgement(Verdict.NOT_COMPARABLE, "", Message("Not comparable: {0}.", why))
 
 
 def change(ratio: Ratio) -> str:
     """Return `3.1 % fewer cycles`."""
-    return f"{100 * abs(ratio.value - 1):.1f} % {'fewer' if ratio.value < 1 else 'more'} cycles"
+    return Message("{0:.1f} % {1} cycles", 100 * abs(ratio.value - 1), "fewer" if ratio.value < 1 else "more")
 
 
 def _of(ratio: Ratio, basis: str, kernel: KernelDelta) -> Judgement:
     per = "per hit, at equal executions" if basis == "hit" else "per wave"
     a, b = kernel.per_wave if ratio is kernel.a_wave else kernel.equal
-    numbers = f"{count(round(a))} in A, {count(round(b))} in B, cycles a wave"
+    numbers = Message("{0} in A, {1} in B, cycles a wave", count(round(a)), count(round(b)))
     noise = f"±{100 * ratio.noise:.1f} %"
     if ratio.direction:
-        text = f"B takes {change(ratio)} {per} ({numbers}; {noise})."
+        text = Message("B takes {0} {1} ({2}; {3}).", change(ratio), per, numbers, noise)
         return Judgement(_DIRECTION[ratio.direction], basis, text, ratio=ratio)
-    text = f"{_NO_DIFFERENCE}: {change(ratio)} {per} ({numbers}), and {noise} may be noise."
+    text = Message(
+        "{0}: {1} {2} ({3}), and {4} may be noise.", _NO_DIFFERENCE, change(ratio), per, numbers, noise
+    )
     return Judgement(Verdict.SAME, basis, text, ratio=ratio)
 
 
 def _amounts(kernel: KernelDelta) -> str:
     a, b = (count(round(hits)) for hits in kernel.hits_per_wave)
-    return f"{a} and {b} instructions a wave"
+    return Message("{0} and {1} instructions a wave", a, b)
 
 
 def work_notes(kernel: KernelDelta) -> tuple[str, ...]:
@@ -267,8 +282,12 @@ def work_notes(kernel: KernelDelta) -> tuple[str, ...]:
     notes = []
     if a != b:
         notes.append(
-            f"A has {plural(a, 'traced wave')}, B {b:,}: totals differ by that alone, so none is compared."
+            Message(
+                "A has {0}, B {1:,}: totals differ by that alone, so none is compared.",
+                plural(a, "traced wave"),
+                b,
+            )
         )
     if abs(kernel.hits_per_wave[1] / max(kernel.hits_per_wave[0], 1) - 1) > WORK_ALIKE:
-        notes.append(f"The waves execute different amounts: {_amounts(kernel)}.")
+        notes.append(Message("The waves execute different amounts: {0}.", _amounts(kernel)))
     return tuple(notes)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, silent, stoppable
+from rcv_py.base.text import Message
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -125,5 +126,5 @@ class InMemory(Answers):
 
     def _parts_of(self, reduction: AnyReduction, rows: Rows) -> Iterator[Any]:
         self._looks += 1
-        name = "waves" if self._looks == 1 else f"step {self._looks}, waves"
+        name = "waves" if self._looks == 1 else Message("step {0}, waves", self._looks)
         return reduction.each(self.trace, self.batches, rows, report=self._report, name=name)

@@ -26,6 +26,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.runs import starts_run
+from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.modes import LatencyMode, ReferenceRule
@@ -154,7 +155,7 @@ def cost_columns(
     hits, latency, stall, idle = code.hits, code.latency, code.stall, code.idle
     if mode is LatencyMode.MEAN_ALL:
         latency, stall, idle = mean(latency, hits), mean(stall, hits), mean(idle, hits)
-    label = mode.value if counted is None else f"{mode.value}, range"
+    label = mode.value if counted is None else Message("{0}, range", mode.value)
     return CostColumns(hits, latency, stall, idle, label)
 
 
@@ -170,8 +171,8 @@ def _of_one_wave(
     n = len(code)
     if wave is None:
         none = np.zeros(n, dtype=np.int64)
-        return CostColumns(none, none, none, none, f"{mode.value}: no wave")
-    tokens, label = of_waves([wave]), f"{mode.value} of {wave.id}"
+        return CostColumns(none, none, none, none, Message("{0}: no wave", mode.value))
+    tokens, label = of_waves([wave]), Message("{0} of {1}", mode.value, wave.id)
     stats = _line_stats(tokens, n)
     if mode is LatencyMode.SUM_WAVE:
         return CostColumns(stats.hits, stats.latency, stats.stall, stats.idle, label)
@@ -180,7 +181,7 @@ def _of_one_wave(
         columns = (mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps))
         return CostColumns(stats.hits, *columns, label)
     if mode is LatencyMode.ITERATION:
-        chosen, label = executions(tokens.line, hit), f"Hit {hit + 1} of {wave.id}"
+        chosen, label = executions(tokens.line, hit), Message("Hit {0} of {1}", hit + 1, wave.id)
     else:  # the longest execution of each line, the first of equals
         order = np.lexsort((-tokens.duration, tokens.line))
         chosen = order[starts_run(tokens.line[order])]

@@ -13,6 +13,7 @@ from rcv_py.analysis.cost.place_text import line_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
 from rcv_py.analysis.program.blocks import labels
 from rcv_py.base.runs import distinct
+from rcv_py.base.text import Message
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT
@@ -231,7 +232,7 @@ def _block(code: CodeTable, cost: np.ndarray, name: str, part: slice, lines: int
         for row in rows.tolist()
         if cost[row]
     ]
-    tip = f"rows {first} to {stop - 1}"
+    tip = Message("rows {0} to {1}", first, stop - 1)
     return _node(code, cost, np.arange(first, stop), name=name, tip=tip, line=first, children=children)
 
 

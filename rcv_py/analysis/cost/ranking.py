@@ -18,6 +18,7 @@ from rcv_py.analysis.program.instruction_classes import (
     instruction_classes,
 )
 from rcv_py.base.runs import distinct
+from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.modes import SUMS
@@ -64,8 +65,9 @@ def ranking(
 
     def row(number: int) -> Ranked:
         at = int(first[number])
+        name: str
         if by == "instruction":
-            name, text = f"instruction {at}", code.text[at]
+            name, text = Message("instruction {0}", at), code.text[at]
         elif by == "source":
             leaf = int(code.leaf[at])
             place = (int(code.chain_file[leaf]), int(code.chain_line[leaf])) if leaf >= 0 else (-1, -1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import REASON_TEXT, StallReason
 
@@ -61,7 +62,9 @@ def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
 
 def reason_name(reason: int) -> str:
     """Return the name of a reason, or its number if unknown."""
-    return REASON_TEXT[StallReason(reason)] if 0 <= reason < len(StallReason) else f"reason {reason}"
+    return (
+        REASON_TEXT[StallReason(reason)] if 0 <= reason < len(StallReason) else Message("reason {0}", reason)
+    )
 
 
 def reason_meaning(reason: int) -> str:

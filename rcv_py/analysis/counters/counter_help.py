@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS
+from rcv_py.base.text import Message
 from rcv_py.model.architecture import Architecture
 
 ACTIVITY = (
     "SQ_BUSY_CU_CYCLES SQ_VALU_MFMA_BUSY_CYCLES SQ_ACTIVE_INST_VALU SQ_ACTIVE_INST_LDS "
     "SQ_ACTIVE_INST_VMEM SQ_ACTIVE_INST_FLAT SQ_ACTIVE_INST_SCA SQ_ACTIVE_INST_MISC"
 )
-_GFX9 = f"""\
+_GFX9 = Message(
+    """\
 This capture has no counters. To record some with the trace:
 
-rocprofv3 --att --att-perfcounter-ctrl 8 --att-perfcounters "{ACTIVITY}" -d OUT -- APPLICATION
+rocprofv3 --att --att-perfcounter-ctrl 8 --att-perfcounters "{0}" -d OUT -- APPLICATION
 
 (--att-activity 8 is short for this.) At most 8 SQ counters; behind a colon stands a mask of SIMDs, as in \
 SQ_LDS_BANK_CONFLICT:0x1. A small number samples more often, and may cost packets. In an input file: \
-att_perfcounter_ctrl and att_perfcounters."""
+att_perfcounter_ctrl and att_perfcounters.""",
+    ACTIVITY,
+)
 _LATER = """\
 This capture has no counters. A thread trace of this generation carries none; performance monitors do:
 
@@ -34,7 +38,8 @@ def how_to_record(architecture: Architecture) -> str:
 def grammar() -> str:
     """Return the help of the language, as plain text."""
     functions = "\n".join(f"  {how}\n      {what}" for how, what in FUNCTIONS.values())
-    return f"""\
+    return Message(
+        """\
 One formula a line:  name := expression   # [unit] what it means
 A name that begins with _ is a step on the way: computed, not drawn.
 Equal names replace each other; your files come after the built-in set.
@@ -47,7 +52,7 @@ Signs, loosest first
   Comparisons give 0 or 1.  x / 0 is inf, 0 / 0 nan.
 
 Functions
-{functions}
+{0}
   Axes: XCC, SE, CU (or WGP, INSTANCE), TIME (or SAMPLES), All; several as axis=[SE, CU].
   Indexes count from 0, negative ones from the end.
 
@@ -63,4 +68,6 @@ Examples
   busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]
   rise := delta[sum[BUSY_CU_CYCLES, axis=CU]]
   late := select[SCLOCK, -1] - select[SCLOCK, 0]
-"""
+""",
+        functions,
+    )

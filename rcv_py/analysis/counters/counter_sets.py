@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
+from rcv_py.base.text import Message
 from rcv_py.model.architecture import Architecture
 
 BUILT_IN = "built-in"  # the file name of these definitions
@@ -27,7 +28,7 @@ def _ratio(name: str, part: str, whole: str, tip: str) -> str:
 
 
 def _rate(name: str, counted: str, what: str) -> str:
-    tip = f"[instructions a cycle] {what} of all recorded engines."
+    tip = Message("[instructions a cycle] {0} of all recorded engines.", what)
     return f"{name}_per_cycle := {_total(counted)} / INTERVAL  # {tip}"
 
 
@@ -37,8 +38,8 @@ def _common(sq: str, sqc: str, l2: str) -> tuple[str, ...]:
     waited = "Of the time of waves, what they waited"
     lost = "Of the cycles of LDS, those lost to bank conflicts."
     return (
-        _ratio("WAIT_share", f"{sq}WAIT_ANY", cycles, f"{waited} for anything."),
-        _ratio("ISSUE_WAIT_share", f"{sq}WAIT_INST_ANY", cycles, f"{waited} to issue."),
+        _ratio("WAIT_share", f"{sq}WAIT_ANY", cycles, Message("{0} for anything.", waited)),
+        _ratio("ISSUE_WAIT_share", f"{sq}WAIT_INST_ANY", cycles, Message("{0} to issue.", waited)),
         _ratio("LDS_conflict", conflicts, f"{sqc}LDS_IDX_ACTIVE", lost),
         _ratio(
             "L2_hit", f"{l2}_HIT", f"({l2}_HIT + {l2}_MISS)", "Requests that the L2 cache answered itself."
@@ -65,7 +66,7 @@ _NEEDS = {f"{name}_util": f"ACTIVE_INST_{name}" for name in ("LDS", "VMEM", "FLA
 
 _GFX9 = (
     "_capacity := max(sum[max[BUSY_CU_CYCLES, axis=TIME]], 1)",
-    f"CU_busy := 100 * {_total('BUSY_CU_CYCLES')} / _capacity  # [%] Compute units had waves.",
+    Message("CU_busy := 100 * {0} / _capacity  # [%] Compute units had waves.", _total("BUSY_CU_CYCLES")),
     *(
         f"{name}_util := {factor} * {_total(f'ACTIVE_INST_{name}')} / _capacity  # [%] {tip}"
         for name, factor, tip in _ISSUED
@@ -75,8 +76,12 @@ _GFX9 = (
     "VALU_util := 100 * _valu  # [%] Issue of vector arithmetic; up to 200 where two issue at once.",
     "MFMA_util := 100 * _mfma  # [%] The matrix unit was busy.",
     *(
-        f"{kind}_TFLOPS := 512e-12 * {_total(f'INSTS_VALU_MFMA_MOPS_{kind}')} * SHADER_HZ / INTERVAL  # "
-        f"[TFLOP/s] Matrix operations of type {kind} a second, on all recorded compute units together."
+        Message(
+            "{0}_TFLOPS := 512e-12 * {1} * SHADER_HZ / INTERVAL  # [TFLOP/s] Matrix operations "
+            "of type {0} a second, on all recorded compute units together.",
+            kind,
+            _total(f"INSTS_VALU_MFMA_MOPS_{kind}"),
+        )
         for kind in _MATRIX_TYPES
     ),
     *_common("", "", "TCC"),
@@ -85,8 +90,12 @@ _GFX9 = (
 _RDNA = (
     *_common("SQ_", "SQC_", "GL2C"),
     _ratio("GPU_busy", "GRBM_GUI_ACTIVE", "GRBM_COUNT", "The device had work."),
-    f"Waves_resident := {_total('SQ_WAVE_CYCLES')} / max(max[SQ_BUSY_CYCLES, {_PLACES}], 1)  # [waves] "
-    "Waves resident at a time, while there were any.",
+    Message(
+        "Waves_resident := {0} / max(max[SQ_BUSY_CYCLES, {1}], 1)  # [waves] Waves "
+        "resident at a time, while there were any.",
+        _total("SQ_WAVE_CYCLES"),
+        _PLACES,
+    ),
     _rate("VALU", "SQ_INSTS_VALU", "Vector arithmetic"),
     _rate("SALU", "SQ_INSTS_SALU", "Scalar arithmetic"),
     _rate("LDS", "SQ_INSTS_LDS", "LDS instructions"),
@@ -107,7 +116,9 @@ def built_in_text(architecture: Architecture, recorded: Container[str] | None = 
 
     GPUutil is the largest utilisation; with `recorded`, the largest whose counters were recorded.
     """
-    lines = [f"# What comes with rcv for gfx{architecture.gfxip}. Your own files are added to it."]
+    lines: list[str] = [
+        Message("# What comes with rcv for gfx{0}. Your own files are added to it.", architecture.gfxip)
+    ]
     lines += _SETS[architecture.counter_set]
     return "\n".join([*lines, *([_gpu(recorded)] if architecture.has_trace_counters else []), ""])
 
@@ -119,8 +130,8 @@ def _gpu(recorded: Container[str] | None) -> str:
     parts = [name for name in _GPU if is_there(name)]
     parts += [text for needs, text in _ALU if all(map(is_there, needs))][:1]
     formula = f"max({', '.join(parts)})" if len(parts) > 1 else (*parts, "LDS_util")[0]
-    return (
-        f"GPUutil := {formula}  # [%] The busiest unit: the largest of the utilisations that were recorded."
+    return Message(
+        "GPUutil := {0}  # [%] The busiest unit: the largest of the utilisations that were recorded.", formula
     )
 
 

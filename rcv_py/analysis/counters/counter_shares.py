@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.counters.counters import CounterFamily, counters, raw_curve
+from rcv_py.base.text import Message
 from rcv_py.model.trace import Trace
 
 BUSY = "BUSY_CU_CYCLES"
@@ -66,7 +67,7 @@ class CounterShares:
             pipe, busy = _pipe(name), whole[self.names.index(BUSY)]
             parts = [(pipe, whole[at], busy)] if pipe else []
             if pipe in _WITH_PEAK:
-                parts.append((f"{pipe} Peak", self.peak[at], self.busy_then[at]))
+                parts.append((Message("{0} Peak", pipe), self.peak[at], self.busy_then[at]))
             for title, part, of in parts:
                 if of:
                     bars.append(

@@ -17,7 +17,7 @@ import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import starts_run
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.device import SpmSeries
 from rcv_py.model.trace import Trace
@@ -137,7 +137,7 @@ class RawCounter:
     @property
     def unit(self) -> str:
         """The unit of a value."""
-        return "under way" if self.is_level else f"per {self.interval:,} cycles"
+        return "under way" if self.is_level else Message("per {0:,} cycles", self.interval)
 
     @property
     def plain(self) -> str:
@@ -195,7 +195,9 @@ def counters(trace: Trace) -> Counters:
 
 def _note_lost(notes: list[str], lost: int) -> None:
     if lost:
-        notes.append(f"{plural(lost, 'sample')} of banks or places that no device has are left out.")
+        notes.append(
+            Message("{0} of banks or places that no device has are left out.", plural(lost, "sample"))
+        )
 
 
 # -- counters of the thread trace -----------------------------------------------------------------------
@@ -228,7 +230,9 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
                 own = replace(samples, value=samples.value[:, lane])
                 yield RawCounter(plain, CounterFamily.SQ, simds, own.by_time(), interval)
     if unnamed:
-        notes.append(f"The capture does not name {plural(unnamed, 'counter')}: shown as UNK and a number.")
+        notes.append(
+            Message("The capture does not name {0}: shown as UNK and a number.", plural(unnamed, "counter"))
+        )
 
 
 def _most_frequent(gaps: Sequence[np.ndarray]) -> int:

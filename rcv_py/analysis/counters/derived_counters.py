@@ -21,7 +21,7 @@ from rcv_py.analysis.counters.formula.evaluate import (
     shape_text,
 )
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.device import Clock
 
@@ -105,7 +105,9 @@ def derived_counters(
     for row in definitions.by_name.values():
         if row.name in recorded:
             if row.file != BUILT_IN:
-                sentence = f"{row.name} is the name of a recorded value, which counts; choose another name."
+                sentence = Message(
+                    "{0} is the name of a recorded value, which counts; choose another name.", row.name
+                )
                 error = FormulaError(FormulaKind.PARSE, sentence, row.start, row.stop)
                 mistakes[id(error)] = (row.file, error)
             continue
@@ -144,8 +146,12 @@ def _derived(row: Definition, evaluators: dict[CounterFamily, Evaluator]) -> Der
 def _reasons(tensors: dict[CounterFamily, Tensors], family: CounterFamily) -> dict[str, str]:
     """Why an expected name is missing."""
     other = CounterFamily.SPM if family is CounterFamily.SQ else CounterFamily.SQ
-    reasons = {
-        name: f"{name} was recorded by {other.value}, at other times; a formula can use one kind of counter."
+    reasons: dict[str, str] = {
+        name: Message(
+            "{0} was recorded by {1}, at other times; a formula can use one kind of counter.",
+            name,
+            other.value,
+        )
         for name in tensors[other].names
         if name not in tensors[family]
     }
@@ -211,9 +217,9 @@ def raw_rows(
     for counter in counters.raw:
         curve = raw_curve(counter, engines, units if counter.family is CounterFamily.SQ else None)
         gaps = silences(counter)
-        silence = f" Without sample {plural(gaps, 'time')}: drawn as 0." if gaps else ""
-        how = f"Recorded by {counter.family.value} every {counter.interval:,} cycles"
-        tip = f"{how}, {simd_names(counter.simds)}.{silence}"
+        silence = Message(" Without sample {0}: drawn as 0.", plural(gaps, "time")) if gaps else ""
+        how = Message("Recorded by {0} every {1:,} cycles", counter.family.value, counter.interval)
+        tip = Message("{0}, {1}.{2}", how, simd_names(counter.simds), silence)
         total = None if counter.is_level else curve.area / counter.interval
         group = counter.family.value
         rows.append(
@@ -239,6 +245,6 @@ def derived_rows(derived: DerivedSet) -> tuple[CounterRow, ...]:
         )
         for one in derived.rows
         if one.value is not None and (grid := derived.grid(one.family)) is not None
-        for tip in [f"{one.tip} {shape_text(one.value)}.".lstrip()]
+        for tip in [join_texts(" ", filter(None, (one.tip, Message("{0}.", shape_text(one.value)))))]
         for suffix, curve in curves(one.value, grid)
     )

@@ -19,7 +19,7 @@ import numpy as np
 from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
 from rcv_py.base.runs import distinct, run_starts
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
@@ -96,14 +96,18 @@ class OccupancyLimits:
         if self.binding is None:
             return ""
         if self.goal > self.cap:
-            return f"A SIMD has room for {plural(self.cap, 'wave')}, which one more workgroup would exceed."
+            return Message(
+                "A SIMD has room for {0}, which one more workgroup would exceed.", plural(self.cap, "wave")
+            )
         parts = [
-            f"{count(one.excess)} {one.unit} fewer (at most {count(one.max_used)})"
+            Message("{0} {1} fewer (at most {2})", count(one.excess), one.unit, count(one.max_used))
             for one in self.limits
             if one.excess
         ]
-        fewer = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-        return f"{fewer} would make room for {plural(self.goal, 'wave')} a SIMD." if parts else ""
+        fewer = join_texts(" and ", filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+        return (
+            Message("{0} would make room for {1} a SIMD.", fewer, plural(self.goal, "wave")) if parts else ""
+        )
 
 
 def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
@@ -140,10 +144,14 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     kernel = facts.kernel or _of_dispatch(trace)
     notes = list(facts.notes)
     if device.is_guess:
-        notes.append(f"The limits of {trace.target} are not known; those of {device.name} are taken.")
+        notes.append(
+            Message("The limits of {0} are not known; those of {1} are taken.", trace.target, device.name)
+        )
     if trace.target_from == INFERRED:
         notes.append(
-            f"{trace.target} is inferred from the instructions: no file of the run names the device."
+            Message(
+                "{0} is inferred from the instructions: no file of the run names the device.", trace.target
+            )
         )
     cap = (facts.agent.waves_per_simd if facts.agent is not None else 0) or device.waves
     group = -(-kernel.threads // device.wave_size) if kernel is not None else 0
@@ -179,7 +187,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         )
     else:
         missing = "the LDS of a workgroup" if group else "LDS and workgroup size"
-        notes.append(f"No table of the run has {missing}, which may bind earlier.")
+        notes.append(Message("No table of the run has {0}, which may bind earlier.", missing))
     limits = [limit for limit in limits if limit.used >= 0]
 
     # Workgroups are resident as a whole or not at all, on the SIMDs that share the LDS.
@@ -212,8 +220,11 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     resident = _resident(trace)
     if resident.peak > waves:
         notes.append(
-            f"Up to {plural(resident.peak, 'wave')} were on a SIMD, more than these limits allow: "
-            "one of the numbers is not that of this launch."
+            Message(
+                "Up to {0} were on a SIMD, more than these limits allow: one of the numbers is not "
+                "that of this launch.",
+                plural(resident.peak, "wave"),
+            )
         )
     return OccupancyLimits(
         device=device,
@@ -274,8 +285,12 @@ def _vector(
         used = max(use.vector, listed + accum)
     if listed and used == named > listed + accum:
         notes.append(
-            f"{source} lists {count(listed + accum)} vector registers, but the program names {count(named)}, "
-            "which are taken."
+            Message(
+                "{0} lists {1} vector registers, but the program names {2}, which are taken.",
+                source,
+                count(listed + accum),
+                count(named),
+            )
         )
         source = GUESS
     return OccupancyLimit(

@@ -32,7 +32,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.runs import ascending, repeated, starts_run
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -151,8 +151,10 @@ def assumption(passes: MatrixPasses, left_out: Collection[int], rule: ReferenceR
     sentences = [passes.assumption] if rule is ReferenceRule.OURS else []
     if left_out:
         whose = "its times" if len(left_out) == 1 else "their times"
-        sentences.append(f"{plural(len(left_out), 'wave')} left out: {whose} lie days apart from the others.")
-    return " ".join(filter(None, sentences))
+        sentences.append(
+            Message("{0} left out: {1} lie days apart from the others.", plural(len(left_out), "wave"), whose)
+        )
+    return join_texts(" ", filter(None, sentences))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
 from rcv_py.base.runs import ascending, distinct
-from rcv_py.base.text import count, short_kernel
+from rcv_py.base.text import Message, count, join_texts, short_kernel
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.device import Dispatch, HardwareEvents
 from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
@@ -104,7 +104,7 @@ def group_of(kind: int) -> str:
 
 def event_text(kind: int) -> str:
     """A short text for an event type."""
-    return EVENT_TEXT.get(kind) or f"event of type {kind}"
+    return EVENT_TEXT.get(kind) or Message("event of type {0}", kind)
 
 
 def dispatch_facts(one: Dispatch) -> str:
@@ -228,8 +228,9 @@ def _dispatches(trace: Trace) -> _Part:
 
 def _events(events: HardwareEvents) -> _Part:
     details = _words(
-        lambda flags, payload: ", ".join(
-            filter(None, ("bottom of pipe" * (flags >> 1 & 1), f"payload {payload:#x}" * bool(payload)))
+        lambda flags, payload: join_texts(
+            ", ",
+            [*["bottom of pipe"] * (flags >> 1 & 1), *[Message("payload {0:#x}", payload)] * bool(payload)],
         ),
         events.flags,
         events.payload,
@@ -239,13 +240,18 @@ def _events(events: HardwareEvents) -> _Part:
 
 
 def _queue(se: int, me: int, pipe: int) -> str:
-    return f"SE {se} · ME {me} · pipe {pipe}"
+    return Message("SE {0} · ME {1} · pipe {2}", se, me, pipe)
 
 
 def _markers(trace: Trace, spans: MarkerSpans) -> _Part:
     def text(kind: int, depth: int, is_open: bool, name: int) -> str:
-        facts = (MARKER_TEXT[MarkerKind(kind)], f"depth {depth}", "still open" * is_open, spans.sources[name])
-        return ", ".join(filter(None, facts))
+        facts = (
+            MARKER_TEXT[MarkerKind(kind)],
+            Message("depth {0}", depth),
+            "still open" * is_open,
+            spans.sources[name],
+        )
+        return join_texts(", ", filter(None, facts))
 
     details = _words(text, spans.kind, spans.depth, spans.is_open, spans.name_id)
     length = np.where(spans.is_point, NO_DURATION, spans.end - spans.begin)
@@ -270,7 +276,7 @@ def _values(trace: Trace, spans: MarkerSpans) -> _Part:
 
 
 def _record_name(spans: MarkerSpans, action: int, name: int) -> str:
-    return f"{ACTIONS[action]} {spans.names[name]}" if name >= 0 else ACTIONS[action]
+    return Message("{0} {1}", ACTIONS[action], spans.names[name]) if name >= 0 else ACTIONS[action]
 
 
 ACTIONS = ("value", "data word", "closes nothing", "leave", "enter", "change to", "at")
@@ -297,7 +303,15 @@ def record_text(spans: MarkerSpans, row: int) -> str:
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
     def text(se: int, sa: int, cu: int, simd: int, slot: int) -> str:
         array = f" · SA {sa}" if sa else ""
-        return f"SE {se}{array} · {trace.architecture.unit_name} {cu} · SIMD {simd} · slot {slot}"
+        return Message(
+            "SE {0}{1} · {2} {3} · SIMD {4} · slot {5}",
+            se,
+            array,
+            trace.architecture.unit_name,
+            cu,
+            simd,
+            slot,
+        )
 
     return _words(text, table.se, table.sa, table.cu, table.simd, table.slot)
 

@@ -37,7 +37,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, tables
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.runs import ascending, distinct, starts_run
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import MarkerKind
@@ -336,7 +336,7 @@ def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
         name_id=name_id,
         is_open=is_open,
         is_point=is_point,
-        names=(*(one.name for one in trace.markers), *(f"marker {id}" for id in ids.tolist())),
+        names=(*(one.name for one in trace.markers), *(Message("marker {0}", id) for id in ids.tolist())),
         sources=(*(one.source for one in trace.markers), *("" for _ in ids)),
         records=records,
         span_of_record=span_of_record,
@@ -378,22 +378,26 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
     rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
     if len(rows):
         ids = _listed(map(str, ascending(spans.marker[rows]).tolist()))
-        text = f"{plural(len(rows), 'marker has', 'markers have')} no name in the dictionary: id {ids}."
+        text = Message(
+            "{0} no name in the dictionary: id {1}.", plural(len(rows), "marker has", "markers have"), ids
+        )
         hint = "Take the capture and its code objects from one build."
         yield Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)
     rows = np.flatnonzero(spans.is_orphan & spans.records.is_named_object)
     if len(rows):
         first = int(rows[np.argmin(spans.records.time[rows])])
-        text = (
-            f"{plural(len(rows), 'marker closes', 'markers close')} a scope that was not open, the first on "
-            f"{place_text(spans.records, first)} at {count(int(spans.records.time[first]))}."
+        text = Message(
+            "{0} a scope that was not open, the first on {1} at {2}.",
+            plural(len(rows), "marker closes", "markers close"),
+            place_text(spans.records, first),
+            count(int(spans.records.time[first])),
         )
         yield Problem(Severity.WARNING, FILE, text, "Markers may have been lost before.", _AFFECTS)
     rows = np.flatnonzero(spans.is_open)
     if len(rows):
         names = _listed(sorted({spans.names[row] for row in spans.name_id[rows].tolist()}))
         were = plural(len(rows), "scope was", "scopes were")
-        text = f"{were} still open when the wave ended: {names}; they are drawn up to its end."
+        text = Message("{0} still open when the wave ended: {1}; they are drawn up to its end.", were, names)
         yield Problem(Severity.INFO, FILE, text, "", _AFFECTS)
 
 
@@ -405,4 +409,4 @@ def _listed(names: Iterable[str]) -> str:
 def place_text(table: MarkerSpans | MarkerRecords, row: int) -> str:
     """Return `SE 0 · CU 3 · SIMD 1 · slot 0`."""
     se, cu, simd, slot = (int(getattr(table, name)[row]) for name in ("se", "cu", "simd", "slot"))
-    return f"SE {se} · CU {cu} · SIMD {simd} · slot {slot}"
+    return Message("SE {0} · CU {1} · SIMD {2} · slot {3}", se, cu, simd, slot)

@@ -14,6 +14,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.base.text import Message
 
 LAUNCH, MEMORY, COMPUTE = "launch-bound", "memory-bound", "compute-bound"
 ISSUE, LATENCY = "issue-bound", "latency-bound"
@@ -87,14 +88,15 @@ class ClassRule(NamedTuple):
 
 # fmt: off
 CLASSES = (
-    ClassRule(LAUNCH, f"SIMDs hold no wave in at least {EMPTY:.0%} of the launch's SIMD cycles",
+    ClassRule(LAUNCH, Message("SIMDs hold no wave in at least {0:.0%} of the launch's SIMD cycles", EMPTY),
         lambda load: load.empty >= EMPTY),
-    ClassRule(COMPUTE, f"the matrix pipe works in at least {PIPE:.0%} of SIMD cycles",
+    ClassRule(COMPUTE, Message("the matrix pipe works in at least {0:.0%} of SIMD cycles", PIPE),
         lambda load: load.matrix >= PIPE),
     ClassRule(MEMORY,
-        f"compute units request at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of "
-        "the stall waits for vector memory", lambda load: load.of_roof >= RATE and load.waits >= WAITS),
-    ClassRule(ISSUE, f"a wave issues in at least {ISSUING:.0%} of SIMD cycles",
+        Message("compute units request at least {0:.0%} of what memory delivers, and at least {1:.0%} of "
+                "the stall waits for vector memory", RATE, WAITS),
+        lambda load: load.of_roof >= RATE and load.waits >= WAITS),
+    ClassRule(ISSUE, Message("a wave issues in at least {0:.0%} of SIMD cycles", ISSUING),
         lambda load: load.issue >= ISSUING),
     ClassRule(COMPUTE,
         "none of the above, and the matrix pipe works in more SIMD cycles than waves issue or nothing "
@@ -113,11 +115,17 @@ def bound_class(numbers: LoadNumbers) -> BoundClass:
     for id in _SHOWN[name]:
         value: float | None = getattr(numbers, id)
         if value is not None:
-            text = _rate(numbers) if id == "rate" else f"{_percent(value)} {_TEXTS[id]}"
+            text = _rate(numbers) if id == "rate" else Message("{0} {1}", _percent(value), _TEXTS[id])
             shown.append(SupportingNumber(id, value, text))
     ceiling = {COMPUTE: numbers.matrix, ISSUE: numbers.issue}.get(name, 0.0)
-    near = f": within {max(1, round(100 * (1 - ceiling)))} % of its ceiling" if ceiling >= NEAR else ""
-    return BoundClass(name, f"{name.capitalize()}: {_SENTENCES[name](numbers)}{near}.", tuple(shown))
+    near = (
+        Message(": within {0} % of its ceiling", max(1, round(100 * (1 - ceiling))))
+        if ceiling >= NEAR
+        else ""
+    )
+    return BoundClass(
+        name, Message("{0}: {1}{2}.", name.capitalize(), _SENTENCES[name](numbers), near), tuple(shown)
+    )
 
 
 _SHOWN = {
@@ -146,47 +154,56 @@ def _percent(share: float) -> str:
 def _rate(numbers: LoadNumbers) -> str:
     if numbers.rate is None:
         return "an unknown number of bytes per CU and cycle"
-    of = f" of {numbers.roof:.1f}" if numbers.roof else ""
-    return f"at most {numbers.rate:.1f}{of} B per CU and cycle"
+    of = Message(" of {0:.1f}", numbers.roof) if numbers.roof else ""
+    return Message("at most {0:.1f}{1} B per CU and cycle", numbers.rate, of)
 
 
 def _launch(load: LoadNumbers) -> str:
-    unused = f", and {_percent(load.unused)} of them never get one" if load.unused >= 0.005 else ""
-    return f"SIMDs hold no wave in {_percent(load.empty)} of the launch's SIMD cycles{unused}"
+    unused = Message(", and {0} of them never get one", _percent(load.unused)) if load.unused >= 0.005 else ""
+    return Message("SIMDs hold no wave in {0} of the launch's SIMD cycles{1}", _percent(load.empty), unused)
 
 
 def _memory(load: LoadNumbers) -> str:
-    return (
-        f"compute units request up to {load.rate:.1f} B per CU and cycle, where memory delivers at most "
-        f"{load.roof:.1f} to each, and {_percent(load.waits)} of the stall waits for vector memory"
+    return Message(
+        "compute units request up to {0:.1f} B per CU and cycle, where memory delivers at "
+        "most {1:.1f} to each, and {2} of the stall waits for vector memory",
+        load.rate,
+        load.roof,
+        _percent(load.waits),
     )
 
 
 def _latency(load: LoadNumbers) -> str:
-    matrix = f"while the matrix pipe is {_percent(load.matrix)} busy"
+    matrix = Message("while the matrix pipe is {0} busy", _percent(load.matrix))
     if load.rate is None or not load.roof:  # nothing can be said about memory
-        what = "" if load.rate is None else f": waves request {_rate(load)}"
-        busy = f"{matrix}; how near memory is to its roof is not known{what}"
+        what = "" if load.rate is None else Message(": waves request {0}", _rate(load))
+        busy = Message("{0}; how near memory is to its roof is not known{1}", matrix, what)
     elif load.of_roof >= NEAR:
-        busy = (
-            f"{matrix}; waves request up to {load.rate:.1f} B per CU and cycle, where memory alone delivers "
-            f"at most {load.roof:.1f}, but only {_percent(load.waits)} of the stall waits for vector memory"
+        busy = Message(
+            "{0}; waves request up to {1:.1f} B per CU and cycle, where memory alone delivers "
+            "at most {2:.1f}, but only {3} of the stall waits for vector memory",
+            matrix,
+            load.rate,
+            load.roof,
+            _percent(load.waits),
         )
     else:
-        busy = (
-            f"although neither the matrix pipe ({_percent(load.matrix)} busy) nor memory ({_rate(load)}) is "
-            "near its roof"
+        busy = Message(
+            "although neither the matrix pipe ({0} busy) nor memory ({1}) is near its roof",
+            _percent(load.matrix),
+            _rate(load),
         )
-    return f"SIMDs do nothing in {_percent(load.nothing)} of their cycles, {busy}"
+    return Message("SIMDs do nothing in {0} of their cycles, {1}", _percent(load.nothing), busy)
 
 
 _SENTENCES: dict[str, Callable[[LoadNumbers], str]] = {
     LAUNCH: _launch,
-    COMPUTE: lambda load: f"the matrix pipe is busy in {_percent(load.matrix)} of SIMD cycles",
+    COMPUTE: lambda load: Message("the matrix pipe is busy in {0} of SIMD cycles", _percent(load.matrix)),
     MEMORY: _memory,
-    ISSUE: lambda load: (
-        f"waves issue in {_percent(load.issue)} of SIMD cycles, and nothing happens in "
-        f"{_percent(load.nothing)}"
+    ISSUE: lambda load: Message(
+        "waves issue in {0} of SIMD cycles, and nothing happens in {1}",
+        _percent(load.issue),
+        _percent(load.nothing),
     ),
     LATENCY: _latency,
 }

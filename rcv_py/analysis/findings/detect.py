@@ -27,7 +27,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import Message, count, known_percent, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -71,16 +71,22 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         middle = count(round(median((trace.waves.end - trace.waves.begin)[rows])))
         engines = plural(len(ascending(trace.waves.se[rows])), "shader engine")
         is_part = len(rows) < len(trace.waves)
-        which = f"{inputs.choice.name}, of {count(len(trace.waves))} traced" if is_part else "traced"
-        yield _number("waves", count(len(rows)), f"{which}, on {engines}; median life {middle} cycles")
+        which = (
+            Message("{0}, of {1} traced", inputs.choice.name, count(len(trace.waves)))
+            if is_part
+            else "traced"
+        )
+        yield _number(
+            "waves", count(len(rows)), Message("{0}, on {1}; median life {2} cycles", which, engines, middle)
+        )
     if inputs.occupancy is not None:
         span = inputs.occupancy.end - inputs.occupancy.begin
         ns = trace.clock.ns(span)
-        yield _number("duration", f"{count(span)} cycles", "" if ns is None else nanoseconds(ns))
+        yield _number("duration", Message("{0} cycles", count(span)), "" if ns is None else nanoseconds(ns))
         limits = inputs.limits
         if limits.resident.simds:
-            of = f"{count(limits.waves)} fit, the device holds {count(limits.cap)}"
-            yield _number("occupancy", f"{limits.resident.mean:.1f} waves a SIMD", of)
+            of = Message("{0} fit, the device holds {1}", count(limits.waves), count(limits.cap))
+            yield _number("occupancy", Message("{0:.1f} waves a SIMD", limits.resident.mean), of)
     if inputs.waves and is_trusted:
         yield from _cycles(inputs)
 
@@ -88,12 +94,12 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
 def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
     total, table = inputs.exposure, inputs.attribution
     explained = known_percent(table.explained)
-    of = f"of {count(total.lives)} wave cycles; {explained} explained"
+    of = Message("of {0} wave cycles; {1} explained", count(total.lives), explained)
     yield _number("stall", percent(table.total_stall, total.lives), of)
-    of = f"of {count(total.resident)} SIMD cycles"
+    of = Message("of {0} SIMD cycles", count(total.resident))
     yield _number("silent", percent(total.no_issue, total.resident), of)
     if total.matrix:
-        passes = f"{of}, from the passes of each form"
+        passes = Message("{0}, from the passes of each form", of)
         yield _number("matrix", percent(total.matrix, total.resident), passes)
     yield _number("nothing", percent(total.nothing, total.resident), of)
 
@@ -177,11 +183,13 @@ def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Fin
 def none_works(ways: Populations) -> str:
     """Return a sentence that no traced wave works, and what the waves did instead."""
     is_only, is_empty = ways.read == 1, set(ways.name) == {EMPTY}
-    who = "The only traced wave" if is_only else f"All {plural(ways.read, 'traced wave')}"
-    did = f"{'is' if is_only else 'are'} empty" if is_empty else "left early"
-    return (
-        f"{who} {did}: {ran_text(ways)}, and none of its loops, matrix instructions and stores. "
-        "So there is nothing to rank."
+    who = "The only traced wave" if is_only else Message("All {0}", plural(ways.read, "traced wave"))
+    did = Message("{0} empty", "is" if is_only else "are") if is_empty else "left early"
+    return Message(
+        "{0} {1}: {2}, and none of its loops, matrix instructions and stores. So there is nothing to rank.",
+        who,
+        did,
+        ran_text(ways),
     )
 
 

@@ -7,7 +7,7 @@ from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.situation import FindingContext
 from rcv_py.analysis.findings.worst import WorstExecution
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.model.trace import Trace
 
 LINES = 3  # instructions that a finding names
@@ -17,7 +17,10 @@ def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
     """An instruction with its text and its source line."""
     text = inputs.trace.code.text[line]
     return Evidence(
-        "instruction", f"{text}, {why}" if why else text, line=line, beside=source_line(inputs.trace, line)
+        "instruction",
+        Message("{0}, {1}", text, why) if why else text,
+        line=line,
+        beside=source_line(inputs.trace, line),
     )
 
 
@@ -38,7 +41,9 @@ def _costs(attributed: int, exposed: int) -> str:
     """Text of the cycles of all waves, and of the cycles that no other wave of the SIMD covers."""
     if not attributed:
         return ""
-    return f"{count(attributed)} cycles, {'all' if attributed == exposed else count(exposed)} exposed"
+    return Message(
+        "{0} cycles, {1} exposed", count(attributed), "all" if attributed == exposed else count(exposed)
+    )
 
 
 def producers_of(case: FindingContext) -> list[Evidence]:
@@ -47,7 +52,9 @@ def producers_of(case: FindingContext) -> list[Evidence]:
     for line, cycles in case.inputs.producers(rows, 2):
         mine = rows[table.producer[rows] == line]
         sure = "perhaps " if 2 * table.guessed[mine].sum() >= table.cycles[mine].sum() else ""
-        evidence.append(line_of(case.inputs, line, f"{sure}waited for, {count(cycles)} stalled cycles"))
+        evidence.append(
+            line_of(case.inputs, line, Message("{0}waited for, {1} stalled cycles", sure, count(cycles)))
+        )
     return evidence
 
 
@@ -61,7 +68,7 @@ def worst_of(case: FindingContext) -> list[Evidence]:
         worst = case.inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
         if worst is not None and worst.cycles:
             how = "idle before it" if worst.is_idle else "stalled"
-            text = f"the worst execution, {count(worst.cycles)} cycles {how} for this cause"
+            text = Message("the worst execution, {0} cycles {1} for this cause", count(worst.cycles), how)
             return [execution(case.inputs, worst, text)]
     return []
 
@@ -71,7 +78,7 @@ def worst_end_of(inputs: FindingInputs) -> list[Evidence]:
     worst = inputs.issued.longest_end
     if worst is None:
         return []
-    return [execution(inputs, worst, f"the longest, {count(worst.cycles)} cycles")]
+    return [execution(inputs, worst, Message("the longest, {0} cycles", count(worst.cycles)))]
 
 
 def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence:

@@ -8,7 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.waves.populations import WaveChoice
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
 from rcv_py.model.ids import WaveId
 
 if TYPE_CHECKING:  # it imports most analyses, and views of findings open before any are computed
@@ -53,18 +53,22 @@ class Evidence:
     def place(self) -> str:
         """Where, in a few words: `instruction 62 file.py:186`, a wave, or a range of cycles."""
         beside = f" {self.beside}" if self.beside else ""
-        line = f"instruction {self.line}{beside}" if self.line >= 0 else ""
+        line = Message("instruction {0}{1}", self.line, beside) if self.line >= 0 else ""
         places = {
             "instruction": line,
             "wave": f"{self.wave}",
-            "window": f"cycles {count(self.begin)} to {count(self.end)}",
+            "window": Message("cycles {0} to {1}", count(self.begin), count(self.end)),
             "source": self.text,
         }
-        token = " ".join(filter(None, (str(self.wave), line)))
-        return places.get(self.kind, f"{token} at {count(self.begin)} to {count(self.end)}")
+        token = join_texts(" ", filter(None, (str(self.wave), line)))
+        return places.get(self.kind, Message("{0} at {1} to {2}", token, count(self.begin), count(self.end)))
 
     def __str__(self) -> str:
-        return self.place if self.kind == "source" or not self.text else f"{self.place}: {self.text}"
+        return (
+            self.place
+            if self.kind == "source" or not self.text
+            else Message("{0}: {1}", self.place, self.text)
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, without fields that the kind does not use."""
@@ -93,7 +97,7 @@ class RemedyExperiment:
     @property
     def text(self) -> str:
         """What is changed."""
-        return "; ".join(change.text for change in self.changes)
+        return join_texts("; ", (change.text for change in self.changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class Predicted:
     def text(self) -> str:
         """`3.4 % (2.1 to 4.0 %)`; a minus: it would take longer."""
         low, high = (signed_percent(share).removesuffix(" %") for share in (self.low, self.high))
-        return f"{signed_percent(self.gain)} ({low} to {high} %)"
+        return Message("{0} ({1} to {2} %)", signed_percent(self.gain), low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,7 @@ class Finding:
         if self.rank != RANKED or self.unit == SAMPLES:
             return ""
         bound = "at most" if self.is_upper_bound else "about"
-        return f"{bound} {gain_percent(self.gain)} of the kernel's duration"
+        return Message("{0} {1} of the kernel's duration", bound, gain_percent(self.gain))
 
     @property
     def predicted_gain(self) -> float:
@@ -183,16 +187,16 @@ class Finding:
     @property
     def predicted_text(self) -> str:
         """`predicted 3.4 % (2.1 to 4.0 %)`; "" without a prediction."""
-        return "" if self.predicted is None else f"predicted {self.predicted.text}"
+        return "" if self.predicted is None else Message("predicted {0}", self.predicted.text)
 
     @property
     def trial_text(self) -> str:
         """A sentence on the trial and its prediction; "" without a prediction."""
         if not self.experiment:
             return ""
-        what = f"{self.experiment[:1].upper()}{self.experiment[1:]}"
+        what = capitalized(self.experiment)
         limit = ", the limit of what can be done about it" if self.is_limit else ""
-        return f"{what}{limit}: {self.predicted_text} of the kernel's duration."
+        return Message("{0}{1}: {2} of the kernel's duration.", what, limit, self.predicted_text)
 
     @property
     def cycles_at_stake_text(self) -> str:
@@ -201,22 +205,19 @@ class Finding:
             return ""
         unit = "samples" if self.unit == SAMPLES else "cycles"
         bound = "at most" if self.is_upper_bound else "about"
-        return f"{bound} {count(self.cycles)} {unit} ({gain_percent(self.share)})"
+        return Message("{0} {1} {2} ({3})", bound, count(self.cycles), unit, gain_percent(self.share))
 
     @property
     def impact(self) -> str:
         """`at most 4.7 % of the kernel's duration; at most 8,296 cycles (4.7 %) of …`; "" if it has none."""
-        return "; ".join(
-            filter(
-                None,
-                (self.gain_text, self.cycles_at_stake_text and f"{self.cycles_at_stake_text} of {self.unit}"),
-            )
-        )
+        at_stake = self.cycles_at_stake_text
+        stake = at_stake and Message("{0} of {1}", at_stake, self.unit)
+        return join_texts("; ", filter(None, (self.gain_text, stake)))
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
         """What every view shows besides title, evidence and assumption: label ("" for none) and sentence."""
-        impact = (("Impact", f"{self.impact}."),) if self.impact else ()
+        impact = (("Impact", Message("{0}.", self.impact)),) if self.impact else ()
         played = (("Replayed", self.trial_text),) if self.trial_text else ()
         return (*impact, ("", self.sentence), ("Fix", self.remedy), *played)
 
@@ -291,8 +292,15 @@ class Findings:
     @property
     def small_text(self) -> str:
         """The small findings in one line; "" if there are none."""
-        names = ", ".join(f"{finding.title} {signed_percent(finding.expected)}" for finding in self.small)
-        return f"Below {SMALL:.0%} of the kernel's duration: {names}.".replace("%", " %", 1) if names else ""
+        names = join_texts(
+            ", ",
+            (Message("{0} {1}", finding.title, signed_percent(finding.expected)) for finding in self.small),
+        )
+        return (
+            Message("Below {0} of the kernel's duration: {1}.", f"{100 * SMALL:.0f} %", names)
+            if names
+            else ""
+        )
 
     @property
     def sentence(self) -> str:
@@ -309,33 +317,33 @@ class Findings:
         if self.findings:
             first = self.findings[0]
             impact = first.gain_text or first.cycles_at_stake_text
-            return f"{first.title}: {impact}" if impact else first.title
+            return Message("{0}: {1}", first.title, impact) if impact else first.title
         return self.why or "Nothing stands out."
 
     @property
     def predictions(self) -> str:
         """What predictions are and assume, sentences; "" if there are none."""
-        return " ".join((NO_PROMISE, *self.guesses)) if self.guesses else ""
+        return join_texts(" ", (NO_PROMISE, *self.guesses)) if self.guesses else ""
 
     @property
     def partial(self) -> str:
         """How many waves were analysed, "" if all were."""
-        return f"{self.waves:,} of {self.of:,} waves" if self.waves < self.of else ""
+        return Message("{0:,} of {1:,} waves", self.waves, self.of) if self.waves < self.of else ""
 
     @property
     def why_partial(self) -> str:
         """Why not all waves were analysed, a sentence; "" if all were."""
         left = self.of - self.waves - self.unread
-        parts = []
+        parts: list[str] = []
         if self.unread:
             files = plural(self.unread, "wave file")
-            parts.append(f"{files} {'is' if self.unread == 1 else 'are'} missing or damaged.")
+            parts.append(Message("{0} {1} missing or damaged.", files, "is" if self.unread == 1 else "are"))
         if left > 0 and self.waves:
             parts.append(
                 "Of a large capture some waves were looked at, those of an engine or of a time together; "
                 "--all looks at every wave."
             )
-        return " ".join(parts)
+        return join_texts(" ", parts)
 
     @property
     def selection(self) -> str:
@@ -357,14 +365,14 @@ def finding_as_markdown(number: int, finding: Finding) -> str:
 def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[str]:
     from rcv_py.base.markdown import md_text  # noqa: PLC0415 - a window needs it only for a copy
 
-    yield f"# Triage of {md_text(name)}"
+    yield Message("# Triage of {0}", md_text(name))
     yield ""
     if findings.alarm or findings.bound_class is not None:
         yield from (f"**{md_text(findings.sentence)}**", "")
     for number in findings.numbers:
         yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
     if findings.partial:
-        yield f"- Partial: {md_text(findings.partial)}"
+        yield Message("- Partial: {0}", md_text(findings.partial))
     if findings.why and not findings.alarm:
         yield from ("", md_text(findings.why))
     for place, finding in enumerate(shown, 1):

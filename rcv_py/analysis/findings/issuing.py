@@ -16,7 +16,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.findings.waiting import BOUND, LIKELY, WaitPattern, width_sentences
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, join_texts, percent, plural
 
 WORTH_SAYING = 0.01  # of the waves' lives: shorter waits for a unit at work are not reported
 CONFLICT = 100  # mean stall of an LDS access in cycles; above it bank conflicts are likely
@@ -61,9 +61,14 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
         attributed, lived = int(case.claimed.attributed.sum()), max(1, exposure.lives)
         if not len(case.claimed) or (text.is_work and attributed < WORTH_SAYING * lived):
             continue
-        sentences = [
-            f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
-            f"{text.what}, at {plural(len(case.claimed), 'instruction')}."
+        sentences: list[str] = [
+            Message(
+                "{0} cycles of all waves ({1} of their lives) {2}, at {3}.",
+                count(attributed),
+                percent(attributed, lived),
+                text.what,
+                plural(len(case.claimed), "instruction"),
+            )
         ]
         if text.pattern in _WITH_WIDTHS:
             sentences += width_sentences(case)
@@ -71,9 +76,9 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
             case,
             text.name,
             title=text.title,
-            sentence=" ".join(sentences),
+            sentence=join_texts(" ", sentences),
             evidence=of_pattern(case),
-            assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
+            assumption=text.confidence if text.is_work else Message("{0} {1}", text.confidence, BOUND),
         )
         if text.is_work:  # the matrix unit worked in its cycles
             share = exposure.matrix / exposure.resident if exposure.resident else 0.0
@@ -103,11 +108,20 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         "lds-bank-conflicts",
         title="LDS accesses that may have bank conflicts",
         is_upper_bound=False,
-        sentence=f"{plural(len(lines), 'LDS instruction')} stall more than {CONFLICT} cycles an execution, "
-        f"instruction {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of "
-        "SIMDs nothing else happens.",
-        remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
-        "XOR the column with the row (swizzle).",
+        sentence=Message(
+            "{0} stall more than {1} cycles an execution, instruction {2} {3}; in at most {4} "
+            "cycles of SIMDs nothing else happens.",
+            plural(len(lines), "LDS instruction"),
+            CONFLICT,
+            worst,
+            count(round(float(per_hit[worst]))),
+            count(cycles),
+        ),
+        remedy=Message(
+            "Check the addresses of the lanes modulo {0} banks of 4 bytes: pad rows by one "
+            "bank or XOR the column with the row (swizzle).",
+            banks,
+        ),
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),
         assumption="A hint only: the trace shows how long an access was refused, not how its lanes are "
         "addressed. The cycles are counted under LDS back-pressure.",
@@ -168,10 +182,15 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         share=share,
         exposed=0,
         attributed=waited,
-        sentence=f"SIMDs with a wave issue in {percent(exposure.issuing, exposure.resident)} of their "
-        f"cycles; {count(waited)} cycles of all waves ({percent(waited, lived)} of their lives) wait "
-        "because another wave issued or the previous instruction held the unit. Of the issue cycles: "
-        f"{parts}.",
+        sentence=Message(
+            "SIMDs with a wave issue in {0} of their cycles; {1} cycles of all waves ({2} of "
+            "their lives) wait because another wave issued or the previous instruction held "
+            "the unit. Of the issue cycles: {3}.",
+            percent(exposure.issuing, exposure.resident),
+            count(waited),
+            percent(waited, lived),
+            parts,
+        ),
         evidence=_largest(inputs, cycles, "{} issue cycles"),
         assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its "
         "own.",
@@ -183,7 +202,7 @@ def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evid
     """The three instructions with the largest values, each with a text about its value."""
     lines = np.argsort(-values, kind="stable")[:3].tolist()
     return tuple(
-        line_of(inputs, line, text.format(count(int(values[line])))) for line in lines if values[line]
+        line_of(inputs, line, Message(text, count(int(values[line])))) for line in lines if values[line]
     )
 
 
@@ -197,21 +216,31 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
     case = situation_of(inputs, rows, producers=np.argsort(-moved, kind="stable")[:3].tolist())
     if not case.claimed.bound.cycles:
         return
-    sizes = ", ".join(
-        f"{count(times)} × {plural(size, 'byte')} a lane"
-        for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MAX_KINDS]
+    sizes = join_texts(
+        ", ",
+        (
+            Message("{0} × {1} a lane", count(times), plural(size, "byte"))
+            for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MAX_KINDS]
+        ),
     )
     yield finding_of(
         case,
         "memory-bound",
         title="VMEM traffic is near the memory roof",
-        sentence=f"VMEM instructions request at most {count(widths.vector_bytes)} bytes, "
-        f"{widths.vector_rate:.1f} a CU and cycle ({sizes}); "
-        f"{percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall waits for vector "
-        "memory.",
+        sentence=Message(
+            "VMEM instructions request at most {0} bytes, {1:.1f} a CU and cycle ({2}); {3} of "
+            "stall waits for vector memory.",
+            count(widths.vector_bytes),
+            widths.vector_rate,
+            sizes,
+            percent(int(table.stall[rows].sum()), max(1, table.total_stall)),
+        ),
         evidence=_largest(inputs, moved, "at most {} bytes"),
-        assumption="Bytes are those of full waves, whether caches serve them or not; waits for memory of all "
-        f"kinds are taken together. {BOUND}",
+        assumption=Message(
+            "Bytes are those of full waves, whether caches serve them or not; waits for memory "
+            "of all kinds are taken together. {0}",
+            BOUND,
+        ),
     )
 
 

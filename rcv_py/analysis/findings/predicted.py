@@ -8,6 +8,7 @@ from rcv_py.analysis.findings.detect import CALM, place_of
 from rcv_py.analysis.findings.finding import RANKED, Finding, Findings, Predicted
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.base.text import Message, capitalized
 
 NOTHING_HELPS = (
     "Nothing that findings suggest would gain 2 % of the kernel's duration: by playing the recording again, "
@@ -40,5 +41,5 @@ def predicted(found: Findings, player: Player) -> Findings:
         return found
     is_calm = not any(one.rank == RANKED and not one.is_small for one in findings)
     why = NOTHING_HELPS if is_calm else "" if found.why == CALM else found.why
-    guesses = (f"{text[:1].upper()}{text[1:]}." for text in next(iter(played.values())).guesses)
+    guesses = (Message("{0}.", capitalized(text)) for text in next(iter(played.values())).guesses)
     return replace(found, findings=findings, why=why, guesses=tuple(guesses))

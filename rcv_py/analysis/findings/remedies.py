@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.situation import PRECONDITIONS, FindingContext
 from rcv_py.analysis.findings.trials import trial_of
+from rcv_py.base.text import Message, join_texts
 
 LOW, MEDIUM, HIGH = "low", "medium", "high"
 
@@ -262,16 +263,18 @@ def remedy_fields(name: str, case: FindingContext) -> dict[str, Any]:
         if lacking is None:
             words = {word: case[word] for word in _WORDS.findall(remedy.text)}
             return {
-                "remedy": remedy.text.format(**words),
+                "remedy": Message(remedy.text, **words),
                 "remedy_id": remedy.id,
                 "effort": remedy.effort,
                 "trial": trial_of(name, remedy.id, case),
             }
         failed[lacking] = None
-    reasons = "; ".join(f"that {PRECONDITIONS[need].text} is not so" for need in list(failed)[:3])
+    reasons = join_texts(
+        "; ", (Message("that {0} is not so", PRECONDITIONS[need].text) for need in list(failed)[:3])
+    )
     trial = trial_of(name, "", case)
     known = {} if trial is None else {"trial": trial}
-    return {"remedy": NONE_FITS.format(reasons=reasons or "none is known"), **known}
+    return {"remedy": Message(NONE_FITS, reasons=reasons or "none is known"), **known}
 
 
 def finding_of(case: FindingContext, name: str, **words: Any) -> Finding:

@@ -10,7 +10,7 @@ from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stal
 from rcv_py.analysis.findings.evidence import line_of
 from rcv_py.analysis.findings.finding import SAMPLES, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.kinds import StallReason
 
 REMEDY = {
@@ -44,12 +44,17 @@ def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
         meaning = reason_meaning(reason)
         yield Finding(
             name=f"samples-{known.name.lower().replace('_', '-')}",
-            title=f"Stalled: {reason_name(reason)}",
+            title=Message("Stalled: {0}", reason_name(reason)),
             cycles=samples,
             is_upper_bound=True,
             share=samples / reasons.samples,
-            sentence=f"{count(samples)} of {plural(reasons.samples, 'sample')} "
-            f"({percent(samples, reasons.samples)}) met an instruction that did not issue: {meaning}.",
+            sentence=Message(
+                "{0} of {1} ({2}) met an instruction that did not issue: {3}.",
+                count(samples),
+                plural(reasons.samples, "sample"),
+                percent(samples, reasons.samples),
+                meaning,
+            ),
             remedy=REMEDY.get(known, OTHERWISE),
             evidence=tuple(
                 line_of(inputs, int(line), plural(int(table[line, reason]), "sample"))

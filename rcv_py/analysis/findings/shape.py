@@ -24,7 +24,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.health.mapping import costliest_line
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, join_texts, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
 UNEVEN = 1.5  # lifetime of the longest wave, in medians
@@ -48,25 +48,30 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = min(work.nothing, round(work.working / mean * extra))
     if is_short and inputs.shape.unused_share > 0:
         return  # more workgroups would first go to empty SIMDs: the grid under-fills the device
-    limiter, held = "grid", f"{count(limits.waves)} would fit"
+    limiter, held = "grid", Message("{0} would fit", count(limits.waves))
     if not is_short and limits.binding is not None:
         limiter = limits.binding.name.lower()
-        held = f"{limiter} leave room for {count(limits.waves)}"
+        held = Message("{0} leave room for {1}", limiter, count(limits.waves))
     yield finding_of(
         situation_of(inputs, flags=["grid-bound" if is_short else "resource-bound"]),
         "low-occupancy",
-        title=f"Occupancy limiter: {limiter}",
+        title=Message("Occupancy limiter: {0}", limiter),
         cycles=cycles,
         is_upper_bound=False,
         share=cycles / max(1, work.resident),
-        sentence=f"A SIMD holds {mean:.1f} waves in the mean, {count(limits.resident.peak)} at most; "
-        f"{held}, of {count(limits.cap)} that the device can hold. In "
-        f"{percent(work.nothing, work.resident)} of the cycles with a wave nothing happens: none issues, "
-        "and the matrix unit does not work.",
+        sentence=Message(
+            "A SIMD holds {0:.1f} waves in the mean, {1} at most; {2}, of {3} that the device can hold. In "
+            "{4} of the cycles with a wave nothing happens: none issues, and the matrix unit does not work.",
+            mean,
+            count(limits.resident.peak),
+            held,
+            count(limits.cap),
+            percent(work.nothing, work.resident),
+        ),
         evidence=_traced_time(inputs),
         assumption="An estimate: each further wave is taken to work as much as those that were there, in "
         "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
-        "instructions. " + " ".join(limits.notes),
+        "instructions. " + join_texts(" ", limits.notes),
         unit=SIMD_CYCLES,
     )
 
@@ -83,8 +88,12 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         title="Grid under-fills the device",
         cycles=idle * shape.duration,
         share=shape.unused_share,
-        sentence=f"{count(idle)} of {count(shape.simds)} SIMDs of the shader engines that were seen "
-        f"({percent(idle, shape.simds)}) never hold a wave of the launch.",
+        sentence=Message(
+            "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a wave of the launch.",
+            count(idle),
+            count(shape.simds),
+            percent(idle, shape.simds),
+        ),
         evidence=_traced_time(inputs),
         assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
         "and smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
@@ -108,9 +117,15 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
         title="Ramp-up",
         cycles=cycles,
         share=cycles / max(1, span),
-        sentence=f"It takes {count(numbers.ramp)} of {count(span)} cycles ({percent(numbers.ramp, span)} of "
-        f"the kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are "
-        f"resident, {area / max(1, numbers.ramp):,.1f} in the mean.",
+        sentence=Message(
+            "It takes {0} of {1} cycles ({2} of the kernel's duration) until nine tenths of "
+            "the peak of {3} are resident, {4:,.1f} in the mean.",
+            count(numbers.ramp),
+            count(span),
+            percent(numbers.ramp, span),
+            plural(numbers.peak, "wave"),
+            area / max(1, numbers.ramp),
+        ),
         evidence=(window_of(numbers.begin, end, "the ramp-up"),),
         assumption="At most: what would be saved if the work of the ramp-up ran at the peak.",
         unit=DEVICE_CYCLES,
@@ -152,9 +167,15 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
         title="Tail",
         cycles=cycles,
         share=cycles / max(1, span),
-        sentence=f"For the last {count(length)} of {count(span)} cycles ({percent(length, span)}) at most "
-        f"half of the peak of {plural(numbers.peak, 'wave')} is resident, {area / max(1, length):,.1f} in "
-        "the mean.",
+        sentence=Message(
+            "For the last {0} of {1} cycles ({2}) at most half of the peak of {3} is resident, "
+            "{4:,.1f} in the mean.",
+            count(length),
+            count(span),
+            percent(length, span),
+            plural(numbers.peak, "wave"),
+            area / max(1, length),
+        ),
         evidence=tuple(evidence),
         assumption="At most: what would be saved if the work of the tail ran at the peak. The trace sees "
         "the compute units of the traced shader engines only.",
@@ -184,9 +205,15 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         title="Imbalance: some waves live much longer than most",
         cycles=cycles,
         share=cycles / max(1, inputs.trace.span.width),
-        sentence=f"The longest of {plural(len(order), 'traced wave')} lives {count(int(life[slowest]))} "
-        f"cycles, {life[slowest] / max(1, typical):.1f} times the median of {count(typical)}; the one that "
-        f"ends last {count(int(life[last]))}.",
+        sentence=Message(
+            "The longest of {0} lives {1} cycles, {2:.1f} times the median of {3}; the one "
+            "that ends last {4}.",
+            plural(len(order), "traced wave"),
+            count(int(life[slowest])),
+            life[slowest] / max(1, typical),
+            count(typical),
+            count(int(life[last])),
+        ),
         evidence=(
             wave_of(inputs, slowest, "the slowest"),
             wave_of(inputs, middle, "nearest to the median"),
@@ -219,9 +246,14 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
         share=bound.share,
         exposed=bound.exposed,
         attributed=max(0, before - int(phases.busy[:, 0].sum())),
-        sentence=f"{percent(before, total)} of the time of the waves passes before the loop at "
-        f"instruction {head}, {percent(int(cycles[:, 2].sum()), total)} after it; {count(stalled)} cycles "
-        "of the prologue are stalls.",
+        sentence=Message(
+            "{0} of the time of the waves passes before the loop at instruction {1}, {2} after "
+            "it; {3} cycles of the prologue are stalls.",
+            percent(before, total),
+            head,
+            percent(int(cycles[:, 2].sum()), total),
+            count(stalled),
+        ),
         evidence=(
             line_of(inputs, head, "head of the loop"),
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),
@@ -239,25 +271,30 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
         return
     factor = use.resident / max(1, use.busy)
     nothing, resident = inputs.exposure.nothing, max(1, inputs.exposure.resident)
-    idle = f"nothing happens in {percent(nothing, resident)} of the cycles with a wave"
-    remedy = f"Lower precision or fewer operations can win more than removing waits: {idle}."
+    idle = Message("nothing happens in {0} of the cycles with a wave", percent(nothing, resident))
+    remedy = Message("Lower precision or fewer operations can win more than removing waits: {0}.", idle)
     if use.share < nothing / resident:
-        remedy = f"Work on the findings above first: {idle}, more than the matrix pipes work."
+        remedy = Message("Work on the findings above first: {0}, more than the matrix pipes work.", idle)
     code = inputs.trace.code
     lines = np.flatnonzero((code.kind == 13) & (code.hits > 0))
     lines = lines[np.argsort(-code.hits[lines], kind="stable")][:2]
     yield finding_of(
         situation_of(inputs),
         "matrix-ceiling",
-        title=f"Matrix pipe: at most ×{factor:.1f} if all waits vanished",
+        title=Message("Matrix pipe: at most ×{0:.1f} if all waits vanished", factor),
         cycles=max(0, use.resident - use.busy),
         share=max(0.0, 1 - use.share),
-        sentence=f"{count(use.executions)} MFMA or WMMA instructions keep the matrix pipes busy for "
-        f"{count(use.busy)} of {count(use.resident)} cycles with a wave "
-        f"({percent(use.busy, use.resident)}).",
+        sentence=Message(
+            "{0} MFMA or WMMA instructions keep the matrix pipes busy for {1} of {2} cycles "
+            "with a wave ({3}).",
+            count(use.executions),
+            count(use.busy),
+            count(use.resident),
+            percent(use.busy, use.resident),
+        ),
         remedy=remedy,
         evidence=tuple(line_of(inputs, int(line)) for line in lines),
-        assumption=f"At most: nothing but matrix instructions, without a gap. {use.assumption}",
+        assumption=Message("At most: nothing but matrix instructions, without a gap. {0}", use.assumption),
         rank=CONTEXT,
     )
 
@@ -274,9 +311,15 @@ def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=0,
         is_upper_bound=False,
         share=0.0,
-        sentence=f"{percent(top.cycles, top.total)} of the latency is mapped to line {top.line} of "
-        f"{path.rsplit('/', 1)[-1]} ({top.text.strip()[:60] or 'no line'}), one of "
-        f"{plural(top.lines, 'line')}: the debug information, not the kernel, is the cause.",
+        sentence=Message(
+            "{0} of the latency is mapped to line {1} of {2} ({3}), one of {4}: the debug "
+            "information, not the kernel, is the cause.",
+            percent(top.cycles, top.total),
+            top.line,
+            path.rsplit("/", 1)[-1],
+            top.text.strip()[:60] or "no line",
+            plural(top.lines, "line"),
+        ),
         remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
         "or a compiler that keeps locations of inlined calls, and record again.",
         evidence=(Evidence("source", f"{path}:{top.line}", source=(top.file, top.line)),),

@@ -13,6 +13,7 @@ from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import registers
+from rcv_py.base.text import Message
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 MAX_PRODUCERS = 8  # producers whose access widths and order are checked
@@ -164,7 +165,7 @@ class FindingContext:
     def __getitem__(self, name: str) -> str:
         """A word of a remedy's text, such as `{room}`."""
         words = {
-            "producer": lambda: f"instruction {self.producer}",
+            "producer": lambda: Message("instruction {0}", self.producer),
             "room_before": lambda: f"{self.room_before}",
             "room_after": lambda: f"{self.room_after}",
             "wanted": lambda: f"{self.wanted_vectors}",
@@ -273,11 +274,13 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "hot": Precondition("most of the stall is not that of the first execution",
         lambda case: not case.is_cold),
     "room-before": Precondition(
-        f"at least {ROOM} instructions before the load, back to the last wait, branch or barrier, write "
-        "neither its address nor touch its destination", lambda case: case.room_before >= ROOM),
+        Message("at least {0} instructions before the load, back to the last wait, branch or barrier, "
+                "write neither its address nor touch its destination", ROOM),
+        lambda case: case.room_before >= ROOM),
     "room-after": Precondition(
-        f"at least {ROOM} instructions after the wait, up to the next wait, branch or barrier, touch no "
-        "result that it waits for", lambda case: case.room_after >= ROOM),
+        Message("at least {0} instructions after the wait, up to the next wait, branch or barrier, "
+                "touch no result that it waits for", ROOM),
+        lambda case: case.room_after >= ROOM),
     "in-order": Precondition(
         "the counter returns in order: no scalar load, message or FLAT instruction is counted with it",
         _is_in_order),
@@ -290,9 +293,10 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda case: _returns_data(case) is False),
     "free-lds": Precondition("LDS of the workgroup fits twice beside the resident workgroups",
         _has_free_lds),
-    "narrow": Precondition(f"most of the accesses move less than {MAX_BYTES_PER_LANE} bytes a lane",
+    "narrow": Precondition(
+        Message("most of the accesses move less than {0} bytes a lane", MAX_BYTES_PER_LANE),
         lambda case: 0 < case.width < MAX_BYTES_PER_LANE),
-    "wide": Precondition(f"the accesses already move {MAX_BYTES_PER_LANE} bytes a lane",
+    "wide": Precondition(Message("the accesses already move {0} bytes a lane", MAX_BYTES_PER_LANE),
         lambda case: case.width >= MAX_BYTES_PER_LANE),
     "through-registers": Precondition(
         "what is loaded is written to LDS, and the target can copy memory to LDS directly",

@@ -28,7 +28,7 @@ from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, FindingCo
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.code import CodeTable
 
 MAX_WIDTHS = 3  # access widths that a sentence names
@@ -80,10 +80,10 @@ def waits(inputs: FindingInputs) -> Iterable[Finding]:
         yield finding_of(
             case,
             text.name,
-            title=text.title + (", mostly once a wave" if case.is_cold else ""),
-            sentence=" ".join(_sentences(case, text)),
+            title=join_texts("", (text.title, ", mostly once a wave" if case.is_cold else "")),
+            sentence=join_texts(" ", _sentences(case, text)),
             evidence=of_pattern(case),
-            assumption=f"{text.confidence} {BOUND}",
+            assumption=Message("{0} {1}", text.confidence, BOUND),
         )
 
 
@@ -91,20 +91,33 @@ def _stalled(case: FindingContext, of: str = "") -> str:
     """Stalled cycles of a situation, and their part of the stall of all waves."""
     table = case.inputs.attribution
     stalled, total = int(table.stall[case.claimed.rows].sum()), max(1, table.total_stall)
-    return f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}{of})"
+    return Message(
+        "{0} of {1} stalled cycles of all waves ({2}{3})",
+        count(stalled),
+        count(total),
+        percent(stalled, total),
+        of,
+    )
 
 
 def _sentences(case: FindingContext, text: WaitPattern) -> Iterator[str]:
     claimed = case.claimed
     yield (
-        f"{_stalled(case, ' of stall')} wait for {text.what}, at "
-        f"{plural(len(claimed), 'instruction')}, {plural(claimed.count, 'execution')}."
+        Message(
+            "{0} wait for {1}, at {2}, {3}.",
+            _stalled(case, " of stall"),
+            text.what,
+            plural(len(claimed), "instruction"),
+            plural(claimed.count, "execution"),
+        )
     )
     first = case.inputs.first_share(claimed.line)
     if 0.1 <= first < 1:
         yield (
-            f"{percent(round(100 * first), 100)} of the stall of these instructions is that of their first "
-            f"execution in each wave."
+            Message(
+                "{0} of the stall of these instructions is that of their first execution in each wave.",
+                percent(round(100 * first), 100),
+            )
         )
     elif first == 1:
         yield "Each wave executes them once, or waits only the first time."
@@ -120,16 +133,24 @@ def _distance(case: FindingContext) -> Iterator[str]:
         return
     row = int(at[0])
     latency, median = uses.latency[row], uses.median[row]
-    issued = (
-        f"Instruction {case.producer} is issued {count(int(median))} cycles before its wait (median; "
-        f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions between)"
+    issued = Message(
+        "Instruction {0} is issued {1} cycles before its wait (median; {2} MFMA and {3} "
+        "VALU instructions between)",
+        case.producer,
+        count(int(median)),
+        count(int(uses.matrix[row])),
+        count(int(uses.vector[row])),
     )
     if np.isnan(latency):
-        yield f"{issued}."
+        yield Message("{0}.", issued)
     elif latency > median:
-        yield f"{issued} and takes {count(round(latency))}."
+        yield Message("{0} and takes {1}.", issued, count(round(latency)))
     else:
-        yield f"{issued} and takes {count(round(latency))} in the median: waves wait for the slow executions."
+        yield Message(
+            "{0} and takes {1} in the median: waves wait for the slow executions.",
+            issued,
+            count(round(latency)),
+        )
 
 
 def width_sentences(case: FindingContext) -> Iterator[str]:
@@ -140,12 +161,19 @@ def width_sentences(case: FindingContext) -> Iterator[str]:
         return
     is_scalar_memory = not (widths.is_vector | widths.is_local)[case.accesses].any()
     each = "a wave" if is_scalar_memory else "a lane"
-    parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in sizes[:MAX_WIDTHS]]
-    yield f"The accesses to blame, by width: {', '.join(parts)}."
+    parts = [
+        Message("{0} × {1} {2}", count(times), plural(size, "byte"), each)
+        for size, times in sizes[:MAX_WIDTHS]
+    ]
+    yield Message("The accesses to blame, by width: {0}.", join_texts(", ", parts))
     if widths.is_vector[case.accesses].any() and widths.vector_rate is not None:
         roof = case.inputs.trace.architecture.memory_roof
-        beside = "" if roof is None else f"; memory delivers at most {roof:.1f} to each"
-        yield f"All VMEM instructions request at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
+        beside = "" if roof is None else Message("; memory delivers at most {0:.1f} to each", roof)
+        yield Message(
+            "All VMEM instructions request at most {0:.1f} bytes a CU and cycle{1}.",
+            widths.vector_rate,
+            beside,
+        )
 
 
 ALWAYS_LAST = 0.5  # of the instances with the same wave last: above it the work is uneven
@@ -159,19 +187,29 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
     per_link = int(links.cycles.sum()) / max(1, int((links.links * links.times).sum()))
     ends = zip(*(column[:2].tolist() for column in (links.first, links.last, links.links)), strict=True)
     evidence = [
-        line_of(inputs, first, f"begins a chain of {number} links that ends with instruction {last}")
+        line_of(
+            inputs, first, Message("begins a chain of {0} links that ends with instruction {1}", number, last)
+        )
         for first, last, number in ends
     ]
     yield finding_of(
         case,
         "serial-cross-lane-chain",
         title="Serialized cross-lane chain",
-        sentence=f"{plural(len(links), 'chain')} of up to {int(links.links.max())} links: each ds_bpermute "
-        f"(or its like) is waited for before the next one is issued, {round(per_link):,} cycles a link. "
-        f"{_stalled(case, ' of stall')} wait for cross-lane moves.",
+        sentence=Message(
+            "{0} of up to {1} links: each ds_bpermute (or its like) is waited for before the "
+            "next one is issued, {2:,} cycles a link. {3} wait for cross-lane moves.",
+            plural(len(links), "chain"),
+            int(links.links.max()),
+            round(per_link),
+            _stalled(case, " of stall"),
+        ),
         evidence=(*evidence, *worst_of(case), *producers_of(case)),
-        assumption="What is computed between the links is not looked at, so a chain may be unavoidable. "
-        f"{CERTAIN} {BOUND}",
+        assumption=Message(
+            "What is computed between the links is not looked at, so a chain may be unavoidable. {0} {1}",
+            CERTAIN,
+            BOUND,
+        ),
     )
 
 
@@ -181,29 +219,37 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(case.claimed):
         return
     evidence = list(of_pattern(case))
-    words = [f"{_stalled(case)} are spent at barriers, {plural(case.claimed.count, 'execution')}."]
+    words = [
+        Message("{0} are spent at barriers, {1}.", _stalled(case), plural(case.claimed.count, "execution"))
+    ]
     if len(skew):
         worst = int(np.argmax(skew.skew))
         begin, end = int(skew.arrived[worst]), int(skew.arrived[worst] + skew.skew[worst])
         words.append(
-            f"In {plural(len(skew), 'instance')} the last wave came {count(int(skew.median or 0))} cycles "
-            f"after the first (median), at most {count(end - begin)}."
+            Message(
+                "In {0} the last wave came {1} cycles after the first (median), at most {2}.",
+                plural(len(skew), "instance"),
+                count(int(skew.median or 0)),
+                count(end - begin),
+            )
         )
         evidence.append(window_of(begin, end, "largest skew, first to last arrival"))
         evidence.append(wave_of(inputs, int(skew.last[worst]), "arrived last there"))
         waves, counts = np.unique(skew.last, return_counts=True)
         often, times = int(waves[np.argmax(counts)]), int(counts.max())
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
-            words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
+            words.append(Message("{0} was last in {1} of them.", inputs.trace.waves.id(often), count(times)))
             case = replace(case, flags=frozenset({"uneven-arrival"}))
-    groups = f" How workgroups are known: {KNOWN_BY_TEXT[skew.known_by]}." if len(skew) else ""
+    groups = Message(" How workgroups are known: {0}.", KNOWN_BY_TEXT[skew.known_by]) if len(skew) else ""
     yield finding_of(
         case,
         "barrier-skew",
         title="Waits at barriers for the last wave",
-        sentence=" ".join(words),
+        sentence=join_texts(" ", words),
         evidence=tuple(evidence),
-        assumption=f"The wait is certain; only recorded waves can be seen to arrive.{groups} {BOUND}",
+        assumption=Message(
+            "The wait is certain; only recorded waves can be seen to arrive.{0} {1}", groups, BOUND
+        ),
     )
 
 
@@ -227,16 +273,22 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         share=cycles / exposure.resident if exposure.resident else 0.0,
         exposed=exposure.exposed_ending,
         attributed=exposure.ending,
-        sentence=f"{count(exposure.ending)} cycles of all waves "
-        f"({percent(exposure.ending, max(1, exposure.lives))} of their lives) are spent under s_endpgm, "
-        "where a wave keeps its slot while its last operations are on the way.",
+        sentence=Message(
+            "{0} cycles of all waves ({1} of their lives) are spent under s_endpgm, where a "
+            "wave keeps its slot while its last operations are on the way.",
+            count(exposure.ending),
+            percent(exposure.ending, max(1, exposure.lives)),
+        ),
         evidence=(
             *(line_of(inputs, line) for line in ends[:1]),
             *worst_end_of(inputs),
             *(line_of(inputs, line, "the last one before") for line in case.producers[:2]),
         ),
-        assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since the "
-        f"slot may be free before. {BOUND}",
+        assumption=Message(
+            "Doubtful: the trace gives s_endpgm a long latency that need not cost anything, "
+            "since the slot may be free before. {0}",
+            BOUND,
+        ),
     )
 
 
@@ -260,9 +312,15 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         situation_of(inputs, rows, producers=(newest, *older)),
         "redundant-wait",
         title="Over-conservative s_waitcnt",
-        sentence=f"{plural(len(strict), 'wait')} for a count of 0 wait also for an operation whose result "
-        f"none of the next {AHEAD} instructions reads: instruction {first_wait} waits for {newest}, but what "
-        f"follows reads only results of {', '.join(map(str, older[:3]))}.",
+        sentence=Message(
+            "{0} for a count of 0 wait also for an operation whose result none of the next {1} instructions "
+            "reads: instruction {2} waits for {3}, but what follows reads only results of {4}.",
+            plural(len(strict), "wait"),
+            AHEAD,
+            first_wait,
+            newest,
+            ", ".join(map(str, older[:3])),
+        ),
         evidence=tuple(
             line_of(inputs, line, why)
             for wait, new, _ in strict[:2]

@@ -14,6 +14,7 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_fl
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
@@ -64,13 +65,15 @@ def flame_tree(
     unit = "samples" if costs.label == SAMPLES else "cycles"
     if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):
         raise UsageError(
-            f"{trace.name} has PC samples, which know neither executions nor what was hidden.",
+            Message("{0} has PC samples, which know neither executions nor what was hidden.", trace.name),
             hint="Use the metric total or stall.",
         )
     if content == "source" and len(trace.code.chain_file):
         return source_flame(trace.code, own, unit, hidden is not None), note
     if content == "source":
-        note = f"No instruction has a source place: these are kernels and basic blocks. {note}".strip()
+        note = Message(
+            "No instruction has a source place: these are kernels and basic blocks. {0}", note
+        ).strip()
     return kernel_flame(trace.code, own, unit, hidden is not None), note
 
 
@@ -80,7 +83,7 @@ def _marked(
     spans = found.of(_MARKERS)
     if not len(spans):
         raise UsageError(
-            f"{trace.name} has no markers.",
+            Message("{0} has no markers.", trace.name),
             hint="Record a kernel with marked scopes, or use the content source.",
         )
     if content == "markers":

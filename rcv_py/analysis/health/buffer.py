@@ -25,7 +25,7 @@ from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, trac
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ends_run
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 
@@ -106,7 +106,11 @@ def buffer(trace: Trace, ends: Ends | None = None) -> HealthNote | None:
                 severity=severity,
                 title=title,
                 evidence=tuple(
-                    number(_SIGNS[name], value, f" of {count(signs.of)}" if name == "unfinished" else "")
+                    number(
+                        _SIGNS[name],
+                        value,
+                        Message(" of {0}", count(signs.of)) if name == "unfinished" else "",
+                    )
                     for name, value in numbers.items()
                     if value
                 ),

@@ -29,7 +29,7 @@ from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import percent, plural
+from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -109,7 +109,9 @@ def table_problems(trace: Trace) -> tuple[Problem, ...]:
     code = trace.code
     cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())
     if total and cycles >= NOTABLE_DRAIN * total:
-        text = f"{percent(cycles, total)} of the latency is s_endpgm: waves that wait for their last stores."
+        text = Message(
+            "{0} of the latency is s_endpgm: waves that wait for their last stores.", percent(cycles, total)
+        )
         hint = "It is counted as issue, but nothing is issued there."
         problems.append(Problem(Severity.INFO, "code.json", text, hint))
     return tuple(problems)
@@ -124,7 +126,7 @@ def verdict(notes: Sequence[HealthNote]) -> str:
     """Return the number of notes of each severity: `1 error, 2 warnings`."""
     names = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
     numbers = [(sum(note.severity is severity for note in notes), name) for severity, name in names]
-    return ", ".join(plural(number, name) for number, name in numbers if number) or HEALTHY
+    return join_texts(", ", (plural(number, name) for number, name in numbers if number)) or HEALTHY
 
 
 def headline(notes: Sequence[HealthNote]) -> str:

@@ -18,7 +18,7 @@ from rcv_py.analysis.health.traced_units import missing_lives, traced_lives
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.runs import ascending, starts_run
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -157,17 +157,19 @@ def _problem(where: str, text: str, hint: str = "", severity: Severity = Severit
 def _unread(missing: Mapping[int, str]) -> Iterator[Problem]:
     if missing:
         first = f"{'The first: ' if len(missing) > 1 else ''}{missing[min(missing)]}"
-        text = f"{plural(len(missing), 'wave')} could not be read. {first}"
+        text = Message("{0} could not be read. {1}", plural(len(missing), "wave"), first)
         yield _problem("waves", text, "Copy the whole capture folder again.", Severity.ERROR)
 
 
 def _unmatched(lost: Unmatched) -> Iterator[Problem]:
     if lost.executions:
         of = count(lost.all_executions)
-        text = f"{plural(lost.executions, 'executed instruction')} of {of} match no line of code.json"
+        text = Message(
+            "{0} of {1} match no line of code.json", plural(lost.executions, "executed instruction"), of
+        )
         yield _problem(
             "code.json",
-            f"{text}: {count(lost.cycles)} cycles are charged to no code.",
+            Message("{0}: {1} cycles are charged to no code.", text, count(lost.cycles)),
             "The code object they ran in was not captured; they are drawn, but counted nowhere.",
         )
 
@@ -175,22 +177,28 @@ def _unmatched(lost: Unmatched) -> Iterator[Problem]:
 def _of_tokens(seen: WaveChecks, signs: Cut) -> Iterator[Problem]:
     if len(seen.kinds):
         numbers = ", ".join(map(str, seen.kinds.tolist()))
-        text = f"Instructions have kinds that are not known: {numbers}."
+        text = Message("Instructions have kinds that are not known: {0}.", numbers)
         yield _problem("waves", text, "They are shown as kind NONE.", Severity.INFO)
     if signs.unfinished:
         which = "does" if signs.unfinished == 1 else "do"
-        text = f"{plural(signs.unfinished, 'wave')} of {count(signs.of)} {which} not end with s_endpgm."
+        text = Message(
+            "{0} of {1} {2} not end with s_endpgm.", plural(signs.unfinished, "wave"), count(signs.of), which
+        )
         yield _problem("waves", text, _CUT)
     if seen.outside:
         tokens, owners = plural(seen.outside, "instruction"), plural(seen.outside_waves, "wave")
-        text = f"{tokens} of {owners} lie outside the life of their wave."
+        text = Message("{0} of {1} lie outside the life of their wave.", tokens, owners)
         yield _problem("waves", text, _TWICE)
 
 
 def _disagreeing(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
     if len(seen.moved):
-        text = f"{plural(len(seen.moved), 'wave file')} and filenames.json disagree on when the wave lived"
-        yield _problem("filenames.json", f"{text}, first {trace.waves.id(int(seen.moved[0]))}.", _TWICE)
+        text = Message(
+            "{0} and filenames.json disagree on when the wave lived", plural(len(seen.moved), "wave file")
+        )
+        yield _problem(
+            "filenames.json", Message("{0}, first {1}.", text, trace.waves.id(int(seen.moved[0]))), _TWICE
+        )
 
 
 def _crowded(trace: Trace) -> Iterator[Problem]:
@@ -200,16 +208,18 @@ def _crowded(trace: Trace) -> Iterator[Problem]:
     is_same = ~starts_run(*(column[order] for column in (index.se, index.simd, index.slot, *units)))
     crowded = order[1:][is_same[1:] & (index.begin[order[1:]] < index.end[order[:-1]])]
     if len(crowded):
-        text = f"{plural(len(crowded), 'wave')} began in a slot that was still in use, first"
+        text = Message("{0} began in a slot that was still in use, first", plural(len(crowded), "wave"))
         yield _problem("filenames.json", f"{text} {index.id(int(crowded[0]))}.", _TWICE)
 
 
 def _timelines(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
     if len(seen.states):
-        text = f"The states of {plural(len(seen.states), 'wave')} do not last as long as the wave, first"
+        text = Message(
+            "The states of {0} do not last as long as the wave, first", plural(len(seen.states), "wave")
+        )
         states = ", ".join(state.name for state in list(WaveState)[1:])
         first = trace.waves.id(int(seen.states[0]))
-        yield _problem("waves", f"{text} {first}.", f"Do not trust the strip of {states} there.")
+        yield _problem("waves", f"{text} {first}.", Message("Do not trust the strip of {0} there.", states))
 
 
 def _totals(trace: Trace, sums: LineStats, read: int) -> Iterator[Problem]:
@@ -221,10 +231,15 @@ def _totals(trace: Trace, sums: LineStats, read: int) -> Iterator[Problem]:
     if wrong:
         column, rows = max(wrong.items(), key=lambda item: len(item[1]))
         row = int(rows[0])
-        text = (
-            f"code.json and the waves disagree on {' and '.join(wrong)} of {plural(len(rows), 'code line')}: "
-            f"{column} of instruction {row} is {count(int(getattr(code, column)[row]))} in one "
-            f"and {count(int(getattr(sums, column)[row]))} in the other."
+        text = Message(
+            "code.json and the waves disagree on {0} of {1}: {2} of instruction {3} is {4} in "
+            "one and {5} in the other.",
+            " and ".join(wrong),
+            plural(len(rows), "code line"),
+            column,
+            row,
+            count(int(getattr(code, column)[row])),
+            count(int(getattr(sums, column)[row])),
         )
         yield _problem("code.json", text, _TWICE)
 
@@ -233,18 +248,22 @@ def _residents(trace: Trace, seen: WaveChecks, signs: Cut) -> Iterator[Problem]:
     if not len(trace.occupancy):
         return
     if signs.without_file:
-        text = f"{plural(signs.without_file, 'wave')} ran on a traced compute unit but left no wave file."
+        text = Message(
+            "{0} ran on a traced compute unit but left no wave file.", plural(signs.without_file, "wave")
+        )
         yield _problem("occupancy.json", text, _CUT)
     lives = residencies(trace.occupancy)
     unknown = missing_lives(trace.waves, lives, other_rows=traced_lives(trace, lives, seen.places))
     if unknown:
-        text = f"occupancy.json does not know {plural(unknown, 'wave')} that left a file."
+        text = Message("occupancy.json does not know {0} that left a file.", plural(unknown, "wave"))
         yield _problem("occupancy.json", text, "The Global view does not show them.")
 
 
 def _wait_lists(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
     if len(seen.lists):
-        which = f"The wait lists of {plural(len(seen.lists), 'wave')} of {count(seen.listed)}"
-        text = f"{which} are not those of their instructions, first {trace.waves.id(int(seen.lists[0]))}."
+        which = Message("The wait lists of {0} of {1}", plural(len(seen.lists), "wave"), count(seen.listed))
+        text = Message(
+            "{0} are not those of their instructions, first {1}.", which, trace.waves.id(int(seen.lists[0]))
+        )
         hint = "They are not used: waits are replayed from the instructions."
         yield _problem("waves", text, hint, Severity.INFO)

@@ -12,7 +12,7 @@ from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
@@ -39,7 +39,7 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
         severity=Severity.WARNING,
         title="Other kernels ran at the same time",
         evidence=(
-            Measured("their waves", waves, f"{count(waves)} of {plural(kernels, 'kernel')}"),
+            Measured("their waves", waves, Message("{0} of {1}", count(waves), plural(kernels, "kernel"))),
             Measured("share of the wave-cycles", theirs / total, percent(theirs, total)),
         ),
         consequence="Latency contains the wait for units and memory that others used.",
@@ -106,8 +106,16 @@ def underfilled(trace: Trace) -> HealthNote | None:
         title="The whole grid was resident at once and under-fills the device",
         evidence=(
             number("waves", fill.waves, ", all resident at a time"),
-            number("slots on the compute units they used", fill.slots, f", of which {taken} were taken"),
-            number("compute units with a wave", fill.units, f" on {count(fill.engines)} shader engines"),
+            number(
+                "slots on the compute units they used",
+                fill.slots,
+                Message(", of which {0} were taken", taken),
+            ),
+            number(
+                "compute units with a wave",
+                fill.units,
+                Message(" on {0} shader engines", count(fill.engines)),
+            ),
             number("most waves on one", fill.most_of_unit),
         ),
         consequence="There was no second round of workgroups: fewer waves hide latency, and duration is that "
@@ -122,8 +130,8 @@ def tail(trace: Trace) -> HealthNote | None:
     if fill is None or fill.numbers.tail < LONG_TAIL:
         return None
     numbers = fill.numbers
-    tail = f"the last {percent(numbers.tail, 1)} of {count(numbers.end - numbers.begin)} cycles"
-    resident = f"{numbers.mean:,.1f} waves on average, {count(numbers.peak)} at most"
+    tail = Message("the last {0} of {1} cycles", percent(numbers.tail, 1), count(numbers.end - numbers.begin))
+    resident = Message("{0:,.1f} waves on average, {1} at most", numbers.mean, count(numbers.peak))
     evidence = [
         Measured("with at most half of the peak", numbers.tail, tail),
         Measured("resident", numbers.mean, resident),

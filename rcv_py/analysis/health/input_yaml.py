@@ -12,7 +12,7 @@ import numpy as np
 
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.analysis.health.traced_units import CU_BITS, engine_mask
-from rcv_py.base.text import short_kernel
+from rcv_py.base.text import Message, short_kernel
 from rcv_py.model.trace import Trace
 
 FILE = "input.yaml"
@@ -51,7 +51,7 @@ def input_yaml(trace: Trace, notes: Sequence[HealthNote]) -> str:
     """Return the text of an input file for `rocprofv3 -i`."""
     what = kernel_pattern(trace) or "the kernels"
     head = [
-        f"Records {what} again; written for {trace.name}.",
+        Message("Records {0} again; written for {1}.", what, trace.name),
         command_line(),
         "Traced is the first launch of a kernel.  For a later one, past the warm-up, add:",
         '  kernel_iteration_range: "[2]"',

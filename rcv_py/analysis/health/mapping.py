@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.health.note import HealthNote, Measured, number, part, share
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import Message, count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
@@ -118,7 +118,9 @@ def collapsed(trace: Trace) -> HealthNote | None:
     return HealthNote(
         name="mapping",
         severity=Severity.WARNING,
-        title=f"{percent(spread.top_share, 1)} of the instructions are on one source line, {place}"
+        title=Message(
+            "{0} of the instructions are on one source line, {1}", percent(spread.top_share, 1), place
+        )
         + (f", {what}" if what else ""),
         evidence=_evidence(trace, spread, what, sites),
         consequence="Costs by source line are blurred: many instructions carry a line that is not their own, "
@@ -142,7 +144,9 @@ def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Mea
         share("their cost", spread.top_cost, " of the latency"),
         Measured("what it is", what, what or "not a decorator, a head or a one-line helper"),
         number("source lines", spread.source_lines),
-        Measured("effective lines", round(effective, 2), f"{effective:.2f} by executions and stall"),
+        Measured(
+            "effective lines", round(effective, 2), Message("{0:.2f} by executions and stall", effective)
+        ),
         Measured("effective lines by instructions", round(spread.effective, 2), f"{spread.effective:.2f}"),
         number("call sites of that line", sites),
     )
@@ -206,11 +210,11 @@ def what_line(lines: Sequence[str], line: int) -> str:
     text = lines[line - 1].strip()
     helper = _ONE_LINE.match(text)
     if helper:
-        return f"the only line of {helper[2]}"
+        return Message("the only line of {0}", helper[2])
     if head := head_of(text):
         return head
     before = _DEF.match(lines[line - 2].strip()) if line > 1 else None
-    return f"the only line of {before[2]}" if before and text.startswith("return") else ""
+    return Message("the only line of {0}", before[2]) if before and text.startswith("return") else ""
 
 
 def debug_info(trace: Trace) -> HealthNote | None:
@@ -243,12 +247,12 @@ def sources(trace: Trace) -> HealthNote | None:
     lost = [source for source in trace.sources if source.lines is None]
     if not lost:
         return None
-    files = f"{count(len(lost))} of {count(len(trace.sources))}"
+    files = Message("{0} of {1}", count(len(lost)), count(len(trace.sources)))
     return HealthNote(
         name="sources",
         severity=Severity.INFO,
         title="Source files were not copied into the capture",
-        evidence=(Measured("files", len(lost), f"{files}, such as {lost[0].path}"),),
+        evidence=(Measured("files", len(lost), Message("{0}, such as {1}", files, lost[0].path)),),
         consequence="Their lines have costs, but no text.",
         remedy="Record on a machine that has the files at these paths, or put them there and decode again.",
     )

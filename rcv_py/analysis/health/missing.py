@@ -19,7 +19,7 @@ from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ascending, borders
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.trace import Trace
 
 PERIOD = 8  # of att_activity, as rocprofv3 recommends; it accepts 1 to 16
@@ -59,7 +59,7 @@ def _lost(trace: Trace) -> HealthNote | None:
                 lost += int(np.round(step[step > GAP * usual] / usual - 1).sum())
     if lost <= NOTABLE_LOSS * (lost + there):
         return None
-    missing = f"about {count(lost)} beside {count(there)} ({percent(lost, lost + there)})"
+    missing = Message("about {0} beside {1} ({2})", count(lost), count(there), percent(lost, lost + there))
     return HealthNote(
         name="counters",
         severity=Severity.WARNING,
@@ -88,12 +88,14 @@ def placeholder(trace: Trace) -> HealthNote | None:
         title = "No wave ran on the traced compute unit"
         evidence[1:] = [
             number("waves on other compute units", len(lives)),
-            Measured("busiest compute unit", cu, f"{cu}, with {plural(waves, 'wave')}"),
+            Measured("busiest compute unit", cu, Message("{0}, with {1}", cu, plural(waves, "wave"))),
         ]
         consequence = (
             "The folder is a placeholder: it records when waves ran elsewhere, but has no instruction."
         )
-        remedy = f"Trace compute unit {cu}, where waves of this launch ran, or launch a larger grid."
+        remedy = Message(
+            "Trace compute unit {0}, where waves of this launch ran, or launch a larger grid.", cu
+        )
         settings = {"att_shader_engine_mask": engine_mask(engines)}
         settings |= {"att_target_cu": cu} if cu <= MAX_TARGET else {}
     return HealthNote(
@@ -190,7 +192,9 @@ def unmatched(lost: Unmatched) -> HealthNote | None:
         title="Executed instructions match no line of the code",
         evidence=(
             part("instructions", lost.executions, lost.all_executions),
-            Measured("their cycles", lost.cycles, f"{count(lost.cycles)} ({latency} of the latency)"),
+            Measured(
+                "their cycles", lost.cycles, Message("{0} ({1} of the latency)", count(lost.cycles), latency)
+            ),
             number("waves", lost.waves),
         ),
         consequence="Their cycles are charged to no instruction and no source line.",
@@ -211,9 +215,15 @@ def lost_files(trace: Trace, unread: Iterable[int] = ()) -> HealthNote | None:
         severity=Severity.ERROR,
         title="Wave files are missing or damaged",
         evidence=(
-            Measured("files", len(gone), f"{count(len(gone))} of {count(len(trace.waves))}, such as {first}"),
+            Measured(
+                "files",
+                len(gone),
+                Message("{0} of {1}, such as {2}", count(len(gone)), count(len(trace.waves)), first),
+            ),
         ),
-        consequence=f"Timelines and waits lack {plural(len(gone), 'wave')}, while the totals of code.json "
-        "count them.",
+        consequence=Message(
+            "Timelines and waits lack {0}, while the totals of code.json count them.",
+            plural(len(gone), "wave"),
+        ),
         remedy="Copy the whole capture folder again, or decode again; recording anew is not needed.",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import Message, count, join_texts, percent
 
 Setting = str | int | bool
 
@@ -24,12 +24,16 @@ class Measured:
 
 def part(name: str, number: int, total: int, more: str = "") -> Measured:
     """Return a number with its total: `17 of 4,948 (0.3 %)`."""
-    return Measured(name, number, f"{count(number)} of {count(total)}{more} ({percent(number, total)})")
+    return Measured(
+        name,
+        number,
+        Message("{0} of {1}{2} ({3})", count(number), count(total), more, percent(number, total)),
+    )
 
 
 def share(name: str, value: float, of: str = "") -> Measured:
     """Return a share, 0 to 1, as `4.7 %`, followed by its whole."""
-    return Measured(name, value, f"{percent(value, 1)}{of}")
+    return Measured(name, value, Message("{0}{1}", percent(value, 1), of))
 
 
 def number(name: str, value: float, unit: str = "") -> Measured:
@@ -70,7 +74,7 @@ class HealthNote:
     @property
     def evidence_text(self) -> str:
         """All evidence on one line."""
-        return "; ".join(f"{fact.name}: {fact.text}" for fact in self.evidence)
+        return join_texts("; ", (Message("{0}: {1}", fact.name, fact.text) for fact in self.evidence))
 
 
 def ranked(notes: Iterable[HealthNote | None]) -> tuple[HealthNote, ...]:

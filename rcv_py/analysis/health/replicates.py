@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import percent
+from rcv_py.base.text import Message, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
@@ -72,14 +72,14 @@ def replicate(trace: Trace, other: Trace | None) -> HealthNote | None:
     return HealthNote(
         name="twin",
         severity=Severity.INFO,
-        title=f"A replicate differs by {percent(noise.per_hit, 1)} of the latency per execution",
+        title=Message("A replicate differs by {0} of the latency per execution", percent(noise.per_hit, 1)),
         evidence=(
             Measured("replicate", other.name, other.name),
             number("instructions that ran in both", noise.lines),
             share("difference per execution", noise.per_hit),
             Measured("with signs", noise.net, f"{100 * noise.net:+.1f} %"),
-            Measured("executions", noise.hits, f"{noise.hits:.2f} times as many"),
-            Measured("stall", noise.stall[1], f"{here} here, {there} there"),
+            Measured("executions", noise.hits, Message("{0:.2f} times as many", noise.hits)),
+            Measured("stall", noise.stall[1], Message("{0} here, {1} there", here, there)),
         ),
         consequence="The instructions are the same: a change of that size shows nothing.",
         remedy="Compare per execution, and count only what is larger than between replicates.",

@@ -16,7 +16,7 @@ from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, p
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, main_kernel, traced_lives
 from rcv_py.analysis.waves.populations import Populations, ran_text
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.trace import Trace
 
 MOSTLY_UNEXECUTED = 0.1  # of the instructions ran: an early exit, not the kernel
@@ -37,17 +37,21 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
     ]
     own, others, busiest, longest = _lives_elsewhere(trace)
     if others:
-        text = f"{others:,.0f} cycles on average, {own:,.0f} here"
+        text = Message("{0:,.0f} cycles on average, {1:,.0f} here", others, own)
         evidence.append(Measured("waves elsewhere live", others, text))
     settings: dict[str, Setting] = {"kernel_iteration_range": "[2]"}
     remedy = "Trace another launch, one in which the traced compute unit gets work."
     if longest > LONGER * own > 0:
         settings = {"att_target_cu": busiest}
-        remedy = f"Trace compute unit {busiest}, whose waves live {longest:,.0f} cycles, or another launch."
+        remedy = Message(
+            "Trace compute unit {0}, whose waves live {1:,.0f} cycles, or another launch.", busiest, longest
+        )
     return HealthNote(
         name="hardly_ran",
         severity=Severity.WARNING,
-        title=f"The traced waves took an early exit: {count(ran)} of {count(rows)} instructions ran",
+        title=Message(
+            "The traced waves took an early exit: {0} of {1} instructions ran", count(ran), count(rows)
+        ),
         evidence=tuple(evidence),
         consequence="Costs are those of the early exit, not of the work of the kernel.",
         remedy=remedy,
@@ -75,7 +79,7 @@ def left_early(ways: Populations) -> HealthNote | None:
         return None
     rows = zip(ways.name, ways.waves.tolist(), ways.instructions, ways.is_working, strict=True)
     evidence = [
-        Measured(name, waves, f"{plural(waves, 'wave')} with {executions:,.0f} executions each")
+        Measured(name, waves, Message("{0} with {1:,.0f} executions each", plural(waves, "wave"), executions))
         for name, waves, executions, is_working in rows
         if not is_working
     ]
@@ -93,7 +97,9 @@ def left_early(ways: Populations) -> HealthNote | None:
     return HealthNote(
         name="early_waves",
         severity=Severity.INFO,
-        title=f"{count(idle)} of {plural(ways.read, 'traced wave')} did not do the work of the kernel",
+        title=Message(
+            "{0} of {1} did not do the work of the kernel", count(idle), plural(ways.read, "traced wave")
+        ),
         evidence=(*evidence, share("their part of the cycles", idle_share)),
         consequence="Tables and findings that explain leave them out; totals of code.json count them.",
         remedy="`--waves all` takes them in; rcv waves --populations lists the ways that waves took.",
@@ -174,24 +180,33 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
     if lives is None or abs(lives.gap) <= GAP:
         return None
     best, wave = _better_target(trace, lives.traced), str(trace.waves.id(lives.typical))
-    remedy = f"Compare several launches, and read one wave of median life, such as {wave}."
+    remedy = Message("Compare several launches, and read one wave of median life, such as {0}.", wave)
     if best is not None:
-        remedy = (
-            f"Trace compute unit {best[0]}, whose waves were {100 * best[1]:+.1f} % off the others in this "
-            f"launch (the next may place them otherwise), or read one wave of median life, such as {wave}."
+        remedy = Message(
+            "Trace compute unit {0}, whose waves were {1:+.1f} % off the others in this launch "
+            "(the next may place them otherwise), or read one wave of median life, such as {2}.",
+            best[0],
+            100 * best[1],
+            wave,
         )
     why = ", although all waves live about equally long."
     if lives.spread >= WIDE:
-        why = (
-            f": the work differs between waves, for a tenth of them live beyond {count(round(lives.p90))} "
-            f"and a tenth below {count(round(lives.p10))} cycles."
+        why = Message(
+            ": the work differs between waves, for a tenth of them live beyond {0} and a tenth "
+            "below {1} cycles.",
+            count(round(lives.p90)),
+            count(round(lives.p10)),
         )
-    chance = f"{'within' if lives.sigmas < 2 else 'beyond'} what chance explains if waves were independent"
+    chance = Message(
+        "{0} what chance explains if waves were independent", "within" if lives.sigmas < 2 else "beyond"
+    )
     word = "longer" if lives.gap > 0 else "shorter"
     return HealthNote(
         name="representative",
         severity=Severity.WARNING,
-        title=f"The traced waves live {percent(abs(lives.gap), 1)} {word} than the others on average",
+        title=Message(
+            "The traced waves live {0} {1} than the others on average", percent(abs(lives.gap), 1), word
+        ),
         evidence=(
             part("traced", lives.traced, lives.traced + lives.others, " waves"),
             number("their mean life", lives.mean, " cycles"),
@@ -202,7 +217,7 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
             number("longest", lives.longest, " cycles"),
             Measured("wave of median life", wave, wave),
         ),
-        consequence=f"Costs of the traced waves need not be those of the whole grid{why}",
+        consequence=Message("Costs of the traced waves need not be those of the whole grid{0}", why),
         remedy=remedy,
         settings={} if best is None else {"att_target_cu": best[0]},
     )

@@ -21,6 +21,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import distinct, starts_run
+from rcv_py.base.text import Message, join_texts
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
@@ -231,8 +232,8 @@ def _finish(trace: Trace, part: _Hidden) -> HiddenLatency:
 def _answer(trace: Trace, part: _Hidden, assumption: str) -> HiddenLatency:
     idle, stall, issue = np.broadcast_to(part.cycles, (3, len(trace.code)))
     if part.read < len(trace.waves):
-        assumption += (
-            f" Only {part.read:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
+        assumption += Message(
+            " Only {0:,} of {1:,} waves are read, the rest hides nothing yet.", part.read, len(trace.waves)
         )
     return HiddenLatency(idle, stall, issue, assumption, part.counted)
 
@@ -284,17 +285,17 @@ def why_not_hidden(trace: Trace) -> str:
 
 
 def _assumption(trace: Trace, passes: str) -> str:
-    text = (
+    parts = [
         "Estimate: a cycle is hidden while another wave of the same SIMD keeps a unit of the same or higher "
         "importance busy (matrix, vector arithmetic, memory, scalar)."
-    )
+    ]
     if trace.architecture.busy_is_issue:
-        text += (
-            " On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
+        parts.append(
+            "On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
         )
     if len(trace.other_simd):
-        text += " Memory instructions of the sibling SIMD count as busy."
-    return f"{text} {passes}".rstrip()
+        parts.append("Memory instructions of the sibling SIMD count as busy.")
+    return join_texts(" ", filter(None, (*parts, passes)))
 
 
 def _parts(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> np.ndarray:

@@ -29,6 +29,7 @@ from rcv_py.analysis.latency.memory_levels import (
 )
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.runs import ascending
+from rcv_py.base.text import Message
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
@@ -51,9 +52,10 @@ HOW = (
 SAMPLED = (
     "This capture has PC samples instead of a thread trace, so nothing shows when an operation was issued."
 )
-NO_LEVELS = (
-    "Memory latency needs counters of operations in flight (SQ_INST_LEVEL_VMEM, SQ_INST_LEVEL_LDS), and this "
-    f"capture has none. {HOW}"
+NO_LEVELS = Message(
+    "Memory latency needs counters of operations in flight (SQ_INST_LEVEL_VMEM, "
+    "SQ_INST_LEVEL_LDS), and this capture has none. {0}",
+    HOW,
 )
 NO_COUNTERS = (
     "Memory latency needs counters of operations in flight, and the hardware streams counters into a trace "
@@ -102,8 +104,8 @@ def _finish(trace: Trace, part: _Part, *, rule: ReferenceRule) -> MemoryLatency:
         missing = NO_LEVELS if trace.architecture.has_trace_counters else NO_COUNTERS
         return _nothing(assumption, missing if trace.has_thread_trace else SAMPLED)
     if part.waves < len(trace.waves):
-        of = f"{part.waves:,} of {len(trace.waves):,}"
-        assumption += f" Only {of} waves are read: far too low until all are."
+        of = Message("{0:,} of {1:,}", part.waves, len(trace.waves))
+        assumption += Message(" Only {0} waves are read: far too low until all are.", of)
     ops = part.ops
     tables = [_nothing(assumption, "")]
     for counter in LEVEL_COUNTERS:

@@ -32,7 +32,7 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import Message, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
@@ -162,10 +162,10 @@ _FACTS = {
         "Waves with instructions in the trace, of all waves whose start or end the trace saw."),
     "wave_life": ("Wave life, median",
         "Cycles from begin to end of a traced wave: the median, the shortest and the longest."),
-    "duration": ("Duration", f"Cycles from the first start of a wave to the last end. {_SEEN}"),
+    "duration": ("Duration", Message("Cycles from the first start of a wave to the last end. {0}", _SEEN)),
     "mean_waves": ("Resident waves, mean",
-        f"Waves resident at a time, weighted by time, over the whole duration. {_SEEN}"),
-    "peak_waves": ("Resident waves, peak", f"Most waves that were resident at a time. {_SEEN}"),
+        Message("Waves resident at a time, weighted by time, over the whole duration. {0}", _SEEN)),
+    "peak_waves": ("Resident waves, peak", Message("Most waves that were resident at a time. {0}", _SEEN)),
     "ramp": ("Ramp-up", "From the first start until nine tenths of the peak were resident."),
     "tail": ("Tail", "From the last moment with more than half of the peak resident to the end."),
     "simd_busy": ("SIMD {}",
@@ -191,13 +191,13 @@ _FACTS = {
 
 def _fact(id: str, value: float | str, text: str, of: str, *, detail: str = "", title: str = "") -> Fact:
     name, meaning = _FACTS[id]
-    return Fact(id, name.format(title), value, text, of, meaning.format(detail))
+    return Fact(id, Message(name, title), value, text, of, Message(meaning, detail))
 
 
 def _kernel(trace: Trace) -> Iterator[Fact]:
     if trace.kernel_name:
         others = len(trace.code.kernels) - 1
-        of = f"and {plural(others, 'other kernel')}" if others else ""
+        of = Message("and {0}", plural(others, "other kernel")) if others else ""
         name = trace.kernel_name
         yield Fact("kernel", "Kernel", name, short_kernel(name), of, name)
 
@@ -208,12 +208,12 @@ def _waves(trace: Trace, rows: Collection[int] | None) -> Iterator[Fact]:
         return
     chosen = np.arange(len(index)) if rows is None else np.array(sorted(rows), dtype=np.int64)
     life = np.sort((index.end - index.begin)[chosen])
-    seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
+    seen = Message("of {0} on the device", plural(lives, "wave")) if lives else ""
     yield _fact("waves_traced", len(index), count(len(index)), seen)
     if len(life):  # empty in a range of time without a wave
         middle = median(life)
-        of = f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles"
-        yield _fact("wave_life", middle, f"{count(round(middle))} cycles", of)
+        of = Message("from {0} to {1} cycles", count(int(life[0])), count(int(life[-1])))
+        yield _fact("wave_life", middle, Message("{0} cycles", count(round(middle))), of)
 
 
 def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]:
@@ -221,12 +221,12 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
         return
     span = numbers.end - numbers.begin
     time = _time(trace, span) or "first start to last end"
-    yield _fact("duration", span, f"{count(span)} cycles", time)
-    of = f"{percent(numbers.mean, numbers.peak)} of the peak"
+    yield _fact("duration", span, Message("{0} cycles", count(span)), time)
+    of = Message("{0} of the peak", percent(numbers.mean, numbers.peak))
     yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of)
     yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time")
     for id, cycles in (("ramp", numbers.ramp), ("tail", round(numbers.tail * span))):
-        of = f"of the duration, {_time(trace, cycles) or f'{count(cycles)} cycles'}"
+        of = Message("of the duration, {0}", _time(trace, cycles) or Message("{0} cycles", count(cycles)))
         yield _fact(id, cycles, percent(cycles, span), of)
 
 
@@ -240,7 +240,7 @@ def _simds(trace: Trace, pipes: PipeUse, work: SimdCycles | None, taken: str) ->
     resident, no_issue = int(work.resident.sum()), int(work.no_issue.sum())
 
     def share(id: str, cycles: int, detail: str = "", title: str = "") -> Fact:
-        of = f"of {count(resident)} SIMD-cycles"
+        of = Message("of {0} SIMD-cycles", count(resident))
         words = {"detail": detail, "title": title}
         return _fact(id, round(cycles / resident, 6), percent(cycles, resident), of, **words)
 
@@ -260,10 +260,14 @@ def _samples(reasons: StallReasons | None) -> Iterator[Fact]:
         return
     yield _fact("samples", reasons.samples, count(reasons.samples), "")
     for id, samples in (("issued", reasons.issued), ("stalled", reasons.stalled)):
-        yield _fact(id, samples, count(samples), f"{percent(samples, reasons.samples)} of the samples")
+        yield _fact(
+            id, samples, count(samples), Message("{0} of the samples", percent(samples, reasons.samples))
+        )
     for reason, samples in reasons.ranked()[:1]:
         name = reason_name(reason)
-        yield _fact("main_reason", name, name, f"{percent(samples, reasons.stalled)} of the stalled")
+        yield _fact(
+            "main_reason", name, name, Message("{0} of the stalled", percent(samples, reasons.stalled))
+        )
 
 
 def _code(trace: Trace) -> Iterator[Fact]:
@@ -271,7 +275,7 @@ def _code(trace: Trace) -> Iterator[Fact]:
     rows = int(np.count_nonzero(~code.is_label))
     if not rows:
         return
-    of = f"of {plural(rows, 'instruction')}"
+    of = Message("of {0}", plural(rows, "instruction"))
     if trace.has_thread_trace:
         ran, hits = int(np.count_nonzero(code.hits > 0)), int(code.hits.sum())
         yield _fact("executed", ran, percent(ran, rows), of)

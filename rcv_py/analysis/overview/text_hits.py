@@ -12,7 +12,7 @@ from rcv_py.analysis.core.search import find
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.model.trace import Trace
 
 LIMIT = 20_000  # source lines that are listed
@@ -70,4 +70,10 @@ def _in_markers(spans: MarkerSpans, how: _How) -> Iterator[_Hit]:
         rows = np.flatnonzero(spans.name_id == number)
         if len(rows):
             first = int(rows[np.argmin(spans.begin[rows])])
-            yield -1, (-1, -1), "marker", f"{spans.names[number]} ({plural(len(rows), 'time')})", first
+            yield (
+                -1,
+                (-1, -1),
+                "marker",
+                Message("{0} ({1})", spans.names[number], plural(len(rows), "time")),
+                first,
+            )

@@ -20,6 +20,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.branches import Branches, Flow, flow
 from rcv_py.base.runs import borders, distinct
+from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
 
@@ -119,7 +120,7 @@ def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
     once = distinct(edge_from, edge_to)[0]
     label = np.where(code.is_label[first], first, -1).astype(np.int32)
     known = _names(code)
-    names = tuple(known.get(row, f"block {number}") for number, row in enumerate(first.tolist()))
+    names = tuple(known.get(row, Message("block {0}", number)) for number, row in enumerate(first.tolist()))
     return Blocks(
         first=first,
         stop=stop,

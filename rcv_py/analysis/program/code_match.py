@@ -17,7 +17,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import Message, count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
@@ -71,10 +71,12 @@ class CodeMatch:
         """The result in words; "" if the texts fit."""
         if not self.is_wrong:
             return ""
-        return (
-            f"The instruction texts do not belong to this trace: {count(self.mismatched)} of "
-            f"{count(self.judged)} executions ({percent(self.mismatched, self.judged)}) went to another unit "
-            "than the text of their instruction names."
+        return Message(
+            "The instruction texts do not belong to this trace: {0} of {1} executions ({2}) "
+            "went to another unit than the text of their instruction names.",
+            count(self.mismatched),
+            count(self.judged),
+            percent(self.mismatched, self.judged),
         )
 
     @property
@@ -87,9 +89,10 @@ class CodeMatch:
     def examples_text(self, code: CodeTable) -> str:
         """The instructions with the most mismatches and their recorded units; "" if the texts fit."""
         mismatches = [
-            f"#{row} {code.text[row].strip()} went to {_UNIT[kind]}" for row, kind, _ in self.examples
+            Message("#{0} {1} went to {2}", row, code.text[row].strip(), _UNIT[kind])
+            for row, kind, _ in self.examples
         ]
-        return f"For example {'; '.join(mismatches)}." if mismatches and self.is_wrong else ""
+        return Message("For example {0}.", "; ".join(mismatches)) if mismatches and self.is_wrong else ""
 
 
 TITLE = "The instruction texts are those of another code object"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+
+from rcv_py.base.text import Message
 
 _ENCODING = re.compile(r"_(e32|e64|sdwa|dpp|dpp8|e64_dpp)$")
 _TYPE_TEXT = {
@@ -191,7 +192,6 @@ _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
     )
 )
-_TURN = re.compile(r"\{([tc]?)(\d)\}")
 
 
 def what_it_does(text: str) -> str:
@@ -199,12 +199,13 @@ def what_it_does(text: str) -> str:
     plain = _ENCODING.sub("", text.strip().partition(" ")[0].lower())
     for pattern, sentence in _WHAT:
         if found := pattern.match(plain):
-            return _TURN.sub(partial(_spelled, [group or "" for group in found.groups()]), sentence)
+            groups = [group or "" for group in found.groups()]
+            spelled = {f"{how}{at}": _spelled(how, group) for at, group in enumerate(groups) for how in "tc"}
+            return Message(sentence, *groups, **spelled)
     return ""
 
 
-def _spelled(groups: list[str], turn: re.Match[str]) -> str:
-    how, group = turn[1], groups[int(turn[2])]
+def _spelled(how: str, group: str) -> str:
     if how == "t":
         last = group.rsplit("_", 1)[-1]
         return _TYPE_TEXT.get(last, last)

@@ -21,7 +21,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import LARGEST, number
+from rcv_py.base.text import LARGEST, Message, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -111,10 +111,10 @@ class MatrixPasses:
         some = ascending(self.cycles[self.cycles > 0])
         if not len(some):
             return ""
-        span = f"{some[0]}" if len(some) == 1 else f"{some[0]} to {some[-1]}"
-        text = f"A matrix instruction is taken to occupy its unit for {span} cycles, by its form"
+        span = f"{some[0]}" if len(some) == 1 else Message("{0} to {1}", some[0], some[-1])
+        text = Message("A matrix instruction is taken to occupy its unit for {0} cycles, by its form", span)
         if self.unknown:
-            text += f"; {UNKNOWN_CYCLES} are a guess for {', '.join(self.unknown[:3])}"
+            text += Message("; {0} are a guess for {1}", UNKNOWN_CYCLES, ", ".join(self.unknown[:3]))
         return text + "."
 
 

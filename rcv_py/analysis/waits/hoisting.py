@@ -24,6 +24,7 @@ from rcv_py.analysis.program.dataflow import forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
 from rcv_py.analysis.waits.waitcnt.generations import WaitcntGeneration, generation_of
+from rcv_py.base.text import Message
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 
@@ -49,7 +50,7 @@ LIMIT_TEXT = {
     HoistLimit.DESTINATION: "its destination is in use there",
     HoistLimit.STORE: "a store there may write what it reads",
     HoistLimit.BARRIER: "barrier or cache maintenance",
-    HoistLimit.FAR: f"{MAX_DISTANCE} instructions are looked at",
+    HoistLimit.FAR: Message("{0} instructions are looked at", MAX_DISTANCE),
 }
 
 

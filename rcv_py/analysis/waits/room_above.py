@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, HoistLimit, hoists, is_load
+from rcv_py.base.text import Message
 from rcv_py.model.trace import Trace
 
 REACH = 64  # instructions that an instruction other than a load may pass
@@ -60,9 +61,9 @@ def _of_load(trace: Trace, row: int) -> RoomAbove:
     why = _sentence(trace, found.at, LIMIT_TEXT[found.limit])
     if found.limit is HoistLimit.DESTINATION and found.renamed_up > found.up:
         higher = _above(trace, row, found.renamed_up)
-        why = f"{why[:-1]}; with other registers that are free it could go up to {higher}."
+        why = Message("{0}; with other registers that are free it could go up to {1}.", why[:-1], higher)
     if found.limit is HoistLimit.BLOCK:
-        why = f"The basic block begins at {_above(trace, row, found.up)}."
+        why = Message("The basic block begins at {0}.", _above(trace, row, found.up))
     return RoomAbove(_above(trace, row, found.up), why)
 
 
@@ -71,7 +72,7 @@ def _of_other(trace: Trace, row: int) -> RoomAbove:
     own = registers(code.text[row])
     for above in range(row - 1, max(-1, row - REACH - 1), -1):
         if code.is_label[above]:
-            return RoomAbove(top, f"The basic block begins at {above + 1}.")
+            return RoomAbove(top, Message("The basic block begins at {0}.", above + 1))
         text = code.text[above].strip()
         other = registers(text)
         if other.writes & own.reads:
@@ -81,11 +82,11 @@ def _of_other(trace: Trace, row: int) -> RoomAbove:
         if instruction_class(text) not in _MOVES and not is_load(text):
             return RoomAbove(top, _sentence(trace, above, "nothing is moved past that"))
         top = above
-    return RoomAbove(top, f"At most {REACH} instructions are passed.")
+    return RoomAbove(top, Message("At most {0} instructions are passed.", REACH))
 
 
 def _sentence(trace: Trace, at: int, why: str) -> str:
-    return f"Instruction {at}, {trace.code.text[at].strip().partition(' ')[0]}: {why}."
+    return Message("Instruction {0}, {1}: {2}.", at, trace.code.text[at].strip().partition(" ")[0], why)
 
 
 def _above(trace: Trace, row: int, steps: int) -> int:

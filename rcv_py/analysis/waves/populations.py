@@ -40,7 +40,7 @@ from rcv_py.analysis.program.instruction_classes import InstructionClass, instru
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
 from rcv_py.base.runs import ascending, distinct, starts_run
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.trace import Trace
@@ -107,7 +107,7 @@ class Populations(ColumnTable):
 
 def ran_text(table: Populations) -> str:
     """Return `17 of 4,948 instructions ran`."""
-    return f"{table.ran:,} of {plural(table.of, 'instruction')} ran"
+    return Message("{0:,} of {1} ran", table.ran, plural(table.of, "instruction"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +305,9 @@ def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
     first, group = distinct(ids, waves.is_empty, waves.way)
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group)))[: len(first)]
     alike = sorted(zip(first.tolist(), members, strict=True), key=lambda one: one[0])
-    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in ascending(ids).tolist()}
+    kernel_of = {
+        id: names.get(id) or Message("kernel {0}", id) if id >= 0 else "" for id in ascending(ids).tolist()
+    }
     by_blocks: dict[bytes, str] = {}
     by_entry: dict[bytes, str] = {}
     for at, _ in alike:
@@ -397,10 +399,10 @@ def _difference(program: _Program, way: np.ndarray, first: np.ndarray) -> str:
     mine, theirs, head = program.loops(way), program.loops(first), program.table.head
     for word, loops in (("without", np.setdiff1d(theirs, mine)), ("with", np.setdiff1d(mine, theirs))):
         if len(loops):
-            return f"{word} the loop at instruction {int(head[loops[0]])}"
+            return Message("{0} the loop at instruction {1}", word, int(head[loops[0]]))
     for word, other in (("through", np.setdiff1d(way, first)), ("without", np.setdiff1d(first, way))):
         if len(other):
-            return f"{word} instruction {int(head[other[np.argmax(program.size[other])]])}"
+            return Message("{0} instruction {1}", word, int(head[other[np.argmax(program.size[other])]]))
     return "by another name"
 
 
@@ -430,23 +432,25 @@ def wave_choice(table: Populations, name: str = WORKING) -> WaveChoice:
     """
     whole = table.read
     if name == ALL or (name == WORKING and not table.has_working):
-        text = f"all {plural(whole, 'wave')}" if whole != 1 else "the only wave"
+        text = Message("all {0}", plural(whole, "wave")) if whole != 1 else "the only wave"
         if name == WORKING and whole:
-            text += f", none of which works: {ran_text(table)}"
+            text += Message(", none of which works: {0}", ran_text(table))
         return WaveChoice(name, None, whole, whole, text)
     if name == WORKING:
-        which, kind = np.flatnonzero(table.is_working), "working "
+        which = np.flatnonzero(table.is_working)
     else:
         names = zip(table.id, table.name, strict=True)
         which = np.flatnonzero([name.lower() in (id.lower(), text.lower()) for id, text in names])[:1]
         if not len(which):
             known = ", ".join(dict.fromkeys((WORKING, ALL, *table.id)))
-            raise UsageError(f"There is no population {name!r} of waves.", hint=f"There are: {known}.")
-        kind = ""
+            raise UsageError(
+                Message("There is no population {0!r} of waves.", name),
+                hint=Message("There are: {0}.", known),
+            )
     rows = table.rows(which)
-    of = "" if len(rows) == whole else f" of {whole:,}"
-    text = f"{len(rows):,} {kind}{'wave' if len(rows) == 1 else 'waves'}{of}"
-    text += "" if kind else f" ({table.name[int(which[0])]})"
+    of = "" if len(rows) == whole else Message(" of {0:,}", whole)
+    text = plural(len(rows), "working wave" if name == WORKING else "wave") + of
+    text = text if name == WORKING else Message("{0} ({1})", text, table.name[int(which[0])])
     return WaveChoice(name, None if len(rows) == whole else rows, len(rows), whole, text)
 
 

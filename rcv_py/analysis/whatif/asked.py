@@ -19,7 +19,7 @@ from rcv_py.analysis.whatif.changes import (
     Relax,
 )
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.model.code import CodeTable
 
 MEMORY = "memory"  # all memory units
@@ -82,8 +82,8 @@ def _latency(what: str, factor: float) -> Latency:
     if what.isascii() and what.isdigit():
         return Latency(lines=(int(what),), factor=factor)
     if what not in (*UNITS, MEMORY):
-        hint = f"Name {', '.join(UNITS)}, {MEMORY} or an instruction."
-        raise UsageError(f"There is no memory called {what}.", hint=hint)
+        hint = Message("Name {0}, {1} or an instruction.", ", ".join(UNITS), MEMORY)
+        raise UsageError(Message("There is no memory called {0}.", what), hint=hint)
     return Latency(units=() if what == MEMORY else (what,), factor=factor)
 
 
@@ -91,10 +91,11 @@ def _check(code: CodeTable, lines: Iterable[int]) -> None:
     for line in lines:
         if not 0 <= line < len(code):
             raise UsageError(
-                f"The program has {plural(len(code), 'instruction')}, counted from 0.",
+                Message("The program has {0}, counted from 0.", plural(len(code), "instruction")),
                 hint="`rcv isa` lists them.",
             )
         if not code.hits[line]:
             raise UsageError(
-                f"Instruction {line} never ran, so nothing follows from it.", hint="`rcv isa` has hits."
+                Message("Instruction {0} never ran, so nothing follows from it.", line),
+                hint="`rcv isa` has hits.",
             )

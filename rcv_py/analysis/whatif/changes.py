@@ -14,7 +14,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, SMEM, VMEM
 from rcv_py.base.runs import borders, ranges, starts_run
-from rcv_py.base.text import some
+from rcv_py.base.text import Message, some
 
 if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not do
     from rcv_py.analysis.whatif.recording import Recording
@@ -65,8 +65,12 @@ class Latency:
         """Describe the change."""
         what = named(self.lines) or " and ".join(self.units) or "memory"
         if self.cycles is not None:
-            return f"latency of {what} at most {self.cycles:,} cycles" if self.cycles else f"{what} at once"
-        return f"latency of {what} × {self.factor:g}"
+            return (
+                Message("latency of {0} at most {1:,} cycles", what, self.cycles)
+                if self.cycles
+                else Message("{0} at once", what)
+            )
+        return Message("latency of {0} × {1:g}", what, self.factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Move:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"instruction {self.line} moved before {self.before}"
+        return Message("instruction {0} moved before {1}", self.line, self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class Relax:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"wait {self.line} leaves {self.more} more outstanding"
+        return Message("wait {0} leaves {1} more outstanding", self.line, self.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ class Only:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"wait {self.line} only for {named(self.needed)}"
+        return Message("wait {0} only for {1}", self.line, named(self.needed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,7 @@ class Dpp:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"{named(self.lines)} by DPP"
+        return Message("{0} by DPP", named(self.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +212,7 @@ class Merge:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"{named(self.lines)} as one access"
+        return Message("{0} as one access", named(self.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +233,7 @@ class Free:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"{named(self.lines)} for nothing"
+        return Message("{0} for nothing", named(self.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +257,7 @@ class NoBarrier:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"no wait at {named(self.lines) or 'any barrier'}"
+        return Message("no wait at {0}", named(self.lines) or "any barrier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +291,7 @@ class MoreWaves:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"{self.more} more {'wave' if self.more == 1 else 'waves'} a SIMD"
+        return Message("{0} more {1} a SIMD", self.more, "wave" if self.more == 1 else "waves")
 
 
 def chosen(recording: Recording, lines: Collection[int]) -> np.ndarray:
@@ -418,4 +422,6 @@ def named(lines: Sequence[int]) -> str:
     """Return `instructions 4, 7`, only the first ones of many; "" for none."""
     if not lines:
         return ""
-    return f"{'instruction' if len(lines) == 1 else 'instructions'} {some([*map(str, lines)], NAMED)}"
+    return Message(
+        "{0} {1}", "instruction" if len(lines) == 1 else "instructions", some([*map(str, lines)], NAMED)
+    )

@@ -12,7 +12,7 @@ from rcv_py.analysis.whatif.changes import NAMED, Move, chosen
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.analysis.whatif.recording import Recording
 from rcv_py.base.runs import borders, starts_run
-from rcv_py.base.text import some
+from rcv_py.base.text import Message, some
 
 EACH = 4  # groups of moves that are tried one by one, those with the largest bounds
 
@@ -49,7 +49,7 @@ class Hoist:
         """Describe the change."""
         names = some([*map(str, self.loads)], NAMED)
         loads = f"{'load' if len(self.loads) == 1 else 'loads'} {names}"
-        return f"{loads} before {self.before}, and wait {self.wait} for no more than that"
+        return Message("{0} before {1}, and wait {2} for no more than that", loads, self.before, self.wait)
 
 
 def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.ndarray:

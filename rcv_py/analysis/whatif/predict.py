@@ -14,6 +14,7 @@ from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, recording
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.text import join_texts
 
 AT_ONCE = 2  # compute units that are played in parallel
 
@@ -113,7 +114,7 @@ class Player:
             shares += [sum(one.span for one in after) / total - 1] if total else []
         before, after = usual
         return Prediction(
-            text="; ".join(change.text for change in changes),
+            text=join_texts("; ", (change.text for change in changes)),
             before=sum(one.span for one in before),
             after=sum(one.span for one in after),
             low=min(shares, default=0.0),

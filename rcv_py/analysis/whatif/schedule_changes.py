@@ -9,6 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.whatif.changes import chosen, named
 from rcv_py.base.runs import starts_run
+from rcv_py.base.text import Message
 
 if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not do
     from rcv_py.analysis.whatif.recording import Recording
@@ -39,7 +40,7 @@ class PrefetchIteration:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"{named(self.lines)} an iteration ahead"
+        return Message("{0} an iteration ahead", named(self.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class MoveLater:
     def text(self) -> str:
         """Describe the change."""
         how = "instruction" if self.by == 1 else "instructions"
-        return f"instruction {self.line} moved {self.by} {how} down"
+        return Message("instruction {0} moved {1} {2} down", self.line, self.by, how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +90,4 @@ class IssueWithoutGaps:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return f"{named(self.lines)} without delay"
+        return Message("{0} without delay", named(self.lines))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 
 VARIABLE = "RCV_EDITOR"
 FILE, LINE = "{file}", "{line}"
@@ -43,9 +44,11 @@ def words_for(template: str, file: Path, line: int) -> list[str]:
     try:
         words = shlex.split(template, posix=os.name != "nt")
     except ValueError as error:
-        raise UsageError(f"The editor {template!r} has a quote that is not closed.", hint=_HINT) from error
+        raise UsageError(
+            Message("The editor {0!r} has a quote that is not closed.", template), hint=_HINT
+        ) from error
     if not words or FILE in words[0]:
-        raise UsageError(f"The editor {template!r} names no program.", hint=_HINT)
+        raise UsageError(Message("The editor {0!r} names no program.", template), hint=_HINT)
     if not any(FILE in word for word in words):
         words += WAYS.get(name_of(words[0]), FILE).split()
     place = {FILE: str(file.absolute()), LINE: str(max(1, line))}
@@ -92,9 +95,11 @@ def start(words: Sequence[str], *, waits: bool) -> None:
     """
     program = shutil.which(words[0])
     if program is None:
-        raise UsageError(f"There is no program {words[0]!r} to edit with.", hint=_HINT)
+        raise UsageError(Message("There is no program {0!r} to edit with.", words[0]), hint=_HINT)
     if program.lower().endswith(_BATCH) and _READ_AGAIN.intersection("".join(words[1:])):
-        raise UsageError(f"{words[0]} cannot be given this path safely.", hint="Open the file by hand.")
+        raise UsageError(
+            Message("{0} cannot be given this path safely.", words[0]), hint="Open the file by hand."
+        )
     command = [program, *words[1:]]
     try:
         if waits:
@@ -103,4 +108,6 @@ def start(words: Sequence[str], *, waits: bool) -> None:
         none = subprocess.DEVNULL
         subprocess.Popen(command, stdin=none, stdout=none, stderr=none, start_new_session=True)
     except OSError as error:
-        raise UsageError(f"{words[0]} cannot be started: {error.strerror}.", hint=_HINT) from error
+        raise UsageError(
+            Message("{0} cannot be started: {1}.", words[0], error.strerror), hint=_HINT
+        ) from error

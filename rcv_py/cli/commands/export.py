@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.opening import markers
@@ -42,11 +42,13 @@ def run(options: ExportOptions) -> CommandAnswer:
 
 def _check(options: ExportOptions) -> None:
     if options.table and options.to not in ("csv", "parquet"):
-        raise UsageError(f"{options.to} has no tables.", hint="Use --table with --to csv or --to parquet.")
+        raise UsageError(
+            Message("{0} has no tables.", options.to), hint="Use --table with --to csv or --to parquet."
+        )
     if options.cycles and options.to != "perfetto":
-        raise UsageError(f"Times of {options.to} are cycles anyway.", hint="Leave --cycles out.")
+        raise UsageError(Message("Times of {0} are cycles anyway.", options.to), hint="Leave --cycles out.")
     if options.out.is_dir() and (options.table or options.to in ("perfetto", "speedscope")):
-        raise UsageError(f"{options.out} is a folder.", hint="Name a file to write.")
+        raise UsageError(Message("{0} is a folder.", options.out), hint="Name a file to write.")
 
 
 def wave_rows(trace: Trace, names: Iterable[str] | None) -> list[int] | None:
@@ -70,8 +72,8 @@ def _perfetto(trace: Trace, rows: list[int] | None, options: ExportOptions) -> s
             cycles=options.cycles,
             report=report,
         )
-    lost = f", {plural(done.missing, 'wave')} could not be read" if done.missing else ""
-    return f"{plural(done.waves, 'wave')}, {plural(done.tokens, 'instruction')}{lost}"
+    lost = Message(", {0} could not be read", plural(done.missing, "wave")) if done.missing else ""
+    return Message("{0}, {1}{2}", plural(done.waves, "wave"), plural(done.tokens, "instruction"), lost)
 
 
 def _speedscope(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str:
@@ -83,7 +85,7 @@ def _speedscope(trace: Trace, rows: list[int] | None, options: ExportOptions) ->
             chosen = tuple(batches(trace, rows, report=report))
         waves = [wave for batch in chosen for wave in batch.waves]
         profiles = write_speedscope(trace, waves, target)
-    return f"{plural(profiles, 'profile')}, {len(waves):,} of them of a wave"
+    return Message("{0}, {1:,} of them of a wave", plural(profiles, "profile"), len(waves))
 
 
 def _tables(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import speak
+from rcv_py.base.text import Message, speak
 from rcv_py.cli.mcp.tools import AllowedPaths
 from rcv_py.cli.options.program import McpOptions
 
@@ -20,7 +20,7 @@ def run(options: McpOptions) -> None:
     except ImportError as error:
         raise UsageError(
             "rcv mcp needs the Python package mcp, which is not installed, or not in a fitting version.",
-            hint=f"Install it with: pip install '{NEEDED}'",
+            hint=Message("Install it with: pip install '{0}'", NEEDED),
             detail=repr(error),
         ) from error
     if sys.stdin.isatty():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
-from rcv_py.base.text import translated, visible
+from rcv_py.base.text import Message, translated, visible
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
@@ -132,11 +132,12 @@ def _jobs(options: ReportOptions) -> list[Job]:
         return [Job(folder, place / f"{name}.{options.format}") for folder, name in names]
     if len(folders) != 1:
         raise UsageError(
-            f"There are {len(folders):,} captures, but --out names one file.", hint="Use --out-dir."
+            Message("There are {0:,} captures, but --out names one file.", len(folders)),
+            hint="Use --out-dir.",
         )
     check_form(options.out)
     if options.out.is_dir():
-        raise UsageError(f"{options.out} is a folder.", hint="Use --out-dir, or name a file.")
+        raise UsageError(Message("{0} is a folder.", options.out), hint="Use --out-dir, or name a file.")
     return [Job(folders[0], options.out)]
 
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 from rcv_py.cli.options.program import ShotOptions, ViewOptions
 from rcv_py.formats.locate import locate
 
@@ -20,7 +21,7 @@ def run(options: ShotOptions) -> int:
     check_compared(options)
     if options.out.suffix.lower() not in (".png", ".svg", ".csv"):
         raise UsageError(
-            f"{options.out} does not say what kind of picture it is.",
+            Message("{0} does not say what kind of picture it is.", options.out),
             hint="Use a name ending in .png or .svg.",
         )
     write(options)
@@ -33,7 +34,7 @@ def check_window() -> None:
     missing = [name for name in WINDOW_PACKAGES if find_spec(name) is None]
     if missing:
         raise UsageError(
-            f"The window is not installed: it needs {', '.join(missing)}.",
+            Message("The window is not installed: it needs {0}.", ", ".join(missing)),
             hint="Install it with: pip install 'rcv-py[window]'; all other commands work without it.",
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.options.program import SynthOptions
@@ -20,8 +20,8 @@ def run(options: SynthOptions) -> CommandAnswer:
     rows: list[tuple[str, str, str | None, int | None]] = []
     unknown = [name for name in names if name not in SAMPLES]
     if unknown:
-        hint = f"There are {', '.join(SAMPLES.ids())}."
-        raise UsageError(f"There is no sample called {unknown[0]}.", hint=hint)
+        hint = Message("There are {0}.", ", ".join(SAMPLES.ids()))
+        raise UsageError(Message("There is no sample called {0}.", unknown[0]), hint=hint)
     for sample in map(SAMPLES.__getitem__, names):
         folder = options.out / sample.name
         size = _write(sample, folder, options.seed)
@@ -44,7 +44,9 @@ def _write(sample: NamedSample, folder: Path, seed: int) -> int:
     """Write into a new or empty folder, so that no file of the user is lost."""
     try:
         if folder.exists() and any(folder.iterdir()):
-            raise UsageError(f"{folder} is there already.", hint="Remove it, or choose another --out.")
+            raise UsageError(
+                Message("{0} is there already.", folder), hint="Remove it, or choose another --out."
+            )
     except (OSError, ValueError) as error:
         raise unwritable(folder, error) from error
     with whole_folder(folder) as part:

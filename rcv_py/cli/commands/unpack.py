@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.options.program import UnpackOptions
 from rcv_py.cli.packing import written
@@ -18,7 +19,7 @@ def run(options: UnpackOptions) -> CommandAnswer:
     trace = open_trace(options.folder, cache=options.cache)
     if not is_packed(trace.path):
         raise UsageError(
-            f"{options.folder} is no packed capture.",
+            Message("{0} is no packed capture.", options.folder),
             hint="`rcv decode CAPTURE --out FOLDER` writes any capture as a folder.",
         )
     return written(unpack, trace, options.out).answer(UNPACK_SCHEMA)

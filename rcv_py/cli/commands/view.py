@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.log import LOG
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.cli.commands import shot
 from rcv_py.cli.options.program import ShotOptions, ViewOptions
 from rcv_py.formats.locate import SESSION
@@ -118,7 +118,11 @@ def _draw_instead(options: ViewOptions, place: SelectedPlace | None, files: tupl
         range=None if cycle is None else (cycle - AROUND, cycle + AROUND),
     )
     shot.write(wanted, files)
-    print(translated(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}."))
+    print(
+        translated(
+            Message("There is no display to show a window on; a picture of it is in {0}.", PICTURE.resolve())
+        )
+    )
     return 0
 
 

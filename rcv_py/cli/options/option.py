@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import MAX_DIGITS, elide_right
+from rcv_py.base.text import MAX_DIGITS, Message, elide_right
 
 if TYPE_CHECKING:  # it imports numpy, which parsing a command line does not need
     from rcv_py.formats.capture_cache import CaptureCache
@@ -29,13 +29,13 @@ ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 
 
 def _wrong(text: str, why: str) -> argparse.ArgumentTypeError:
-    return argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} {why}")
+    return argparse.ArgumentTypeError(Message("{0!r} {1}", elide_right(text, 40), why))
 
 
 def _matched(pattern: str, text: str, what: str) -> re.Match[str]:
     match = re.fullmatch(pattern, text)
     if match is None:
-        raise _wrong(text, f"is not {what}")
+        raise _wrong(text, Message("is not {0}", what))
     return match
 
 
@@ -50,12 +50,14 @@ class at_most:  # noqa: N801 - reads as the function it is used as
         if not text.isascii() or not text.isdigit():
             raise _wrong(text, "is not a whole number")
         if len(text.lstrip("0")) > MAX_DIGITS:
-            raise _wrong(text, f"has more than {MAX_DIGITS} digits")
+            raise _wrong(text, Message("has more than {0} digits", MAX_DIGITS))
         value = int(text)
         if value < self.minimum:
             raise _wrong(text, "is not a whole number above 0")
         if self.maximum is not None and value > self.maximum:
-            raise argparse.ArgumentTypeError(f"{text} is more than the {self.maximum:,} that are possible")
+            raise argparse.ArgumentTypeError(
+                Message("{0} is more than the {1:,} that are possible", text, self.maximum)
+            )
         return value
 
 
@@ -67,7 +69,7 @@ def kinds(text: str) -> tuple[str, ...]:
     """Return the kinds of `dispatch,marker`."""
     named = tuple(text.split(","))
     if not set(named) <= set(ENTRY_KINDS):
-        raise _wrong(text, f"is not a list of {', '.join(ENTRY_KINDS)}")
+        raise _wrong(text, Message("is not a list of {0}", ", ".join(ENTRY_KINDS)))
     return named
 
 
@@ -133,7 +135,7 @@ def size(text: str) -> tuple[int, int]:
     match = _matched(r"(\d{2,5})x(\d{2,5})", text, "a size such as 1200x800")
     width, height = int(match[1]), int(match[2])
     if width * height > MAX_PIXELS:
-        raise _wrong(text, f"is more than the {MAX_PIXELS:,} pixels that are possible")
+        raise _wrong(text, Message("is more than the {0:,} pixels that are possible", MAX_PIXELS))
     return width, height
 
 
@@ -270,7 +272,8 @@ class Options:
     @classmethod
     def help(cls) -> str:
         """Return what the command does, without a full stop."""
-        return str(cls.__doc__).removesuffix(".")
+        text = str(cls.__doc__)
+        return Message.of(text.removesuffix("."), "{0}", (text,))
 
     def but(self, **changes: object) -> Self:
         """Return the same options with some other values."""
@@ -312,7 +315,7 @@ def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> No
             group = parser.add_mutually_exclusive_group()
         how = {"default": argument.default, **argument.how}
         if argument.is_range:
-            ends = {"--from": f"{argument.help}: the first one", "--to": "the end of this range"}
+            ends = {"--from": Message("{0}: the first one", argument.help), "--to": "the end of this range"}
             end: dict[str, Any] = {"dest": name, "type": cycle, "metavar": "CYCLE", "action": _RangeEnd}
             for written, text in ends.items():
                 parser.add_argument(written, help=text, **end)
@@ -333,7 +336,7 @@ class _RangeEnd(argparse.Action):
         begin, end = getattr(namespace, self.dest, None) or EVER
         begin, end = (values, end) if flag == "--from" else (begin, values)
         if begin >= end:
-            raise argparse.ArgumentError(self, f"there is no cycle from {begin:,} to {end:,}")
+            raise argparse.ArgumentError(self, Message("there is no cycle from {0:,} to {1:,}", begin, end))
         setattr(namespace, self.dest, (begin, end))
 
 
@@ -361,8 +364,8 @@ def check_needs(options: Options) -> None:
         declared = [need for base in type(options).__mro__ for need in vars(base).get("needs", ())]
         for need in declared if name in options.given else ():
             if name in need.names.split() and not need.is_met(options):
-                hint = need.hint or f"Add {need.belongs}, or leave {flag_of(name)} out."
-                raise UsageError(f"{flag_of(name)} belongs to {need.belongs}.", hint=hint)
+                hint = need.hint or Message("Add {0}, or leave {1} out.", need.belongs, flag_of(name))
+                raise UsageError(Message("{0} belongs to {1}.", flag_of(name), need.belongs), hint=hint)
 
 
 def flag_of(name: str) -> str:
@@ -391,7 +394,7 @@ def _listed(name: str, text: str, how: dict[str, Any]) -> dict[str, Any]:
     listed = ", ".join(map(str, () if "metavar" in how else how.get("choices", ())))
     if len(listed) <= MAX_CHOICES:
         return {"help": text, **how}
-    return {"help": f"{text}; one of {listed}", "metavar": name.upper(), **how}
+    return {"help": Message("{0}; one of {1}", text, listed), "metavar": name.upper(), **how}
 
 
 def option(
@@ -454,7 +457,7 @@ def positional(
 def without(given: str, belongs: str, names: str) -> Need:
     """Declare that the options `names` have no meaning together with the options `given`."""
     flags = " and ".join(map(flag_of, given.split()))
-    return Need(names, lacks(*given.split()), belongs, f"Leave out {flags}, or this.")
+    return Need(names, lacks(*given.split()), belongs, Message("Leave out {0}, or this.", flags))
 
 
 def beside(given: str, names: str, hint: str = "") -> Need:

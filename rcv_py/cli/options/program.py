@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 
@@ -108,10 +109,10 @@ class ExportOptions(shared.OfRawFiles, example="rcv export FOLDER --to perfetto 
         "a file to write (compressed if it ends in .gz), or the folder for all tables", "PATH", required=True
     )
     table: str | None = opt.option(
-        f"one of {', '.join(EXPORTED_TABLES)}", choices=EXPORTED_TABLES, metavar="NAME"
+        Message("one of {0}", ", ".join(EXPORTED_TABLES)), choices=EXPORTED_TABLES, metavar="NAME"
     )
     waves: list[str] | None = opt.option(
-        f"only these waves, e.g. {shared.WAVE_ID} (default: all; speedscope: the first)",
+        Message("only these waves, e.g. {0} (default: all; speedscope: the first)", shared.WAVE_ID),
         nargs="+",
         metavar="ID",
     )
@@ -202,7 +203,7 @@ class CompletionOptions(
 ):
     """Print the completion of words for bash, zsh or fish."""
 
-    shell: str = opt.positional("SHELL", f"one of {', '.join(SHELLS)}", None, choices=SHELLS)
+    shell: str = opt.positional("SHELL", Message("one of {0}", ", ".join(SHELLS)), None, choices=SHELLS)
 
 
 class HelpOptions(opt.Options, example="rcv help hotspot"):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options.option import (
     FORM,
     MAX_JOBS,
@@ -48,7 +49,7 @@ def folder(metavar: str = "FOLDER", help: str = AS_CAPTURE) -> Any:
 
 def wave(help: str) -> Any:
     """Declare the option `--wave ID`."""
-    return text(f"{help}, e.g. {WAVE_ID}", "ID")
+    return text(Message("{0}, e.g. {1}", help, WAVE_ID), "ID")
 
 
 def engine(help: str = "only waves of a shader engine") -> Any:
@@ -59,7 +60,7 @@ def engine(help: str = "only waves of a shader engine") -> Any:
 def run_files(prefix: str = "") -> Any:
     """Declare the option `--run-files PATH`: the location of the tables of the run."""
     tables = "tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them"
-    text = f"{prefix}{tables}; may be repeated (default: those near the capture)"
+    text = Message("{0}{1}; may be repeated (default: those near the capture)", prefix, tables)
     return path(text, "PATH", repeated=True)
 
 
@@ -76,8 +77,11 @@ def twin(help: str = "another capture of the baseline's build: it measures the n
 def waves(default: str = WORKING) -> Any:
     """Declare the option `--waves NAME`: whose costs count; None by default, which stands for `default`."""
     return text(
-        "count the waves that work, all of them, or a population that `rcv waves --populations` names:"
-        f" working, all, or its id (default {default})"
+        Message(
+            "count the waves that work, all of them, or a population that `rcv waves "
+            "--populations` names: working, all, or its id (default {0})",
+            default,
+        )
     )
 
 
@@ -94,17 +98,17 @@ def rule(help: str) -> Any:
 def top(default: int | None = 20, what: str = "rows", shown: str = "") -> Any:
     """Declare the option `--top N`; 0 means all; `shown` describes a default of several."""
     described = shown or str(default or "all")
-    return number(f"{what}; 0 for all (default {described})", default)
+    return number(Message("{0}; 0 for all (default {1})", what, described), default)
 
 
 def sort(default: str) -> Any:
     """Declare the option `--sort COLUMN`, by any column of the JSON document."""
-    return text(f"a column of the JSON document, largest first (default: {default})", "COLUMN")
+    return text(Message("a column of the JSON document, largest first (default: {0})", default), "COLUMN")
 
 
 def only(help: str) -> Any:
     """Declare the option `--only NAME`."""
-    return option(f"{help}; may be repeated", repeated=True, metavar="NAME")
+    return option(Message("{0}; may be repeated", help), repeated=True, metavar="NAME")
 
 
 def out(help: str = "write to this file instead of printing") -> Any:
@@ -114,7 +118,7 @@ def out(help: str = "write to this file instead of printing") -> Any:
 
 def as_csv(help: str) -> Any:
     """Declare the option `--csv` if its rows differ from the table's."""
-    return form(f"for spreadsheets: {help}")
+    return form(Message("for spreadsheets: {0}", help))
 
 
 def form(help: str) -> Any:

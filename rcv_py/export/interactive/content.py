@@ -21,7 +21,7 @@ from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import plural, short_kernel, short_paths, translated
+from rcv_py.base.text import Message, plural, short_kernel, short_paths, translated
 from rcv_py.export.interactive.lists import lists_of, said_text, shown_text
 from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.export.interactive.waves import PageWaves, put_waves, shown_waves
@@ -98,7 +98,7 @@ def _about(made: Making) -> dict[str, Any]:
         "kernel": shown_text(name),
         "capture": shown_text(trace.name),
         "target": shown_text(trace.target),
-        "by": f"rcv {__version__}",
+        "by": Message("rcv {0}", __version__),
         "origin": trace.span.begin,
         "cycles": max(1, trace.span.end - trace.span.begin),
         "unit": made.inputs.unit,
@@ -116,16 +116,29 @@ def _about(made: Making) -> dict[str, Any]:
 def _left_out(made: Making) -> list[str]:
     """What the page leaves out of the capture, as sentences."""
     shown, code = made.shown, made.trace.code
-    said = []
+    said: list[str] = []
     if len(shown.detailed) < shown.traced:
-        drawn = f", and the lives of {len(shown.rows):,}" if len(shown.rows) > len(shown.detailed) else ""
+        drawn = (
+            Message(", and the lives of {0:,}", len(shown.rows))
+            if len(shown.rows) > len(shown.detailed)
+            else ""
+        )
         said.append(
-            f"This page has the instructions of {len(shown.detailed):,} of {plural(shown.traced, 'wave')}"
-            f"{drawn}: those that findings name, and of the compute units with most."
+            Message(
+                "This page has the instructions of {0:,} of {1}{2}: those that findings name, and "
+                "of the compute units with most.",
+                len(shown.detailed),
+                plural(shown.traced, "wave"),
+                drawn,
+            )
         )
     if len(made.code) < len(code):
         said.append(
-            f"The listing has {len(made.code):,} of {plural(len(code), 'instruction')}: those that cost most."
+            Message(
+                "The listing has {0:,} of {1}: those that cost most.",
+                len(made.code),
+                plural(len(code), "instruction"),
+            )
         )
     return said
 

@@ -13,7 +13,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.health.capture_health import verdict
 from rcv_py.analysis.health.note import RANK
-from rcv_py.base.text import count, elide_right, percent, plural, translated, visible
+from rcv_py.base.text import Message, count, elide_right, join_texts, percent, plural, translated, visible
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.features.registers.report import room_text
 from rcv_py.features.why.report import main_producer
@@ -62,10 +62,10 @@ def _costliest(inputs: ReportInputs) -> dict[str, Any]:
     rows = []
     for one in inputs.top_lines[:MAX_LINES]:
         cause = CAUSE_TEXT[Cause(why[one.line])].name if one.line in why else ""
-        more = " · ".join(filter(None, (percent(one.latency, whole), cause)))
+        more = join_texts(" · ", filter(None, (percent(one.latency, whole), cause)))
         rows.append(_row(_instruction(inputs, one.line), more, one.line))
     what = "samples" if inputs.is_sampled else "latency"
-    return {"title": translated(f"What costs most ({what})"), "rows": rows}
+    return {"title": translated(Message("What costs most ({0})", what)), "rows": rows}
 
 
 def _causes(inputs: ReportInputs) -> dict[str, Any]:
@@ -76,8 +76,8 @@ def _causes(inputs: ReportInputs) -> dict[str, Any]:
     groups, whole = found.by_cause(), int(found.cycles.sum())
     for cause, cycles in list(zip(groups.cause.tolist(), groups.cycles.tolist(), strict=True))[:MAX_CAUSES]:
         producer = main_producer(found, cause)
-        blamed = f"mostly because of {_instruction(inputs, producer)}" if producer >= 0 else ""
-        more = " · ".join(filter(None, (percent(cycles, whole), blamed)))
+        blamed = Message("mostly because of {0}", _instruction(inputs, producer)) if producer >= 0 else ""
+        more = join_texts(" · ", filter(None, (percent(cycles, whole), blamed)))
         rows.append(_row(CAUSE_TEXT[Cause(cause)].name, more, producer))
     return {"title": translated("Why cycles were spent"), "rows": rows}
 
@@ -89,11 +89,19 @@ def _loops(inputs: ReportInputs) -> dict[str, Any]:
     table, rows = inputs.iterations.loops.table, []
     for at in np.argsort(-table.cycles, kind="stable")[:MAX_LOOPS].tolist():
         head, branch = int(table.head[at]), int(table.branch[at])
-        taken = f"taken {plural(int(table.taken[at]), 'time')}"
+        taken = Message("taken {0}", plural(int(table.taken[at]), "time"))
         median = table.median[at]
-        takes = "" if np.isnan(median) else f" · median {count(round(median))} cycles per iteration"
+        takes = (
+            "" if np.isnan(median) else Message(" · median {0} cycles per iteration", count(round(median)))
+        )
         mark = " · the main loop" if at == table.dominant else ""
-        rows.append(_row(f"instructions {head} to {branch}", f"{taken}{takes}{mark}", head))
+        rows.append(
+            _row(
+                Message("instructions {0} to {1}", head, branch),
+                Message("{0}{1}{2}", taken, takes, mark),
+                head,
+            )
+        )
     return {"title": translated("Loops"), "rows": rows}
 
 
@@ -147,7 +155,7 @@ def _health(inputs: ReportInputs) -> dict[str, Any]:
         }
         for note in notes
     ]
-    return {"title": translated(f"The capture: {verdict(notes)}"), "items": items}
+    return {"title": translated(Message("The capture: {0}", verdict(notes))), "items": items}
 
 
 LISTS = (_notes, _costliest, _causes, _loops, _room, _health)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.text import Message
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportCell, ReportColumn, ReportTable
 from rcv_py.model.ids import WaveId
@@ -131,7 +132,11 @@ def instructions(
         if not 0 <= row < len(trace.code):
             return NOTHING
         text = f"{trace.code.text[row]}{beside(trace, row)}"
-        return code(f"perhaps {text}", tip="A guess: one of several that fit.") if is_guess else code(text)
+        return (
+            code(Message("perhaps {0}", text), tip="A guess: one of several that fit.")
+            if is_guess
+            else code(text)
+        )
 
     return links(inputs, rows, link), column(title, (cell(row, next(guess, False)) for row in rows))
 

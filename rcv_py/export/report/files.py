@@ -11,7 +11,7 @@ from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.manifest import report_sections
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
-from rcv_py.base.text import short_kernel, visible
+from rcv_py.base.text import Message, short_kernel, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.html import html
 from rcv_py.export.report.index import MARK, IndexEntry, index
@@ -39,7 +39,7 @@ def make_report(
             sections.append(section)
     kernel = short_kernel(trace.kernel_name) if trace.kernel_name else "no kernel"
     subtitle = f"{trace.name} · {trace.target}"
-    return Report(kernel, subtitle, tuple(sections), f"Written by rcv {__version__}.")
+    return Report(kernel, subtitle, tuple(sections), Message("Written by rcv {0}.", __version__))
 
 
 def check_form(path: Path, endings: Collection[str] = tuple(FORMS)) -> None:
@@ -47,7 +47,8 @@ def check_form(path: Path, endings: Collection[str] = tuple(FORMS)) -> None:
     if path.suffix.lower() not in endings:
         known = " or ".join(ending for ending in endings if ending != ".htm")
         raise UsageError(
-            f"{path} does not say what kind of report it is.", hint=f"Use a name that ends in {known}."
+            Message("{0} does not say what kind of report it is.", path),
+            hint=Message("Use a name that ends in {0}.", known),
         )
 
 
@@ -77,9 +78,11 @@ def check_index(path: Path) -> None:
     try:
         is_ours = not path.exists() or MARK in path.read_text("utf-8", "replace")
     except OSError as error:
-        raise ExportError(f"{path} cannot be replaced: {error.strerror}.", hint=_ELSEWHERE) from error
+        raise ExportError(
+            Message("{0} cannot be replaced: {1}.", path, error.strerror), hint=_ELSEWHERE
+        ) from error
     if not is_ours:
-        text = f"{path} was not written by rcv, and an index of reports would replace it."
+        text = Message("{0} was not written by rcv, and an index of reports would replace it.", path)
         raise UsageError(text, hint=_ELSEWHERE)
 
 

@@ -11,7 +11,7 @@ from rcv_py import __version__
 from rcv_py.analysis.findings.finding import RANKED, Finding
 from rcv_py.analysis.health.capture_health import headline
 from rcv_py.base.markdown import md_text
-from rcv_py.base.text import plural, short_kernel, visible
+from rcv_py.base.text import Message, plural, short_kernel, visible
 from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
 from rcv_py.export.report.html import html
 from rcv_py.export.report.inputs import ReportInputs
@@ -69,9 +69,9 @@ def index(entries: Sequence[IndexEntry]) -> Report:
     for one in bad:
         is_named = str(one.folder) in one.error
         parts.append(ReportNote(one.error if is_named else f"{one.folder}: {one.error}", "error"))
-    without = f", {plural(len(bad), 'capture')} without a report" if bad else ""
+    without = Message(", {0} without a report", plural(len(bad), "capture")) if bad else ""
     section = ReportSection("captures", "Captures", parts, _INTRO)
-    subtitle = f"{plural(len(good), 'report')}{without}"
+    subtitle = Message("{0}{1}", plural(len(good), "report"), without)
     return Report("Reports of captures", subtitle, (section,), f"{MARK} {__version__}.")
 
 
@@ -110,7 +110,7 @@ def library_page(heading: str, library: results.ResultTable) -> str:
         for at, field in enumerate(library.fields(ShownIn.REPORT))
     ]
     section = ReportSection("captures", "Captures", (table(*columns),))
-    made_with = f"Written by rcv {__version__}."
+    made_with = Message("Written by rcv {0}.", __version__)
     return html(Report(visible(heading), "A click on a heading sorts.", (section,), made_with))
 
 

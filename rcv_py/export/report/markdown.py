@@ -10,7 +10,7 @@ from typing import assert_never
 from urllib.parse import quote
 
 from rcv_py.base.markdown import md_code, md_in_tags, md_table, md_text, md_verbatim
-from rcv_py.base.text import percent, translated
+from rcv_py.base.text import Message, percent, translated
 from rcv_py.export.report import model
 
 _POINTS = 12  # of a curve
@@ -128,7 +128,9 @@ def _plot(plot: model.Plot) -> list[str]:
             return _table_of((("", False), *((series.name, True) for series in plot.series)), rows)
         case model.ReportHistogram():
             spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)
-            rows = [[translated(f"{low:,} to {high:,}"), f"{n:,}"] for low, high, n in spans if n]
+            rows = [
+                [translated(Message("{0:,} to {1:,}", low, high)), f"{n:,}"] for low, high, n in spans if n
+            ]
             return _table_of(((plot.unit, False), ("count", True)), rows)
         case model.ReportCurve():
             last = len(plot.times) - 1

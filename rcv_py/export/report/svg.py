@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, WAVE_STATES, Pair
-from rcv_py.base.text import elide_right, percent, short_count, translated
+from rcv_py.base.text import Message, elide_right, percent, short_count, translated
 from rcv_py.export.report.model import Plot, ReportBars, ReportCurve, ReportHistogram, ReportShare, Stacked
 
 WIDTH = 860
@@ -73,7 +73,7 @@ def _stacked(plot: Stacked) -> str:
     """One bar, and below it the names of its parts with their shares."""
     total = sum(part.value for part in plot.parts) or 1
     body = _parts(plot.parts, WIDTH / total, (0, 0), plot.unit)
-    names = [(f"{part.name} {percent(part.value, total)}", part.role) for part in plot.parts]
+    names = [(Message("{0} {1}", part.name, percent(part.value, total)), part.role) for part in plot.parts]
     y = _legend(body, names, BAR_PX + 20.0)
     return _frame(plot.title, y + 8, body)
 
@@ -98,7 +98,7 @@ def _parts(parts: Sequence[ReportShare], scale: float, place: tuple[float, float
     for part in parts:
         own = scale * part.value
         if own > 0:
-            tip = f"{part.name}: {part.value:,.0f} {unit}, {percent(part.value, total)}"
+            tip = Message("{0}: {1:,.0f} {2}, {3}", part.name, part.value, unit, percent(part.value, total))
             body.append(_rect((x, y, own, BAR_PX - 4), part.role, tip))
         x += own
     return body
@@ -165,5 +165,7 @@ def _bins(plot: ReportHistogram) -> str:
         if count:
             own = height * count / top
             box = (_LEFT + at * width, _TOP + height - own, max(1, width - 1), own)
-            body.append(_rect(box, "accent", f"{low:,} to {high:,} {plot.unit}: {count:,}"))
+            body.append(
+                _rect(box, "accent", Message("{0:,} to {1:,} {2}: {3:,}", low, high, plot.unit, count))
+            )
     return _frame(plot.title, CURVE_PX, body)

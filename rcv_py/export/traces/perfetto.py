@@ -26,7 +26,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.base.text import short_kernel
+from rcv_py.base.text import Message, short_kernel
 from rcv_py.export.tables import segments
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
 from rcv_py.export.traces.perfetto_names import DebugAnnotation, InternedNames, process, thread, track
@@ -99,7 +99,9 @@ def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int
     places = sorted({of_row[row] for row in rows})
     pid = {place: DEVICE + 1 + at for at, place in enumerate(places)}
     name = short_kernel(trace.kernel_name)
-    target.write(process(DEVICE, DEVICE, f"Device · {trace.name}{f' · {name}' if name else ''}"))
+    target.write(
+        process(DEVICE, DEVICE, Message("Device · {0}{1}", trace.name, f" · {name}" if name else ""))
+    )
     for place, number in pid.items():
         target.write(process(number, number, f"{place_name(trace, *place[:3])} SIMD{place[3]}"))
     first_tid = DEVICE + 1 + len(places)
@@ -186,7 +188,7 @@ class WaveSlices:
 def lane_tracks(tokens: Slices) -> bytes:
     """Announce the lanes of waves whose instructions overlap."""
     tracks = ((uuid, uuid % STRIDE) for uuid in np.unique(tokens.track).tolist())
-    return b"".join(track(uuid, uuid - lane, f"lane {lane + 1}") for uuid, lane in tracks if lane)
+    return b"".join(track(uuid, uuid - lane, Message("lane {0}", lane + 1)) for uuid, lane in tracks if lane)
 
 
 def _trimmed(slices: Slices) -> Slices:

@@ -13,7 +13,7 @@ from rcv_py.analysis.counters.counters import counters, raw_curve
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_curves
 from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.base.text import short_kernel
+from rcv_py.base.text import Message, short_kernel
 from rcv_py.export.traces.perfetto_names import DebugAnnotation, InternedNames, counter_track, track
 from rcv_py.export.traces.perfetto_rows import (
     Slices,
@@ -51,14 +51,14 @@ class Device:
             change = np.diff(some, prepend=0, append=0)
             time = np.append(curve.steps.time, curve.steps.time[-1:])
             begin, end = time[np.flatnonzero(change == 1)], time[np.flatnonzero(change == -1)]
-            found.append((short_kernel(curve.name) or f"kernel {curve.ids[0]}", begin, end))
+            found.append((short_kernel(curve.name) or Message("kernel {0}", curve.ids[0]), begin, end))
         return found
 
     @cached_property
     def curves(self) -> list[tuple[str, str, StepCurve]]:
         """Name, unit and values of each curve: resident waves, then the hardware's counters."""
-        found = [
-            (f"resident waves, {curve.name}", "waves", curve.steps)
+        found: list[tuple[str, str, StepCurve]] = [
+            (Message("resident waves, {0}", curve.name), "waves", curve.steps)
             for by in ("all", "se")
             for curve in occupancy_curves(self.trace, by)
         ]
@@ -82,7 +82,7 @@ class Device:
     ) -> Iterator[bytes]:
         """Yield everything, each track announced before its events."""
         for name, begin, end in self.kernels:
-            uuid, announced = self._track(DEVICE, f"kernel {name}")
+            uuid, announced = self._track(DEVICE, Message("kernel {0}", name))
             yield announced
             yield from slice_bytes(Slices.on(uuid, texts.number(name), begin, end, category="kernel"), scale)
         for kind, title in _TITLES.items():
@@ -137,8 +137,12 @@ class Device:
         unique, group = np.unique(slots, axis=1, return_inverse=True)
         for at, slot in enumerate(unique.T.tolist()):
             parent = places.get(tuple(slot[:4]), DEVICE)
-            place = f"slot {slot[4]}" if parent != DEVICE else "SE{} SA{} CU{} SIMD{} slot {}".format(*slot)
-            uuid, announced = self._track(parent, f"markers, {place}")
+            place = (
+                Message("slot {0}", slot[4])
+                if parent != DEVICE
+                else "SE{} SA{} CU{} SIMD{} slot {}".format(*slot)
+            )
+            uuid, announced = self._track(parent, Message("markers, {0}", place))
             yield announced
             rows = np.flatnonzero(group.reshape(-1) == at)
             names, begin, end = number[spans.name_id[rows]], spans.begin[rows], spans.end[rows]

@@ -31,7 +31,7 @@ from rcv_py.analysis.flame.flame import (
 )
 from rcv_py.analysis.flame.flame_text import full_name, labels
 from rcv_py.base.runs import ranges
-from rcv_py.base.text import visible
+from rcv_py.base.text import Message, visible
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -56,7 +56,7 @@ def write_speedscope(trace: Trace, waves: Iterable[TracedWave], target: BinaryIO
     frames, places = _frames(trace, [tree for _, tree in trees])
     head = {
         "$schema": SCHEMA,
-        "exporter": f"rcv {__version__}",
+        "exporter": Message("rcv {0}", __version__),
         "name": trace.name,
         "activeProfileIndex": 0,
         "shared": {"frames": frames},
@@ -143,7 +143,7 @@ def _sampled(
             unit = "" if is_sampled or metric is Metric.HITS else ", cycles of all waves"
             yield {
                 "type": "sampled",
-                "name": f"{measure} by {name}{unit}",
+                "name": Message("{0} by {1}{2}", measure, name, unit),
                 "unit": UNIT,
                 "startValue": 0,
                 "endValue": sum(weights),
@@ -174,7 +174,7 @@ def _evented(wave: TracedWave, paths: Paths) -> Iterator[bytes]:
     end = max(wave.end, int(tokens.end.max())) if len(tokens) else wave.end
     head = {
         "type": "evented",
-        "name": f"{wave.id}, cycles from {begin:,}",
+        "name": Message("{0}, cycles from {1:,}", wave.id, begin),
         "unit": UNIT,
         "startValue": 0,
         "endValue": max(0, end - begin),

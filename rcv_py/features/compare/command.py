@@ -22,7 +22,7 @@ from rcv_py.analysis.compare.work import work_costs
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.markdown import md_code, md_table, md_text
-from rcv_py.base.text import plural, short_paths, some, translated
+from rcv_py.base.text import Message, plural, short_paths, some, translated
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import (
@@ -96,7 +96,10 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
     if fail_on is None:
         return ExitCode.DONE
     if found.verdict is Verdict.NOT_COMPARABLE:
-        print("rcv: " + translated(f"The gate cannot decide. {found.judgement.sentence}"), file=sys.stderr)
+        print(
+            "rcv: " + translated(Message("The gate cannot decide. {0}", found.judgement.sentence)),
+            file=sys.stderr,
+        )
         print(
             "     " + translated("Record the same kernel with the same input for both sides."),
             file=sys.stderr,
@@ -139,8 +142,14 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
             yield from ("", TextTable(shown))
             unit = plural(len(table), UNITS[options.by], "classes" if options.by == "class" else "")
             yield (
-                f"\n{len(shown):,} of {unit}, {len(real):,} beyond noise. Cycles are "
-                f"{_METRICS[found.measure]} per wave, both at the executions of A."
+                Message(
+                    "\n{0:,} of {1}, {2:,} beyond noise. Cycles are {3} per wave, both at the "
+                    "executions of A.",
+                    len(shown),
+                    unit,
+                    len(real),
+                    _METRICS[found.measure],
+                )
             )
 
     is_tripped = code == ExitCode.GATE
@@ -163,11 +172,15 @@ def _markdown(found: Comparison, real: ResultTable, options: CompareOptions) -> 
     parts = [f"**{md_text(found.judgement.sentence)}**", *(f"> {md_text(note)}" for note in found.notes)]
     parts.append("\n".join(facts))
     if found.kernel is not None and not len(real):
-        parts.append(f"No {UNITS[options.by]} is beyond noise.")
+        parts.append(Message("No {0} is beyond noise.", UNITS[options.by]))
     elif found.kernel is not None:
         shown, fields = real.head(options.top), [CHANGES[options.by][name] for name in NUMBERS]
         head = ((UNITS[options.by], False), *((field.title, True) for field in fields))
-        of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles per wave, both at the executions of A."
+        of = Message(
+            "\n{0:,} of {1:,} beyond noise; cycles per wave, both at the executions of A.",
+            len(shown),
+            len(real),
+        )
         cells = (
             [
                 f"{md_text(row['name'])} {md_code(row['text'])}".rstrip(),
@@ -183,12 +196,20 @@ def _junit(found: Comparison, real: ResultTable, *, is_failed: bool) -> str:
     """One test case: failed if the gate trips, skipped if the comparison is undecided, passed otherwise."""
     is_open = found.verdict is Verdict.NOT_COMPARABLE
     rows = [
-        f"{row['name']} {row['text']}: {row['cycles_a']:,.1f} to {row['cycles_b']:,.1f} cycles per wave "
-        f"(±{row['noise']:,.1f})"
+        Message(
+            "{0} {1}: {2:,.1f} to {3:,.1f} cycles per wave (±{4:,.1f})",
+            row["name"],
+            row["text"],
+            row["cycles_a"],
+            row["cycles_b"],
+            row["noise"],
+        )
         for row in real.head(MAX_IN_JUNIT).records()
     ]
     text = escape("\n".join([found.judgement.sentence, *found.notes, *rows]))
-    sentence, name = map(quoteattr, (found.judgement.sentence, f"{found.a.name} to {found.b.name}"))
+    sentence, name = map(
+        quoteattr, (found.judgement.sentence, Message("{0} to {1}", found.a.name, found.b.name))
+    )
     inside = f"<system-out>{text}</system-out>"
     if is_open:
         inside = f"<skipped message={sentence}/>{inside}"
@@ -250,7 +271,7 @@ _OF_TWO = ("by", "top", "sort", "ascending", "beyond_noise", "junit")  # options
 def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
     for flag in _OF_TWO:
         if flag in options.given:
-            text = f"{flag_of(flag)} is about two captures, and there are {len(paths) + 1:,}."
+            text = Message("{0} is about two captures, and there are {1:,}.", flag_of(flag), len(paths) + 1)
             raise UsageError(text, hint="Name one B, or leave it out.")
     wanted = options.waves or WORKING
     alone = all_captures([options.folder])
@@ -286,7 +307,7 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
         document=lambda: {"a": base.name, "metric": options.metric, "captures": table.rows()},
         csv=table.csv,
         text=lambda: [
-            bold(f"Compared with {base.name}", sys.stdout),
+            bold(Message("Compared with {0}", base.name), sys.stdout),
             "",
             TextTable(table),
             *sentences(found, root),
@@ -331,7 +352,10 @@ def _gate_of_several(fail_on: str | None, found: Sequence[BuildStep]) -> int:
         return ExitCode.GATE
     open_ones = [row.build.name for row in found if row.verdict in (None, Verdict.NOT_COMPARABLE)]
     if open_ones:
-        print("rcv: " + translated(f"The gate cannot decide about {some(open_ones, 3)}."), file=sys.stderr)
+        print(
+            "rcv: " + translated(Message("The gate cannot decide about {0}.", some(open_ones, 3))),
+            file=sys.stderr,
+        )
         print(
             "     " + translated("Record the same kernel with the same input for all of them."),
             file=sys.stderr,
@@ -343,10 +367,12 @@ def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:
     """Yield a sentence per capture that differs beyond noise, printed below the table."""
     for row in rows:
         if row.judgement is not None and row.verdict in (Verdict.MORE, Verdict.FEWER):
-            yield f"\n{below(root, row.build.path)} (B), compared with {row.before} (A):"
+            yield Message("\n{0} (B), compared with {1} (A):", below(root, row.build.path), row.before)
             yield f"    {row.judgement.sentence}"
 
 
 def problems(found: Sequence[Build]) -> list[str]:
     """Return the problems of captures, each sentence with the name of its capture."""
-    return [f"{one.name}: {text}" for one in found for text in (*one.problems, one.error) if text]
+    return [
+        Message("{0}: {1}", one.name, text) for one in found for text in (*one.problems, one.error) if text
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.analysis.overview.library import ranked_rows, with_replicates
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.opening import captures_below
 from rcv_py.cli.terminal import progress
@@ -31,9 +31,9 @@ def run(options: IndexOptions) -> CommandAnswer:
         rows = ranked_rows(with_replicates(list(found)), options.sort)
     table, left_out = library_table(rows, root), len(paths) - len(chosen)
     errors = [f"{row.name}: {row.error}" for row in rows if row.error]
-    heading = f"{plural(len(rows), 'capture')} below {root}"
-    heading += f", {count(len(errors))} of which cannot be opened" if errors else ""
-    heading += f"; {count(left_out)} more were left out" if left_out else ""
+    heading = Message("{0} below {1}", plural(len(rows), "capture"), root)
+    heading += Message(", {0} of which cannot be opened", count(len(errors))) if errors else ""
+    heading += Message("; {0} more were left out", count(left_out)) if left_out else ""
     return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {"folder": str(root), "left_out": left_out, "captures": table.rows()},

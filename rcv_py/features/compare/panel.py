@@ -17,7 +17,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.flame.flame import Metric
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.compare.result import change_table, listing_table
 from rcv_py.model.trace import Trace
 from rcv_py.state.session import Baseline
@@ -317,9 +317,9 @@ class ComparePanel(TablePanel[Comparison]):
         # The meaning of the colours comes first: a narrow window cuts the end of the line.
         colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
         sides = colours if self.by == FLAME else ""
-        sides += f"A is {baseline.name}, B the open capture."
+        sides += Message("A is {0}, B the open capture.", baseline.name)
         if baseline.replicate is not None:
-            sides += f" Noise is what {baseline.replicate.name} differs from A by."
+            sides += Message(" Noise is what {0} differs from A by.", baseline.replicate.name)
         facts = [f"{name} {value}" for name, value in numbers(comparison)]
         self.notes.setText(" ".join((sides, *comparison.notes)))
         self.verdict.setToolTip(tooltip("\n".join(facts)))
@@ -336,7 +336,7 @@ class ComparePanel(TablePanel[Comparison]):
         rows = self.view.rows
         if rows is not None:
             real = int(np.count_nonzero(rows.is_real))
-            self.detail.setText(f"{plural(len(rows), 'row')}, {real:,} beyond noise")
+            self.detail.setText(Message("{0}, {1:,} beyond noise", plural(len(rows), "row"), real))
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -377,4 +377,6 @@ class ComparePanel(TablePanel[Comparison]):
         """Return the shown rows."""
         if self.result is None or self.view.rows is None or self.by == FLAME:
             return None
-        return Sheet(f"Compare: {MODES[self.by]}", self.view.table.headers, self.view.table.table())
+        return Sheet(
+            Message("Compare: {0}", MODES[self.by]), self.view.table.headers, self.view.table.table()
+        )

@@ -13,7 +13,7 @@ from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
 from rcv_py.analysis.compare.work import WorkCosts
-from rcv_py.base.text import percent, short_paths, short_place
+from rcv_py.base.text import Message, percent, short_paths, short_place
 from rcv_py.features.flame.result import frame_names, visible_frames
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -44,8 +44,8 @@ _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
         name=f"source_{side}",
-        meaning=f"Source place of instruction_{side} as file:line; empty if there is none",
-        title=f"source {side.upper()}",
+        meaning=Message("Source place of instruction_{0} as file:line; empty if there is none", side),
+        title=Message("source {0}", side.upper()),
     )
     for side in "ab"
 )
@@ -133,7 +133,9 @@ def change_table(found: Comparison, by: str) -> ResultTable:
     if by == "instruction":
         table, (line_a, line_b) = found.rows, found.listing
         pairs = list(zip(line_a.tolist(), line_b.tolist(), strict=True))
-        names: Sequence[str] = [f"instruction {b}" if b >= 0 else f"instruction {a} of A" for a, b in pairs]
+        names: Sequence[str] = [
+            Message("instruction {0}", b) if b >= 0 else Message("instruction {0} of A", a) for a, b in pairs
+        ]
         said: Sequence[str] = [found.b.code.text[b] if b >= 0 else found.a.code.text[a] for a, b in pairs]
         fates = found.fate_texts
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rcv_py.analysis.compare.builds import BuildStep, steps
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import below, captures_below
@@ -64,6 +64,8 @@ def _gate(fail_on: str | None, rows: Sequence[BuildStep]) -> int:
 def _text(rows: Sequence[BuildStep], root: Path, shown: TextTable) -> Iterator[Part]:
     changed = sum(row.verdict in (Verdict.MORE, Verdict.FEWER) for row in rows)
     said = f"{count(changed) if changed else 'none'} {'differ' if changed > 1 else 'differs'}"
-    heading = f"{plural(len(rows), 'capture')} below {root}; {said} from the previous one beyond noise"
+    heading = Message(
+        "{0} below {1}; {2} from the previous one beyond noise", plural(len(rows), "capture"), root, said
+    )
     yield bold(heading, sys.stdout)
     yield from ("", shown, *sentences(rows, root))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rcv_py.base.text import number
+from rcv_py.base.text import Message, number
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.resources import KernelResources
 
@@ -173,7 +173,9 @@ def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str)
     elif not kernel:
         rows = [row for row in rows if row.kernel and (row.kernel in folder or folder in row.kernel)]
     elif len(rows) > 1:
-        warning = f"{len(rows)} launches fit, and the folder does not name its dispatch; the first is taken."
+        warning = Message(
+            "{0} launches fit, and the folder does not name its dispatch; the first is taken.", len(rows)
+        )
         return AnalyzerLaunch(rows[0], warning)
     return AnalyzerLaunch(rows[0] if rows else None)
 

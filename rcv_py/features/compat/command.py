@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rcv_py.base.text import MAX_DIGITS, count
+from rcv_py.base.text import MAX_DIGITS, Message, count, join_texts
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.features.compat.analyzer_numbers import (
     MAX_WAVES,
@@ -68,18 +68,20 @@ def bar(share: float) -> str:
 
 
 def _lines(trace: Trace, report: LegacyReport, options: HotspotOptions, top: int) -> Iterator[str]:
-    yield f"  Kernel:        {trace.path.name}"
-    yield f"  Instructions:  {count(len(report.instructions))}"
-    yield f"  Total cycles:  {short(report.total)}"
-    yield f"  Total stalls:  {short(report.stall)}  ({_share(report.stall, report.total):.1f}% of all)"
+    yield Message("  Kernel:        {0}", trace.path.name)
+    yield Message("  Instructions:  {0}", count(len(report.instructions)))
+    yield Message("  Total cycles:  {0}", short(report.total))
+    yield Message(
+        "  Total stalls:  {0}  ({1:.1f}% of all)", short(report.stall), _share(report.stall, report.total)
+    )
     if not report.total:
         yield "No instruction has any cycles."
         return
     yield from _occupancy(report, AnalyzerGeneration(options.like), bool(options.kernel), trace.target)
     yield from _title("Stall by class")
-    yield f"  {'class':<14}  {'stall':>8}  share of all stall"
+    yield Message("  {0:<14}  {1:>8}  share of all stall", "class", "stall")
     for name, stall in report.classes:
-        yield f"  {name:<14}  {short(stall):>8}  {bar(_share(stall, report.stall))}"
+        yield Message("  {0:<14}  {1:>8}  {2}", name, short(stall), bar(_share(stall, report.stall)))
     mode = options.mode or "both"
     if mode in ("src", "both"):
         yield from _source_table(report, top)
@@ -93,7 +95,7 @@ def _lines(trace: Trace, report: LegacyReport, options: HotspotOptions, top: int
 
 
 def _title(text: str, rule: str = _RULE) -> tuple[str, str, str]:
-    return "", f"  {text}", f"  {rule}"
+    return "", Message("  {0}", text), f"  {rule}"
 
 
 def _share(part: int, total: int) -> float:
@@ -103,56 +105,78 @@ def _share(part: int, total: int) -> float:
 def _occupancy(
     report: LegacyReport, generation: AnalyzerGeneration, is_named: bool, target: str
 ) -> Iterator[str]:
-    yield from _title(f"Registers and waves, as the {generation.value} generation counts them")
+    yield from _title(Message("Registers and waves, as the {0} generation counts them", generation.value))
     found = report.occupancy
-    yield f"  Architecture:   {report.target} ({_NAMES[report.target]}, by the forms of matrix instructions)"
+    yield Message(
+        "  Architecture:   {0} ({1}, by the forms of matrix instructions)",
+        report.target,
+        _NAMES[report.target],
+    )
     if target.startswith("gfx9") and len(target) > len("gfx9") and target != report.target:
-        yield f"  Note: the capture is of {target}; the scripts would not know."
+        yield Message("  Note: the capture is of {0}; the scripts would not know.", target)
     if report.launch.warning:
-        yield f"  Note: {report.launch.warning}"
+        yield Message("  Note: {0}", report.launch.warning)
     launch = report.launch.resources
     if generation is AnalyzerGeneration.NEW and launch is None:
         hint = "no launch in the kernel trace fits" if is_named else "--kernel NAME looks for the launch"
-        yield f"  Note: from the instructions alone; {hint}."
-    yield f"  arch_vgpr:      {found.arch}{_allocated(found.arch)}"
-    yield f"  accum_vgpr:     {found.accum}{_allocated(found.accum)}"
+        yield Message("  Note: from the instructions alone; {0}.", hint)
+    yield Message("  arch_vgpr:      {0}{1}", found.arch, _allocated(found.arch))
+    yield Message("  accum_vgpr:     {0}{1}", found.accum, _allocated(found.accum))
     yield f"  VGPR:           {found.given} / {found.pool}  -> {found.limits[0][2]} waves/SIMD"
     group = 1 if launch is None else -(-launch.threads // _WAVE) or 1
     for name, used, waves in found.limits[1:]:
-        of = f" bytes ({group} waves per workgroup)" if name == "LDS" else ""
+        of = Message(" bytes ({0} waves per workgroup)", group) if name == "LDS" else ""
         yield f"  {name + ':':<15} {used}{of}  -> {waves} waves/SIMD"
-    yield f"  occupancy:      {found.waves} waves/SIMD  (bound by {found.bound})"
+    yield Message("  occupancy:      {0} waves/SIMD  (bound by {1})", found.waves, found.bound)
     if found.next_registers >= 0 and found.waves < MAX_WAVES:
-        yield f"  -> {found.waves + 1} waves take VGPR <= {found.next_registers}"
+        yield Message("  -> {0} waves take VGPR <= {1}", found.waves + 1, found.next_registers)
     yield ""
-    yield "  In the program: " + ", ".join(f"{name}: {number}" for name, number in report.mix)
+    yield "  In the program: " + join_texts(
+        ", ", (Message("{0}: {1}", name, number) for name, number in report.mix)
+    )
 
 
 def _allocated(registers: int) -> str:
-    return f" ({-(-registers // _GRANULE) * _GRANULE} as given out)" if registers else " (not used)"
+    return (
+        Message(" ({0} as given out)", -(-registers // _GRANULE) * _GRANULE) if registers else " (not used)"
+    )
 
 
 def _source_table(report: LegacyReport, top: int) -> Iterator[str]:
     yield from _title("Source lines by stall; the bar is the line's own stall rate")
-    yield f"  {'#':>3}  {'stall':>8}  {'of all':>7}  {'own stall rate':<40}  {'class':<13}  source"
+    yield Message(
+        "  {0:>3}  {1:>8}  {2:>7}  {3:<40}  {4:<13}  source",
+        "#",
+        "stall",
+        "of all",
+        "own stall rate",
+        "class",
+    )
     for rank, line in enumerate(report.sources[:top], 1):
         if not line.stall:
             return
         yield (
-            f"  {rank:>3}  {short(line.stall):>8}  {_share(line.stall, report.stall):>6.2f}%"
-            f"  {bar(line.rate)}  {line.dominant:<13}  {line.source[-48:]}"
+            Message(
+                "  {0:>3}  {1:>8}  {2:>6.2f}%  {3}  {4:<13}  {5}",
+                rank,
+                short(line.stall),
+                _share(line.stall, report.stall),
+                bar(line.rate),
+                line.dominant,
+                line.source[-48:],
+            )
         )
 
 
 def _detail(sources: Sequence[SourceFile], line: SourceLine, context: int) -> Iterator[str]:
     yield ""
-    yield f"  {line.source}  (stall={short(line.stall)}, {line.rate:.0f}% of its cycles)"
+    yield Message("  {0}  (stall={1}, {2:.0f}% of its cycles)", line.source, short(line.stall), line.rate)
     place = line.source.partition(" -> ")[0]
     for number, text in _excerpt(sources, place, context):
         mark = ">>>" if place.endswith(f":{number}") else "   "
         yield f"    {mark} {number:>5} │ {text}"
     for row in line.instructions[:_LISTED]:
-        yield f"      stall={short(row.stall):>8}  type={row.name:<13} {row.text}"
+        yield Message("      stall={0:>8}  type={1:<13} {2}", short(row.stall), row.name, row.text)
 
 
 def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tuple[int, str]]:
@@ -167,14 +191,23 @@ def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tu
 
 def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
     yield from _title("Instructions by stall")
-    yield f"  {'#':>3}  {'stall':>8}  {'of all':>7}  {'class':<13}  {'instruction':<48}  source"
+    yield Message(
+        "  {0:>3}  {1:>8}  {2:>7}  {3:<13}  {4:<48}  source", "#", "stall", "of all", "class", "instruction"
+    )
     for rank, row in enumerate(report.ranked[:top], 1):
         if not row.stall:
             return
         text = row.text if len(row.text) <= 48 else f"{row.text[:47]}…"
         yield (
-            f"  {rank:>3}  {short(row.stall):>8}  {_share(row.stall, report.stall):>6.2f}%"
-            f"  {row.name:<13}  {text:<48}  {row.source[-38:]}"
+            Message(
+                "  {0:>3}  {1:>8}  {2:>6.2f}%  {3:<13}  {4:<48}  {5}",
+                rank,
+                short(row.stall),
+                _share(row.stall, report.stall),
+                row.name,
+                text,
+                row.source[-38:],
+            )
         )
 
 

@@ -19,7 +19,7 @@ from rcv_py.analysis.counters.formula.evaluate import MAX_TEXT, read_definitions
 from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects
-from rcv_py.base.text import DASH
+from rcv_py.base.text import DASH, Message, translated
 from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
@@ -36,7 +36,7 @@ def run(options: CountersOptions) -> CommandAnswer:
     found = counters(trace)
     if not found.raw:
         how = how_to_record(trace.architecture)
-        lines = [*map(str, trace.problems_about(Affects.COUNTERS)), *how.split("\n")]
+        lines = [*map(str, trace.problems_about(Affects.COUNTERS)), *translated(how).split("\n")]
         return _answer(trace, found, (), [], lambda: lines)
     if options.list:
         return _names(trace, found)
@@ -114,7 +114,9 @@ def _only(rows: tuple[CounterRow, ...], options: CountersOptions) -> tuple[Count
         return rows
     missing = [name for name in options.only if name not in [row.name for row in rows]]
     if missing:
-        raise UsageError(f"There is no counter {missing[0]!r}.", hint="`rcv counters --list` names them.")
+        raise UsageError(
+            Message("There is no counter {0!r}.", missing[0]), hint="`rcv counters --list` names them."
+        )
     return tuple(row for row in rows if row.name in options.only)
 
 
@@ -126,7 +128,10 @@ def _check_places(options: CountersOptions, found: Counters) -> None:
         missing = [number for number in wanted or () if number not in there]
         if missing:
             names = ", ".join(map(str, there)) or "none"
-            raise UsageError(f"No counter was recorded on {what} {missing[0]}.", hint=f"There are: {names}.")
+            raise UsageError(
+                Message("No counter was recorded on {0} {1}.", what, missing[0]),
+                hint=Message("There are: {0}.", names),
+            )
 
 
 def _read(path: Path) -> str:
@@ -135,13 +140,15 @@ def _read(path: Path) -> str:
         with path.open(encoding="utf-8") as file:
             return file.read(MAX_TEXT + 1)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", hint=hint) from error
+        raise UsageError(Message("{0} cannot be read: {1}.", path, error.strerror), hint=hint) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not a text in UTF-8.", hint=hint) from error
+        raise UsageError(Message("{0} is not a text in UTF-8.", path), hint=hint) from error
 
 
 def _notes(found: Counters, derived: DerivedSet | None) -> Iterator[str]:
     notes = list(found.notes)
     if derived is not None and derived.left_out:
-        notes.append(f"{derived.left_out:,} built-in formulas need counters that were not recorded.")
+        notes.append(
+            Message("{0:,} built-in formulas need counters that were not recorded.", derived.left_out)
+        )
     yield from ["", *notes] if notes else []

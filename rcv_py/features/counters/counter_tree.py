@@ -10,7 +10,7 @@ from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rcv_py.analysis.counters.derived_counters import CounterRow
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.theme import Theme
@@ -94,7 +94,7 @@ class CounterTree(QWidget):
         return self._items[name]
 
     def _group(self, row: CounterRow) -> QTreeWidgetItem:
-        title = f"Counters: {row.group}" if row.is_raw else f"Formulas: {row.group}"
+        title = Message("Counters: {0}", row.group) if row.is_raw else Message("Formulas: {0}", row.group)
         item = QTreeWidgetItem(self.tree, [title])
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsAutoTristate | Qt.ItemFlag.ItemIsUserCheckable)
         item.setFirstColumnSpanned(True)

@@ -24,7 +24,7 @@ from rcv_py.analysis.counters.derived_counters import DerivedSet
 from rcv_py.analysis.counters.formula.evaluate import Definitions, shape_text
 from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.features.counters.counter_tree import number_text
 from rcv_py.features.counters.formula_editor import FormulaEditor
 from rcv_py.state.formula_files import FormulaFiles
@@ -151,7 +151,7 @@ class FormulaDialog(QDialog):
     def delete(self) -> None:
         """Delete the shown file, if the user confirms."""
         name = self.name
-        if self.confirm(f"Delete {name} and its formulas?"):
+        if self.confirm(Message("Delete {0} and its formulas?", name)):
             self.files.delete(name)
             self._remove_tab(name)
             self.edited.emit()
@@ -159,7 +159,7 @@ class FormulaDialog(QDialog):
     def done(self, result: int) -> None:
         """Close, and offer to save changes; otherwise they stay a draft while the viewer runs."""
         changed = [name for name in self.files.names if self.files.is_changed(name)]
-        if changed and self.confirm(f"Save {', '.join(changed)}?"):
+        if changed and self.confirm(Message("Save {0}?", ", ".join(changed))):
             for name in changed:
                 self._do(partial(self.files.save, name))
             if any(self.files.is_changed(name) for name in changed):
@@ -181,7 +181,7 @@ class FormulaDialog(QDialog):
         self._tab_changed()
 
     def _add_tab(self, name: str, text: str) -> None:
-        editor = FormulaEditor(self._theme, f"Formulas of {name}", self.tip)
+        editor = FormulaEditor(self._theme, Message("Formulas of {0}", name), self.tip)
         editor.setPlainText(text)
         editor.setReadOnly(name == BUILT_IN)
         self.editors[name] = editor
@@ -240,7 +240,7 @@ class FormulaDialog(QDialog):
             editor.set_errors(mine if is_current else ())
             for error in mine if name != BUILT_IN else ():
                 line, at = error.place(of.get(name, ""))
-                item = QListWidgetItem(f"{name}, line {line}, column {at}: {error}")
+                item = QListWidgetItem(Message("{0}, line {1}, column {2}: {3}", name, line, at, error))
                 item.setData(Qt.ItemDataRole.UserRole, (name, error))
                 item.setToolTip(tooltip(str(error)))
                 self.mistakes.addItem(item)
@@ -256,11 +256,11 @@ class FormulaDialog(QDialog):
             return f"{name}: {value}"
         finite = value[np.isfinite(value)]
         if not finite.size:
-            return f"{name}: {shape_text(value)}, no finite number"
+            return Message("{0}: {1}, no finite number", name, shape_text(value))
         if value.size == 1:
             return f"{name} = {number_text(float(finite[0]))}"
         low, mean, high = (number_text(float(at)) for at in (finite.min(), finite.mean(), finite.max()))
-        return f"{name}: {shape_text(value)}\nmin {low}, mean {mean}, max {high}"
+        return Message("{0}: {1}\nmin {2}, mean {3}, max {4}", name, shape_text(value), low, mean, high)
 
     def _say_state(self) -> None:
         if len(self.editors) == 1:

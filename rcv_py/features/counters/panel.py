@@ -20,7 +20,7 @@ from rcv_py.analysis.counters.derived_counters import (
     raw_rows,
 )
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.counters.counter_tree import CounterTree, number_text
 from rcv_py.features.counters.formula_dialog import FormulaDialog
 from rcv_py.model.architecture import architecture_of
@@ -75,7 +75,10 @@ class CountersPanel(CurvePanel):
         self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
         simds = (
             ("All SIMDs", EVERY, "Counters of every SIMD mask."),
-            *((f"SIMD {simd}", str(simd), f"Counters that count SIMD {simd}.") for simd in range(4)),
+            *(
+                (f"SIMD {simd}", str(simd), Message("Counters that count SIMD {0}.", simd))
+                for simd in range(4)
+            ),
         )
         self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
         self.add_choice("scale", "How values are drawn", SCALES, self._draw)
@@ -211,12 +214,14 @@ class CountersPanel(CurvePanel):
         if answer is None or answer.counters is None or answer.derived is None:
             return
         rows = self._listed()
-        parts = [f"{len(self._drawn)} of {plural(len(rows), 'curve')}" if self._drawn else _NOTHING]
+        parts = [
+            Message("{0} of {1}", len(self._drawn), plural(len(rows), "curve")) if self._drawn else _NOTHING
+        ]
         wrong = len(answer.derived.mistakes)
         if wrong:
-            parts.append(f"{plural(wrong, 'formula')} without a value: see Formulas…")
+            parts.append(Message("{0} without a value: see Formulas…", plural(wrong, "formula")))
         if answer.derived.left_out:
-            parts.append(f"{plural(answer.derived.left_out, 'built-in formula')} not recorded")
+            parts.append(Message("{0} not recorded", plural(answer.derived.left_out, "built-in formula")))
         self.say(" · ".join((*parts, *answer.counters.notes, *self.files.problems)))
 
     # -- formulas -----------------------------------------------------------------------------------
@@ -298,12 +303,15 @@ def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
     """Return the curve for the plot; non-finite values are drawn as zero and reported."""
     value, unit = row.curve.value, row.unit
     odd = int(np.count_nonzero(~np.isfinite(value)))
-    tip = row.tip + (f" {plural(odd, 'value')} not finite: drawn as 0." if odd else "")
+    tip = row.tip + (Message(" {0} not finite: drawn as 0.", plural(odd, "value")) if odd else "")
     if odd:
         value = np.where(np.isfinite(value), value, 0.0)
     largest = row.extent[2]
     if is_share and largest > 0:
-        value, unit = 100.0 * value / largest, f"% of {number_text(largest)} {row.unit}".rstrip()
+        value, unit = (
+            100.0 * value / largest,
+            Message("% of {0} {1}", number_text(largest), row.unit).rstrip(),
+        )
     elif row.is_raw:
         value = value.astype(np.int64)  # counts are integers and shown as such
     return Curve(

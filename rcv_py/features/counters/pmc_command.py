@@ -20,7 +20,7 @@ from rcv_py.analysis.counters.pmc.traffic import (
     traffic_facts,
 )
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural, short_kernel
+from rcv_py.base.text import Message, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.features.compat.command import like_pmc
@@ -85,14 +85,16 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> No
         known = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
         if not names:
             raise UsageError("The tables hold no dispatches.", hint="Did the application launch a kernel?")
-        raise UsageError(f"No kernel has {options.kernel!r} in its name.", hint=f"There are {known}.")
+        raise UsageError(
+            Message("No kernel has {0!r} in its name.", options.kernel), hint=Message("There are {0}.", known)
+        )
     if all(isnan(row.counted[key]) for row in found for key in _NEEDED):
         counted = ", ".join(table.counters[:4]) or "none"
         family = family_of(table)
         hits, misses, reads = (counter_of(key, family) for key in _NEEDED[:3])
-        lacking = f"{hits}, {misses} and {reads} are missing"
+        lacking = Message("{0}, {1} and {2} are missing", hits, misses, reads)
         raise UsageError(
-            f"The tables hold no counter of L2 or memory ({counted}); {lacking}.",
+            Message("The tables hold no counter of L2 or memory ({0}); {1}.", counted, lacking),
             hint="Record them: " + " and, in another run, ".join(pmc_lines(_NEEDED, family)),
         )
 
@@ -104,12 +106,12 @@ def _text(
     table: PmcTable, options: PmcOptions, count: int, shown: Sequence[tuple[Traffic, Decision]]
 ) -> Iterator[Part]:
     unit = plural(count, options.by, "dispatches" if options.by == "dispatch" else "")
-    yield f"\n{len(shown):,} of {unit} in {plural(len(table.files), 'file')}."
+    yield Message("\n{0:,} of {1} in {2}.", len(shown), unit, plural(len(table.files), "file"))
     for row in shown[:MAX_EXPLAINED]:
         yield ""
         yield from _explained(*row, family_of(table))
     if len(shown) > MAX_EXPLAINED:
-        yield f"\nThe tests of the first {MAX_EXPLAINED} are shown; --kernel NAME chooses others."
+        yield Message("\nThe tests of the first {0} are shown; --kernel NAME chooses others.", MAX_EXPLAINED)
     yield from ("", *table.notes, *_repeats(table), _LIMITS)
 
 
@@ -119,24 +121,26 @@ def _repeats(table: PmcTable) -> list[str]:
         return []
     many = "were" if len(repeated) > 1 else "was"
     names = ", ".join(repeated)
-    return [f"{names} {many} recorded by several files for the same dispatches; their mean counts."]
+    return [
+        Message("{0} {1} recorded by several files for the same dispatches; their mean counts.", names, many)
+    ]
 
 
 def _explained(found: Traffic, decided: Decision, family: str) -> Iterator[Part]:
-    dispatch = f" (dispatch {found.dispatch})" if found.dispatch else ""
+    dispatch = Message(" (dispatch {0})", found.dispatch) if found.dispatch else ""
     yield f"{short_kernel(found.name)}{dispatch}: {decided.branch.name}"
     yield f"  {decided.branch.sentence} {decided.branch.remedy}"
     yield Facts(list(traffic_facts(found)))
     steps = []
     for at, test in enumerate(decided.tests, 1):
         measured = span(test.value, ratio if test.name == "over_fetch" else share)
-        answer = f"{measured}, so {test.answer}" if measured else test.answer
+        answer = Message("{0}, so {1}", measured, test.answer) if measured else test.answer
         steps.append((f"{at}. {test.question}?", f"{answer}: {test.means}"))
     yield Facts(steps)
     lacking = missing(decided)
     if lacking:
         names = ", ".join(name for name in (counter_of(key, family) for key in lacking) if name)
-        yield f"  Not recorded: {names}. To record:"
+        yield Message("  Not recorded: {0}. To record:", names)
         yield from (f"    {line}" for line in pmc_lines(lacking, family))
         if family == "TCC" and "reads_128" in lacking:
             yield f"  {_OLDER}"

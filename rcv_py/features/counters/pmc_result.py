@@ -8,7 +8,7 @@ from typing import Any
 
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
-from rcv_py.base.text import byte_size, short_count, short_kernel
+from rcv_py.base.text import Message, byte_size, short_count, short_kernel
 from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import Field, ShownIn, only, rows, unknown
@@ -43,7 +43,10 @@ _TESTS = rows(
     kinds.TEXT("name", "Stable name of the test"),
     kinds.TEXT("question", "The question"),
     *unknown(
-        *(kinds.NUMBER(name, f"{bound} the value, a share or a ratio") for name, bound in _BOUNDS.items())
+        *(
+            kinds.NUMBER(name, Message("{0} the value, a share or a ratio", bound))
+            for name, bound in _BOUNDS.items()
+        )
     ),
     kinds.NUMBER("limit", "What the value is compared with, a share or a ratio"),
     kinds.TEXT("answer", "The answer: yes, no or unknown"),
@@ -84,7 +87,7 @@ def _span(name: str, write: Callable[[float], str]) -> Callable[[Mapping[str, An
 
 def _kernel(row: Mapping[str, Any]) -> str:
     name = short_kernel(row["kernel"])
-    return f"{name} (dispatch {row['dispatch']})" if row["dispatch"] else name
+    return Message("{0} (dispatch {1})", name, row["dispatch"]) if row["dispatch"] else name
 
 
 PMC = Spec.of(
@@ -107,7 +110,7 @@ PMC = Spec.of(
     *unknown(
         *only(
             ShownIn.DATA,
-            *(_NUMBER(name, f"{text}, a mean count") for name, text in _COUNTED.items()),
+            *(_NUMBER(name, Message("{0}, a mean count", text)) for name, text in _COUNTED.items()),
             _SHARE("hit_rate", "Part of the lookups that hit L2"),
             _SHARE("partial_share_of_reads", "Part of the reads that are of 32 bytes"),
             _SHARE("dram_share_of_reads", "Part of the reads that went to the memory of the device itself"),

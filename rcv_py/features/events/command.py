@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.cli.answer import CommandAnswer, listing, matched
 from rcv_py.cli.opening import markers, opened
 from rcv_py.features.events.options import EventsOptions
@@ -67,5 +67,5 @@ def _rows(table: EventTable, kinds: tuple[str, ...], options: EventsOptions) -> 
 def _footer(spans: MarkerSpans, shown: ResultTable, of: int) -> Iterator[str]:
     numbers = Counter(shown.plain("kind"))
     parts = [plural(numbers[text], *words) for text, words in _NOUNS.items() if numbers[text]]
-    yield f"\n{', '.join(parts)}; {count(of)} entries in all."
+    yield Message("\n{0}; {1} entries in all.", join_texts(", ", parts), count(of))
     yield from (f"note: {problem}" for problem in spans.problems)

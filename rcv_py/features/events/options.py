@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 
@@ -12,7 +13,7 @@ class EventsOptions(shared.Matched, shared.RowOptions, example="rcv events FOLDE
     agents = opt.AgentTool("Use it for order in time: dispatches and markers.")
 
     kind: tuple[str, ...] | None = opt.option(
-        f"of {', '.join(opt.ENTRY_KINDS)}, joined by commas (default: all that mean something)",
+        Message("of {0}, joined by commas (default: all that mean something)", ", ".join(opt.ENTRY_KINDS)),
         read=opt.kinds,
         metavar="KINDS",
     )

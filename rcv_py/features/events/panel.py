@@ -7,7 +7,7 @@ import numpy as np
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
 from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import nanoseconds
+from rcv_py.base.text import Message, nanoseconds
 from rcv_py.features.events.result import EVENTS
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -140,8 +140,8 @@ class EventsPanel(TablePanel[EventTable]):
             shown &= fits[table.name] | fits[table.place] | fits[table.detail] | bool(problem)
         rows = np.flatnonzero(shown)
         self.view.table.set_filter(rows if len(rows) < len(table) else None)
-        part = f" of {len(table):,}" if len(rows) < len(table) else ""
-        self.note.setText(f"{len(rows):,}{part} rows")
+        part = Message(" of {0:,}", len(table)) if len(rows) < len(table) else ""
+        self.note.setText(Message("{0:,}{1} rows", len(rows), part))
         self.bar.say("", len(rows), problem)
         self._rows.say("" if len(rows) else NO_MATCH)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, markdown
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
 from rcv_py.cli.terminal import bold, progress
@@ -85,33 +85,41 @@ def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[P
     yield bold(trace.name, out)
     if found.alarm or found.bound_class is not None:
         yield bold(found.sentence, out)
-    yield Facts([(fact.name, f"{fact.text}, {fact.of}" if fact.of else fact.text) for fact in found.numbers])
+    yield Facts(
+        [
+            (fact.name, Message("{0}, {1}", fact.text, fact.of) if fact.of else fact.text)
+            for fact in found.numbers
+        ]
+    )
     if found.partial:
-        yield f"\nPartial: {found.partial}. {found.why_partial}"
+        yield Message("\nPartial: {0}. {1}", found.partial, found.why_partial)
     if found.selection:
-        yield f"\nRanked: {found.selection}; --waves all ranks all of them."
+        yield Message("\nRanked: {0}; --waves all ranks all of them.", found.selection)
     section = RANKED
     for number, finding in enumerate(shown, 1):
         if finding.rank != section:
             section = finding.rank
-            yield f"\n{bold(_SECTIONS[section], out)}"
-        yield f"\n{bold(f'{number:>2}  {finding.title}', out)}"
-        yield from (f"    {label}: {words}" if label else f"    {words}" for label, words in finding.parts)
-        yield from (f"      · {place}" for place in finding.evidence)
+            yield Message("\n{0}", bold(_SECTIONS[section], out))
+        yield Message("\n{0}", bold(Message("{0:>2}  {1}", number, finding.title), out))
+        yield from (
+            Message("    {0}: {1}", label, words) if label else Message("    {0}", words)
+            for label, words in finding.parts
+        )
+        yield from (Message("      · {0}", str(place)) for place in finding.evidence)
     if found.why and not found.alarm:
         yield f"\n{found.why}"
     yield from _rest(found, shown)
-    yield from (f"\n{taken}" for taken in (found.assumption, found.predictions) if taken)
+    yield from (Message("\n{0}", taken) for taken in (found.assumption, found.predictions) if taken)
 
 
 def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
     """What is not shown: the small findings in one line, and how many others --top omits."""
     left = [finding for finding in found.findings if finding not in shown]
     if found.small_text and len(left) >= len(found.small):
-        yield f"\n{found.small_text} --all shows them."
+        yield Message("\n{0} --all shows them.", found.small_text)
     cut = sum(not finding.is_small for finding in left)
     if cut:
-        yield f"\n{plural(cut, 'further finding')}: --top 0 shows all."
+        yield Message("\n{0}: --top 0 shows all.", plural(cut, "further finding"))
 
 
 # -- several captures -----------------------------------------------------------------------------------
@@ -144,7 +152,7 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
         csv=table.csv,
         text=lambda: [
             TextTable(table),
-            f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` shows more.",
+            Message("\n{0}; `rcv triage CAPTURE` shows more.", plural(len(table), "capture")),
         ],
         forms={"markdown": table.markdown},
         about={"names": [one.entry.name for one in judged]},

@@ -41,7 +41,7 @@ from rcv_py.analysis.findings.finding import (
     signed_percent,
 )
 from rcv_py.base.manifest import panel_for
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import ShownIn
@@ -177,7 +177,10 @@ class _Cell(QWidget):
         column(self.name, self.value, of=self)
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
-        tip = "\n".join(part for part in (f"{number.text}  {number.of}".strip(), number.meaning) if part)
+        tip = join_texts(
+            "\n",
+            filter(None, (join_texts("  ", filter(None, (number.text, number.of))), number.meaning)),
+        )
         self.name.setText(number.name)
         self.value.setText(number.text)
         self.value.ensurePolished()  # the width in the heading's font
@@ -231,16 +234,19 @@ class FindingList(QListWidget):
         self.blockSignals(True)
         self.clear()
         for number, finding in enumerate(findings, 1):
-            gain = "; ".join(
-                filter(None, (finding.gain_text or finding.cycles_at_stake_text, finding.predicted_text))
+            gain = join_texts(
+                "; ",
+                filter(None, (finding.gain_text or finding.cycles_at_stake_text, finding.predicted_text)),
             )
             first = number if same is None else same[number - 1] + 1
-            as_first = f"The same bound as {first}: these are the same cycles." if first != number else ""
+            as_first = (
+                Message("The same bound as {0}: these are the same cycles.", first) if first != number else ""
+            )
             texts = (translated(text) for text in (finding.title, gain, as_first))
             item = QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
             item.setData(_ROLE, finding)
             item.setData(_BESIDE, (largest, 0 if first == number else first))
-            item.setToolTip(tooltip("\n".join(filter(None, (finding.title, gain, as_first)))))
+            item.setToolTip(tooltip(join_texts("\n", filter(None, (finding.title, gain, as_first)))))
             self.addItem(item)
         if rest:
             last = QListWidgetItem(shown(rest))
@@ -302,7 +308,7 @@ class _Rows(QStyledItemDelegate):
         if finding is not None and is_ranked and finding.cycles:
             largest, first = index.data(_BESIDE)
             share = QRect(left + BAR + PAD, box.y(), share_px, box.height())
-            draw_text(painter, share, _RIGHT, f"as {first}" if first else beside_bar(finding))
+            draw_text(painter, share, _RIGHT, Message("as {0}", first) if first else beside_bar(finding))
             if not first:
                 length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
                 bar = QRectF(left, box.y() + 6, length, box.height() - 12)
@@ -362,7 +368,7 @@ def finding_html(
     if finding.evidence:
         rows = [_row(number, place, sources) for number, place in enumerate(finding.evidence)]
         parts.append(rich("<p>{}</p>", joined("<br>", rows)))
-    if taken := " ".join(filter(None, (finding.assumption, predictions if finding.predicted else ""))):
+    if taken := join_texts(" ", filter(None, (finding.assumption, predictions if finding.predicted else ""))):
         arrow = "▾" if is_open else "▸"
         parts.append(rich("<p><a href='{}:0'>{} What this assumes</a>", ASSUMPTION, arrow))
         parts.append(rich("<br>{}</p>", taken) if is_open else rich("</p>"))

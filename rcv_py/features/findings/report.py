@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, SAMPLES, Evidence, Finding
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, verdict
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells, model
 from rcv_py.export.report.inputs import ReportInputs
 
@@ -25,12 +25,18 @@ def the_verdict(inputs: ReportInputs) -> model.ReportSection:
     if trust != HEALTHY and headline(notes) != HEALTHY:
         trust = f"{trust}. {headline(notes)}."
     weight = notes[0].severity.value if notes else "info"
-    parts.append(model.ReportNote(f"Capture: {trust if trust.endswith('.') else f'{trust}.'}", weight))
+    parts.append(
+        model.ReportNote(
+            Message("Capture: {0}", trust if trust.endswith(".") else Message("{0}.", trust)), weight
+        )
+    )
     if found.findings and found.why and not found.alarm:
         parts.append(model.ReportNote(found.why))
     if found.selection:
         parts.append(
-            model.ReportNote(f"Explained: {found.selection}. Totals of instructions cover all waves.")
+            model.ReportNote(
+                Message("Explained: {0}. Totals of instructions cover all waves.", found.selection)
+            )
         )
     return model.ReportSection("verdict", "Verdict", parts)
 
@@ -65,8 +71,8 @@ def _bars(findings: tuple[Finding, ...]) -> list[model.Part]:
     values = [round(1000 * finding.gain) for finding in shown.values()]
     if next(iter(shown.values())).unit == SAMPLES:
         what, unit, values = "At most", "samples", [finding.cycles for finding in shown.values()]
-    names = [f"{n} {finding.title}" for n, finding in shown.items()]
-    title = f"{what}, in {unit}; parts of different findings may overlap"
+    names = [Message("{0} {1}", n, finding.title) for n, finding in shown.items()]
+    title = Message("{0}, in {1}; parts of different findings may overlap", what, unit)
     return [
         model.ReportBars(
             title, names, (model.Series(what.lower(), values, "accent"),), unit, [*map(finding_anchor, shown)]
@@ -117,7 +123,9 @@ def _predicted(findings: tuple[Finding, ...]) -> tuple[model.ReportColumn, ...]:
 
 
 def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model.Part]:
-    parts: list[model.Part] = [model.Subheading(f"{ordinal}. {finding.title}", finding_anchor(ordinal))]
+    parts: list[model.Part] = [
+        model.Subheading(Message("{0}. {1}", ordinal, finding.title), finding_anchor(ordinal))
+    ]
     parts += [model.Prose(sentence, label) for label, sentence in finding.parts]
     if finding.evidence:
         places, seen = zip(*(_evidence(inputs, evidence) for evidence in finding.evidence), strict=True)
@@ -140,7 +148,7 @@ def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.ReportCell, ..
         return cells.code(place, cells.wave_anchor(one.wave), cells.cycle_anchor(one.begin, one.wave)), seen
     if one.kind == "window":
         where = cells.code(cells.place_text(cycle=one.begin), anchor=cells.cycle_anchor(one.begin))
-        return where, model.ReportCell(f"{one.text}, to cycle {count(one.end)}")
+        return where, model.ReportCell(Message("{0}, to cycle {1}", one.text, count(one.end)))
     return cells.code(one.text), cells.NOTHING
 
 

@@ -16,7 +16,7 @@ from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout
 from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import Message, count, percent
 from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, heading
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves
 from rcv_py.features.flame.options import FlameOptions
@@ -59,7 +59,7 @@ def run(options: FlameOptions) -> CommandAnswer:
         texts = placed_labels(trace, tree, labels(trace, tree))
         yield from heading(waves)
         yield _grid(tree, metric, boxes, texts, shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))])
-        yield f"\n{_footer(tree, metric, options, waves.whose)}{note and ' ' + note}"
+        yield Message("\n{0}{1}", _footer(tree, metric, options, waves.whose), note and " " + note)
 
     def document() -> dict[str, Any]:
         unit, total = tree.unit, tree.whole(metric)
@@ -93,10 +93,10 @@ def _footer(tree: FlameTree, metric: Metric, options: FlameOptions, whose: str) 
     total = count(tree.whole(metric))
     of = "cycles inside of scopes of all waves" if options.content == "markers" else _OF.get(metric, "")
     if metric is Metric.HITS:
-        return f"{total} executions."
+        return Message("{0} executions.", total)
     if tree.unit == "samples":
-        return f"{total} {'stalled ' if metric is Metric.STALL else ''}PC samples."
-    return f"{total} {of.replace('all waves', whose)}."
+        return Message("{0} {1}.", total, "stalled PC samples" if metric is Metric.STALL else "PC samples")
+    return Message("{0} {1}.", total, of.replace("all waves", whose))
 
 
 def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[str, Any]:
@@ -167,10 +167,13 @@ def _element(trace: Trace, around: tuple[str, int]) -> int:
     if not path:
         if line >= len(trace.code):
             raise UsageError(
-                f"The capture has no instruction {line}.", hint=f"The last is {len(trace.code) - 1}."
+                Message("The capture has no instruction {0}.", line),
+                hint=Message("The last is {0}.", len(trace.code) - 1),
             )
         return int(key(What.CODE, 0, line))
     file = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
     if file is None:
-        raise UsageError(f"No code came from {path}.", hint="`rcv hotspot --by source` names the files.")
+        raise UsageError(
+            Message("No code came from {0}.", path), hint="`rcv hotspot --by source` names the files."
+        )
     return int(key(What.LINE, file, line))

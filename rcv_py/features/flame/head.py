@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import SiblingOrder
-from rcv_py.base.text import elide_right, translated
+from rcv_py.base.text import Message, elide_right, translated
 from rcv_py.features.flame.jobs import CONTENT_TEXT, Content
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import row
@@ -88,7 +88,7 @@ class FlameChoices(QWidget):
             text = DURATION if is_duration else METRIC_TEXT[metric][is_sampled]
             self.metrics.setItemText(at, shown(text))
             model.item(at).setEnabled(metric in allowed)
-            why = "" if metric in allowed else f"{METRIC_TEXT[metric][0]} is not known here."
+            why = "" if metric in allowed else Message("{0} is not known here.", METRIC_TEXT[metric][0])
             self.metrics.setItemData(at, tooltip(with_reason(why)), Qt.ItemDataRole.ToolTipRole)
         if self.measure not in allowed:
             self.metrics.setCurrentIndex(0)
@@ -149,7 +149,7 @@ class FlameCrumbs(QWidget):
         self._row.addStretch(1)
 
     def _add(self, text: str, tip: str, frame: int, is_last: bool) -> None:
-        button = _button(f"{text}, in view" if is_last else f"Go back to {text}", tip)
+        button = _button(Message("{0}, in view", text) if is_last else Message("Go back to {0}", text), tip)
         button.setText(button_text(text))
         button.clicked.connect(lambda: self.chosen.emit(frame))
         self._row.addWidget(button)

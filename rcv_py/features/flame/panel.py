@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
-from rcv_py.base.text import percent, plural, translated
+from rcv_py.base.text import Message, percent, plural, translated
 from rcv_py.features.flame.head import FlameChoices, FlameCrumbs
 from rcv_py.features.flame.jobs import OF_MARKERS, Content, FlameChoice, scene_job
 from rcv_py.state.selection import Hover, SearchQuery
@@ -271,7 +271,7 @@ class FlamegraphPanel(Panel):
         self._matches = rows[np.lexsort((scene.boxes.row[rows], scene.boxes.begin[rows]))]
         self.view.set_matched(matched)
         share = percent(scene.share_of(matched), scene.boxes.whole) if len(rows) else ""
-        self.find_bar.say(f"{plural(len(rows), 'frame')}{share and ', ' + share}", len(rows))
+        self.find_bar.say(Message("{0}{1}", plural(len(rows), "frame"), share and ", " + share), len(rows))
 
     def _step(self, by: int) -> None:
         scene, view = self.view.scene, self.view
@@ -321,8 +321,15 @@ class FlamegraphPanel(Panel):
         if scene is None:
             return None
         unit = "executions" if scene.metric is Metric.HITS else scene.tree.unit
-        headers = ("depth", "name", "full name", f"self ({unit})", f"total ({unit})", "share")
-        return Sheet(f"Flamegraph: {self.caption()}", headers, _sheet_rows(scene))
+        headers = (
+            "depth",
+            "name",
+            "full name",
+            Message("self ({0})", unit),
+            Message("total ({0})", unit),
+            "share",
+        )
+        return Sheet(Message("Flamegraph: {0}", self.caption()), headers, _sheet_rows(scene))
 
 
 def _sheet_rows(scene: FlameScene) -> Iterator[tuple[Any, ...]]:

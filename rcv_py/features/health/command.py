@@ -10,7 +10,7 @@ from rcv_py.analysis.health.input_yaml import command_line, input_yaml
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural, short_kernel
+from rcv_py.base.text import Message, join_texts, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, each
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import answers, opened
@@ -49,7 +49,7 @@ def _replicate(trace: Trace, options: CheckOptions) -> Trace | None:
     other = opened(options, options.twin)
     if fingerprint(trace.code) != fingerprint(other.code):
         raise UsageError(
-            f"{other.name} is no replicate of {trace.name}: their instructions differ.",
+            Message("{0} is no replicate of {1}: their instructions differ.", other.name, trace.name),
             hint="A replicate is another capture of the same binary; rcv index names those it finds.",
         )
     return other
@@ -62,12 +62,12 @@ def _text(trace: Trace, notes: Sequence[HealthNote]) -> Iterator[Part]:
     if not notes:
         yield f"\n{NOTHING}"
     for note in notes:
-        yield f"\n{note.severity}: {bold(note.title, sys.stdout)}"
+        yield Message("\n{0}: {1}", note.severity, bold(note.title, sys.stdout))
         yield Facts(_facts(note))
     yield "\nLooked at:"
-    yield Facts([("", f"{', '.join(CHECKED)}.")])
+    yield Facts([("", Message("{0}.", join_texts(", ", CHECKED)))])
     if trace.problems:
-        yield f"\n{plural(len(trace.problems), 'problem')} of files: `rcv info` lists them."
+        yield Message("\n{0} of files: `rcv info` lists them.", plural(len(trace.problems), "problem"))
     if any(note.settings for note in notes):
         yield "\nA ready input file: rcv check --yaml FOLDER > input.yaml, then"
         yield f"  {command_line()}"

@@ -12,7 +12,7 @@ from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_yaml
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, capitalized, join_texts, translated
 from rcv_py.features.health.result import NOTES, number_table
 from rcv_py.model.ids import WaveId
 from rcv_py.ui.core.context import UiContext
@@ -24,7 +24,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 
-FINE = f"Nothing wrong with this capture. Looked at: {', '.join(CHECKED)}."
+FINE = Message("Nothing wrong with this capture. Looked at: {0}.", join_texts(", ", CHECKED))
 LOOKING = "The capture is being looked at."
 MEDIAN_WAVE = "wave of median life"  # the evidence that names a wave
 ICON_PX = 16
@@ -41,8 +41,8 @@ class NoteCard(QFrame):
         self._theme = theme
         self.setObjectName("card")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAccessibleName(translated(f"{WORDS[note.severity]}: {note.title}"))
-        self.setAccessibleDescription(translated(f"{note.consequence} {note.remedy}"))
+        self.setAccessibleName(translated(Message("{0}: {1}", WORDS[note.severity], note.title)))
+        self.setAccessibleDescription(translated(Message("{0} {1}", note.consequence, note.remedy)))
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -83,8 +83,8 @@ class NoteCard(QFrame):
 
 def note_text(note: HealthNote) -> str:
     """Return all texts of a note, one per line."""
-    said = [f"{name}: {text}" for name, text in lines(note)]
-    return "\n".join([f"{note.severity}: {note.title}", *said])
+    said = [Message("{0}: {1}", name, text) for name, text in lines(note)]
+    return join_texts("\n", [Message("{0}: {1}", note.severity, note.title), *said])
 
 
 def lines(note: HealthNote) -> list[tuple[str, str]]:
@@ -113,7 +113,9 @@ class HealthPanel(Panel):
         self._card_soon = self.request(self._show_card)
         self.verdict, self.partial = PlainLabel(role="heading"), PlainLabel(role="muted")
         self.verdict.setAccessibleName(translated("Verdict"))
-        tip = f"Copy an input file for rocprofv3 that records this kernel again, better: {command_line()}"
+        tip = Message(
+            "Copy an input file for rocprofv3 that records this kernel again, better: {0}", command_line()
+        )
         self.copy = with_tip(QPushButton(translated("Copy input.yaml")), tip)
         cards = QWidget()
         self._column = QVBoxLayout(cards)
@@ -145,7 +147,7 @@ class HealthPanel(Panel):
         if notes is None or self.session.trace.value is None:
             return
         self.notes = notes
-        self.verdict.setText(verdict(notes).capitalize())
+        self.verdict.setText(capitalized(verdict(notes)))
         self._say_partial()
         self._card_soon.ask()
         self.empty.say("" if notes else FINE)
@@ -185,7 +187,7 @@ class HealthPanel(Panel):
         if not isinstance(name, str):
             return None
         wave = WaveId.parse(name)
-        return f"Select {wave}", lambda: self.session.select_wave(wave)
+        return Message("Select {0}", wave), lambda: self.session.select_wave(wave)
 
     def _restyle(self) -> None:
         for card in self.cards:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rcv_py.analysis.health.capture_health import CHECKED, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_yaml
 from rcv_py.analysis.health.note import HealthNote
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.export.report.cells import text_table
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, Prose, ReportListing, ReportNote, ReportSection, Subheading
@@ -23,14 +23,18 @@ def health(inputs: ReportInputs) -> ReportSection:
     missing = inputs.answers.missing
     if missing:
         first = next(iter(missing.values()))
-        parts.append(ReportNote(f"{plural(len(missing), 'wave')} could not be read. {first}", "warning"))
+        parts.append(
+            ReportNote(Message("{0} could not be read. {1}", plural(len(missing), "wave"), first), "warning")
+        )
     if not parts:
         parts.append(Prose("There is no reason to distrust the numbers."))
     parts.append(Prose(f"{', '.join(CHECKED)}.", "Looked at", is_quiet=True))
     if trace.has_thread_trace or notes:
         lines = (f"# {command_line()}", *input_yaml(trace, notes).splitlines())
         parts.append(ReportListing(lines, "yaml", YAML_CAPTION))
-    return ReportSection("health", "How far to trust it", parts, f"Capture health: {verdict(notes)}.")
+    return ReportSection(
+        "health", "How far to trust it", parts, Message("Capture health: {0}.", verdict(notes))
+    )
 
 
 def _note(note: HealthNote) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.hotspot import hotspot_bins, static_bins
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimit, OccupancyLimits
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, percent, plural, short_kernel
+from rcv_py.base.text import Message, count, percent, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, listing
 from rcv_py.cli.opening import (
     ChosenWaves,
@@ -53,11 +53,11 @@ def run(options: HotspotOptions) -> CommandAnswer:
 
 
 def _ranking(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
-    only_charged = [f"--by {options.by}"] if options.by == "tree" else []
-    only_charged += [f"--sort {options.sort}"] if options.sort not in SUMS else []
+    only_charged = [Message("--by {0}", options.by)] if options.by == "tree" else []
+    only_charged += [Message("--sort {0}", options.sort)] if options.sort not in SUMS else []
     if only_charged:
         hint = "Add --charge self or --charge inclusive."
-        raise UsageError(f"{only_charged[0]} belongs to --charge.", hint=hint)
+        raise UsageError(Message("{0} belongs to --charge.", only_charged[0]), hint=hint)
     trace = waves.trace
     costs = cost_columns(trace.code)
     table, _ = ranking_table(trace, costs, options.by, options.sort)
@@ -88,12 +88,14 @@ def _footer(options: HotspotOptions, costs: CostColumns, table: ResultTable, of:
     total = int({name: getattr(costs, name) for name in SUMS}[options.sort].sum())
     noun = table.spec.noun
     if not total:
-        return f"No {noun} has any {options.sort}."
+        return Message("No {0} has any {1}.", noun, options.sort)
     unit = plural(of, noun, "classes" if options.by == "class" else "")
-    what = f"{_OF.get(options.sort, f'cycles of {options.sort}')} of {whose}"
+    what: str = Message("{0} of {1}", _OF.get(options.sort, Message("cycles of {0}", options.sort)), whose)
     what = "samples" if costs.label == SAMPLES else what
     part = sum(table.plain(options.sort))
-    return f"\n{len(table):,} of {unit}: {percent(part, total)} of {count(total)} {what}."
+    return Message(
+        "\n{0:,} of {1}: {2} of {3} {4}.", len(table), unit, percent(part, total), count(total), what
+    )
 
 
 # -- above the ranking ----------------------------------------------------------------------------------
@@ -107,15 +109,19 @@ def _header(trace: Trace, costs: CostColumns, limits: OccupancyLimits, whose: st
     verb = "sampled" if costs.label == SAMPLES else "executed"
     facts = [
         ("kernel", short_kernel(trace.kernel_name) or "unknown"),
-        ("instructions", f"{count(instructions)}, {count(executed)} of them {verb}"),
+        ("instructions", Message("{0}, {1} of them {2}", count(instructions), count(executed), verb)),
         _sums(costs, whose),
     ]
     if not len(code):
         return facts
-    bound = f"bound by {limits.binding.name}" if limits.binding is not None else "all that it has room for"
+    bound = (
+        Message("bound by {0}", limits.binding.name)
+        if limits.binding is not None
+        else "all that it has room for"
+    )
     resident = limits.resident
-    seen = f"; at most {count(resident.peak)} were traced at a time" if resident.simds else ""
-    occupancy = f"{plural(limits.waves, 'wave')} fit on a SIMD, {bound}{seen}"
+    seen = Message("; at most {0} were traced at a time", count(resident.peak)) if resident.simds else ""
+    occupancy = Message("{0} fit on a SIMD, {1}{2}", plural(limits.waves, "wave"), bound, seen)
     return [*facts, *((limit.name, _limit(limit)) for limit in limits.limits), ("occupancy", occupancy)]
 
 
@@ -123,18 +129,24 @@ def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
     latency, stall, idle = (int(column.sum()) for column in (costs.latency, costs.stall, costs.idle))
     share = f" ({percent(stall, latency)})" if latency else ""
     if costs.label == SAMPLES:
-        return "samples", f"{count(latency)}, {count(stall)} of them stalled{share}"
+        return "samples", Message("{0}, {1} of them stalled{2}", count(latency), count(stall), share)
     return "cycles", (
-        f"{count(latency)} of latency, {count(stall)} of them stall{share}; "
-        f"{count(idle)} of idle time; summed over {whose}"
+        Message(
+            "{0} of latency, {1} of them stall{2}; {3} of idle time; summed over {4}",
+            count(latency),
+            count(stall),
+            share,
+            count(idle),
+            whose,
+        )
     )
 
 
 def _limit(limit: OccupancyLimit) -> str:
     if limit.name == "workgroup":
-        return f"{plural(limit.used, 'wave')} ({limit.source})"
-    rounded = f", {count(limit.allocated)} allocated" if limit.allocated != limit.used else ""
-    return f"{count(limit.used)}{rounded}, of {count(limit.available)} ({limit.source})"
+        return Message("{0} ({1})", plural(limit.used, "wave"), limit.source)
+    rounded = Message(", {0} allocated", count(limit.allocated)) if limit.allocated != limit.used else ""
+    return Message("{0}{1}, of {2} ({3})", count(limit.used), rounded, count(limit.available), limit.source)
 
 
 # -- other views ----------------------------------------------------------------------------------------
@@ -155,7 +167,9 @@ def _histogram(options: HotspotOptions) -> CommandAnswer:
         bins_table(bins),
         BINS_SCHEMA,
         lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
-        footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'instruction')}.",
+        footer=lambda _: Message(
+            "\n{0} cycles in ranges of {1}.", count(total), plural(bins.step, "instruction")
+        ),
         is_shown_empty=True,
     )
 
@@ -164,7 +178,9 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
     """Source lines, instructions, or the tree of places, with the cost charged to each."""
     if options.by not in PLACES_BY:
         ways = ", ".join(PLACES_BY)
-        raise UsageError(f"--charge does not know --by {options.by}.", hint=f"Use one of {ways}.")
+        raise UsageError(
+            Message("--charge does not know --by {0}.", options.by), hint=Message("Use one of {0}.", ways)
+        )
     costs = cost_columns(waves.trace.code)
     cost = costs.latency if options.no_idle else costs.cost
     unit, total = "samples" if costs.label == SAMPLES else "cycles", int(cost.sum())
@@ -190,9 +206,12 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
             "total": total,
             "total_rows": len(table),
         },
-        footer=lambda shown: (
-            f"\n{len(shown):,} of {plural(len(table), 'place')}; "
-            f"the program takes {count(total)} {unit} in total."
+        footer=lambda shown: Message(
+            "\n{0:,} of {1}; the program takes {2} {3} in total.",
+            len(shown),
+            plural(len(table), "place"),
+            count(total),
+            unit,
         ),
         is_shown_empty=True,
     )

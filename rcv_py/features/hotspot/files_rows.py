@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.explorer import top_kinds, top_lines
 from rcv_py.analysis.cost.place_text import beside, place_text
-from rcv_py.base.text import percent, short_count
+from rcv_py.base.text import Message, percent, short_count
 from rcv_py.features.hotspot.result import places_spec
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.modes import SourceCost
@@ -92,7 +92,7 @@ def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
     """Return the columns of the table of ranked lines."""
     spec, cost = places_spec("source", ranking.unit), ranking.cost
     share = 100.0 * cost / max(1, ranking.total)
-    tip = f"Share of all {grouped(ranking.total)} {ranking.unit}."
+    tip = Message("Share of all {0} {1}.", grouped(ranking.total), ranking.unit)
     is_source = any(place.source is not None for place in ranking.places)
     return (
         Column(
@@ -137,7 +137,7 @@ class RankedView(RowsView):
         if ranking is None or not 0 <= row < len(ranking.cost):
             return ""
         cost = int(ranking.cost[row])
-        said = f"{grouped(cost)} {ranking.unit}, {percent(cost, ranking.total)} of all"
+        said = Message("{0} {1}, {2} of all", grouped(cost), ranking.unit, percent(cost, ranking.total))
         return "\n".join(filter(None, (ranking.names[row], ranking.text[row], said)))
 
 
@@ -199,7 +199,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self.result = self.lines_view.ranking = ranking
         self._files = len({place.source[0] for place in ranking.places if place.source is not None})
         self.view.show_columns(ranking_columns(ranking))
-        nothing = f"No line has “{self._filter}” in it." if self._filter else self.reason(NO_COST)
+        nothing = Message("No line has “{0}” in it.", self._filter) if self._filter else self.reason(NO_COST)
         self.empty.say("" if ranking.places else nothing)
         self._follow()
 

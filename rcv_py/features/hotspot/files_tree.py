@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching, source_tree
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import source_costs
-from rcv_py.base.text import percent, short_count, translated
+from rcv_py.base.text import Message, percent, short_count, translated
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -107,7 +107,7 @@ class FileTreePanel(Panel):
         self.tree.set_width("line", self._line_px(root))
         self.tree.show_tree(self._tree(root), is_all_open=bool(self._filter))
         is_none = bool(self._filter) and not root.children
-        self.empty.say(f"No file or line has “{self._filter}” in it." if is_none else "")
+        self.empty.say(Message("No file or line has “{0}” in it.", self._filter) if is_none else "")
         self._follow()
 
     def _line_px(self, root: CostNode) -> int:
@@ -127,7 +127,7 @@ class FileTreePanel(Panel):
 
         def tip(place: CostNode) -> str:
             """Return path, exact cost, and the cost by kind."""
-            cost = f"{grouped(place.cost)} {unit}, {percent(place.cost, total)} of all"
+            cost = Message("{0} {1}, {2} of all", grouped(place.cost), unit, percent(place.cost, total))
             kinds = [
                 f"{KIND_TEXT[TokenKind(kind)]}: {grouped(place.by_kind[kind])}"
                 for kind in np.argsort(-place.by_kind, kind="stable").tolist()
@@ -265,7 +265,7 @@ def _where(trace: Trace | None, place: CostNode) -> list[str]:
     """Return the place of a line and its whole text, or a path."""
     if place.text is None:
         return [place.tip or place.name]
-    where = f"instruction {place.line}"
+    where: str = Message("instruction {0}", place.line)
     if trace is not None and place.file >= 0:
         where = place_text(trace.sources, place.file, place.line)
     return [where, *([place.text] if place.text else [])]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.cost.hotspot import KINDS, HotspotBins, binned, hotspot_bins, static_bins
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import percent
+from rcv_py.base.text import Message, percent
 from rcv_py.features.hotspot.result import bins_table
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.state.executions import CountedExecutions
@@ -68,7 +68,7 @@ class BinsChart(BarChart):
             return self.note
         total = int(bins.totals[bar])
         lines = [
-            f"instructions {bins.first[bar]} to {bins.stop[bar] - 1}",
+            Message("instructions {0} to {1}", bins.first[bar], bins.stop[bar] - 1),
             f"{grouped(total)} {self.unit}, {percent(total, int(bins.totals.sum()))}",
         ]
         for kind in np.argsort(-bins.cycles[bar], kind="stable").tolist():
@@ -82,7 +82,7 @@ class BinsChart(BarChart):
         first, step = int(self.bins.first[0]), self.bins.step
         rows = self.round_numbers(first, first + len(self) * step)
         ticks = ((self.x_of((row - first) / step), f"{row:,}") for row in rows)
-        self.paint_axis(painter, ticks, f"instruction, {step} a bar")
+        self.paint_axis(painter, ticks, Message("instruction, {0} a bar", step))
         draw_text(painter, QPointF(4, self.fontMetrics().ascent()), self.unit)
 
 

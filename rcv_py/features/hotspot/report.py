@@ -9,7 +9,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.ranking import Ranked
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import (
@@ -148,7 +148,7 @@ def _listing(inputs: ReportInputs, rows: range, hot: set[int], *, is_folded: boo
         cells.shares("share", costs.latency[own], int(costs.latency.sum())),
         cells.column("instruction", instructions),
         cells.sources(inputs, rows),
-        caption=f"Instructions {rows[0]} to {rows[-1]}, around {named}",
+        caption=Message("Instructions {0} to {1}, around {2}", rows[0], rows[-1], named),
         is_folded=is_folded,
     )
 
@@ -159,7 +159,9 @@ def source_lines(inputs: ReportInputs) -> ReportSection | None:
     if not len(trace.code.chain_file):
         return None
     rows, _ = ranking_table(trace, inputs.costs, "source", "latency")
-    caption = f"The first {min(TOP, len(rows))} of {count(len(rows))} source lines that cost anything"
+    caption = Message(
+        "The first {0} of {1} source lines that cost anything", min(TOP, len(rows)), count(len(rows))
+    )
     intro = "An instruction is charged to its innermost source place."
     return ReportSection(
         "sources", "Source lines", (cells.report_table(rows.head(TOP), trace, caption),), intro

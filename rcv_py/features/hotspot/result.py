@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import Message, count, join_texts, percent
 from rcv_py.features.occupancy.result import LIMITS_IN_SHORT
 from rcv_py.features.source.result import text_of
 from rcv_py.model.kinds import TokenKind, kind_name
@@ -113,7 +113,10 @@ def totals(costs: CostColumns) -> dict[str, int]:
 
 def _kinds(row: Mapping[str, Any]) -> str:
     total = sum(row["kinds"].values())
-    return ", ".join(f"{kind_name(kind)} {percent(value, total)}" for kind, value in row["kinds"].items())
+    return join_texts(
+        ", ",
+        (Message("{0} {1}", kind_name(kind), percent(value, total)) for kind, value in row["kinds"].items()),
+    )
 
 
 BINS = Spec.of(
@@ -169,7 +172,7 @@ def places_spec(by: str, unit: str) -> Spec:
             "place",
             "Name of the place, indented below the enclosing places",
             at=ShownIn.TEXT,
-            of=lambda row: f"{'  ' * row['depth']}{row['name']}",
+            of=lambda row: Message("{0}{1}", "  " * row["depth"], row["name"]),
         ),
         kinds.NAME("text", "Source text or instruction; empty if it is not known"),
         kinds.SOURCE(
@@ -261,14 +264,16 @@ def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, path: str | N
 def _file(trace: Trace, path: str) -> int:
     found = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
     if found is None:
-        raise UsageError(f"No code came from {path}.", hint="Name a file as `rcv hotspot --by source` does.")
+        raise UsageError(
+            Message("No code came from {0}.", path), hint="Name a file as `rcv hotspot --by source` does."
+        )
     return found
 
 
 def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
         text, source = trace.code.text[row], source_of(trace, row)
-        yield _Row(f"instruction {row}", "", row, -1, 0, int(cost[row]), text, source)
+        yield _Row(Message("instruction {0}", row), "", row, -1, 0, int(cost[row]), text, source)
 
 
 def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:

@@ -22,7 +22,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
-from rcv_py.base.text import percent, plural
+from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
@@ -338,7 +338,7 @@ def gutter_arrows(mode: str, wave: TracedWave | None, program: ProgramStructure)
         return GutterArrows(note, waits=waits.rows, no_waits=why)
     notes = dict.fromkeys(part.note for part in parts if part.note)
     tips = tuple(tip for part in parts for tip in part.tips)
-    return GutterArrows("\n".join(notes), joined([part.rows for part in parts]), tips, waits.rows, why)
+    return GutterArrows(join_texts("\n", notes), joined([part.rows for part in parts]), tips, waits.rows, why)
 
 
 def _rows(*columns: np.ndarray) -> ArrowRows:
@@ -359,15 +359,15 @@ def wait_arrows(
         return GutterArrows("The selected wave is not read yet, so its waits are not known.")
     drawn = arrows(*wait_pairs(waits_of(wave, code, architecture)))
     if not len(drawn):
-        return GutterArrows(f"Wave {wave.id} waited for no instruction.")
+        return GutterArrows(Message("Wave {0} waited for no instruction.", wave.id))
 
     def tip(wait: int, producer: int) -> str:
         kind = int(code.kind[producer])
         names = _COUNTERS.get(TokenKind(kind), ()) if kind < len(TokenKind) else ()
         counter = next((name for name in names if name in code.text[wait]), "")
-        through = f"\nthrough {counter}" if counter else ""
+        through = Message("\nthrough {0}", counter) if counter else ""
         waits, waited_for = (f"{row}  {code.text[row]}{place(row)}" for row in (wait, producer))
-        return f"{waited_for}\n→ {waits}{through}\n{_OTHERS.format('wait')}"
+        return Message("{0}\n→ {1}{2}\n{3}", waited_for, waits, through, Message(_OTHERS, "wait"))
 
     note = "" if wave.waits else "Found by replaying the wave's counters, since its file lists no waits."
     rows = _rows(drawn.producer, drawn.wait, drawn.slot, drawn.color, drawn.wait)
@@ -398,12 +398,16 @@ def branch_arrows(program: ProgramStructure, wave: TracedWave | None) -> GutterA
         yes, no = times[start, goal], passed.get(start, 0)
         branch, leads_to = (f"{row}  {trace.code.text[row]}{beside(trace, row)}" for row in (start, goal))
         if not yes and not no:
-            return f"{branch}\njumps to\n{leads_to}\nThe capture does not record how often."
-        lines = [branch, f"jumped {plural(yes, 'time')} ({percent(yes, yes + no)}) to", leads_to]
-        lines.append(f"not taken {plural(no, 'time')}")
+            return Message("{0}\njumps to\n{1}\nThe capture does not record how often.", branch, leads_to)
+        lines = [
+            branch,
+            Message("jumped {0} ({1}) to", plural(yes, "time"), percent(yes, yes + no)),
+            leads_to,
+        ]
+        lines.append(Message("not taken {0}", plural(no, "time")))
         if wave is not None:
-            lines.append(f"of these {here.get((start, goal), 0):,} in {wave.id}")
-        return "\n".join([*lines, _OTHERS.format("branch")])
+            lines.append(Message("of these {0:,} in {1}", here.get((start, goal), 0), wave.id))
+        return join_texts("\n", [*lines, Message(_OTHERS, "branch")])
 
     placed = arrows(source, target)
     # From the left edge of the gutter, where branches seldom cross the arrows of waits.

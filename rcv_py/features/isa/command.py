@@ -17,7 +17,7 @@ from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import DASH, count, plural
+from rcv_py.base.text import DASH, Message, count, plural, uncapitalized
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, listing, matched, nothing
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
 from rcv_py.features.isa.help_result import SCHEMA, asked, help_facts, help_table
@@ -65,14 +65,16 @@ def run(options: IsaOptions) -> CommandAnswer:
     noun, nouns = table.spec.noun, _KINDS[options.by]
 
     def footer(shown: ResultTable) -> str:
-        text = f"\n{count(len(shown))} of {plural(len(found.table), noun, nouns)}."
+        text = Message("\n{0} of {1}.", count(len(shown)), plural(len(found.table), noun, nouns))
         if options.by in ("branch", "label"):  # shares are of how often each was met
             return text
         idle = "" if options.no_idle else " and idle time"
-        of_what = f"the latency{idle} of all instructions" if found.measure != SAMPLES else "all samples"
-        return f"{text} Shares are of {of_what}."
+        of_what = (
+            Message("the latency{0} of all instructions", idle) if found.measure != SAMPLES else "all samples"
+        )
+        return Message("{0} Shares are of {1}.", text, of_what)
 
-    why_none = "" if len(found.table) else nothing(noun, options, f"The program has no {nouns}.")
+    why_none = "" if len(found.table) else nothing(noun, options, Message("The program has no {0}.", nouns))
     if not len(trace.code) and noun != "label":
         why_none = "The capture has no instructions."
     return listing(
@@ -90,7 +92,7 @@ def run(options: IsaOptions) -> CommandAnswer:
 def _help(trace: Trace, wanted: str, file: Path | None) -> CommandAnswer:
     texts = asked(trace, wanted)
     if not texts:
-        raise UsageError(f"The capture has no instruction {wanted}.", hint="`rcv isa` lists them.")
+        raise UsageError(Message("The capture has no instruction {0}.", wanted), hint="`rcv isa` lists them.")
     table = help_table(trace, texts, descriptions(trace.target, texts, file))
 
     def text() -> Iterator[Part]:
@@ -137,5 +139,5 @@ def _bar_lengths(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) ->
     ingredients = Ingredients(waves.trace.code, costs, not options.no_idle, **known)
     reason = why_not(mode, ingredients)
     if reason:
-        raise UsageError(f"There are no bars of {options.bars}: {reason[:1].lower()}{reason[1:]}")
+        raise UsageError(Message("There are no bars of {0}: {1}", options.bars, uncapitalized(reason)))
     return annotation(mode, ingredients).total

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.features.isa.help_result import DOCS, DOCS_SCHEMA
 from rcv_py.features.isa.options import IsaDocsOptions
@@ -24,23 +24,27 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
     """List the stored files, or change them and report the change."""
     action, what = options.action or "list", options.what
     if (what is None) != (action == "list"):
-        wrong = "list takes no argument" if action == "list" else f"{action} needs {_NEEDS[action]}"
+        wrong = (
+            "list takes no argument" if action == "list" else Message("{0} needs {1}", action, _NEEDS[action])
+        )
         raise UsageError(f"{wrong[0].upper()}{wrong[1:]}.", hint="`rcv help isa-docs` shows how.")
     said = ""
     if what is None:
         found = cached_docs()
     elif action == "add":
         found = (add_docs(Path(what)),)
-        said = f"Kept: `rcv isa --help-of` and Instruction in the window show it of {found[0].family}."
+        said = Message(
+            "Kept: `rcv isa --help-of` and Instruction in the window show it of {0}.", found[0].family
+        )
     else:
         remove_docs(what)
-        found, said = (), f"Removed what was kept of {what}."
+        found, said = (), Message("Removed what was kept of {0}.", what)
     table = ResultTable.of_rows(DOCS, [_row(one) for one in found])
 
     def text() -> Iterable[Part]:
         if action == "add":
             one = found[0].description
-            yield f"{one.architecture}: {plural(len(one.instructions), 'instruction')}."
+            yield Message("{0}: {1}.", one.architecture, plural(len(one.instructions), "instruction"))
         elif len(table):
             yield TextTable(table)
         yield said or ("" if len(table) else _NONE)

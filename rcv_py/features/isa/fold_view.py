@@ -19,7 +19,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.features.isa.rows import TRIANGLE_PX, IsaRows
 from rcv_py.results.common import SUMS
 from rcv_py.ui.core.settings_store import Settings
@@ -233,7 +233,9 @@ class FoldView(RowsView):
         assert self._costs is not None
         ran = bool(self._costs.executed[section])
         never = "" if ran or self.rows is None or not self.rows.trace.has_thread_trace else ", never executed"
-        return self.parts.name[section], f"{plural(int(self._costs.lines[section]), 'instruction')}{never}"
+        return self.parts.name[section], Message(
+            "{0}{1}", plural(int(self._costs.lines[section]), "instruction"), never
+        )
 
     def _folded_text(self, row: int, column: str) -> str | None:
         """Return the text of a cell of a folded row or of a label; None for the usual text."""
@@ -256,7 +258,7 @@ class FoldView(RowsView):
         assert self._costs is not None
         section, shown = self.folds.section(row), self.table.columns[self.table.column_of(column)]
         fixed = {
-            "text": " · ".join(self.fold_title(row)),
+            "text": join_texts(" · ", self.fold_title(row)),
             "hits": f"{int(self._costs.hits[section]):,}",
             "source": "",
             "reason": "",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.text import Message
 from rcv_py.features.isa.program import ProgramStructure
 
 
@@ -27,7 +28,12 @@ def heading(structure: ProgramStructure, by: str, row: int) -> Heading:
     parts = structure.parts(by)
     section = int(parts.of_row[row])
     first, stop = int(parts.first[section]), int(parts.stop[section])
-    return Heading(section, first, f"{parts.name[section]} · {first} to {stop - 1}", loop_of(structure, row))
+    return Heading(
+        section,
+        first,
+        Message("{0} · {1} to {2}", parts.name[section], first, stop - 1),
+        loop_of(structure, row),
+    )
 
 
 def loop_of(structure: ProgramStructure, row: int) -> str:
@@ -39,4 +45,4 @@ def loop_of(structure: ProgramStructure, row: int) -> str:
     inner = int(around[np.argmax(loops.depth[around])])
     rounds, entries = int(loops.rounds[inner]), int(loops.entries[inner])
     times = f" ×{rounds / entries:.4g}" if entries else ""
-    return f"loop {loops.first[inner]} to {loops.stop[inner] - 1}{times}"
+    return Message("loop {0} to {1}{2}", loops.first[inner], loops.stop[inner] - 1, times)

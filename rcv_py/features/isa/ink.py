@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from rcv_py.analysis.cost.annotations import Annotation, LineBars, Part
 from rcv_py.analysis.program.blocks import Blocks
-from rcv_py.base.text import percent
+from rcv_py.base.text import Message, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.core.plain_text import draw_data, rich
 from rcv_py.ui.core.settings_store import Settings
@@ -259,10 +259,14 @@ class BarInk:
         for part, value in zip(bars.parts, bars.value[:, row], strict=True):
             if value:
                 share = percent(float(value), float(self._total[row]))
-                lines.append(f"{part.name} {_number(value)} ({share} of the instruction)")
+                lines.append(Message("{0} {1} ({2} of the instruction)", part.name, _number(value), share))
         if bars.is_sum:
             lines.append(
-                f"together {_number(self._total[row])}, {percent(float(self._total[row]), total)} of all"
+                Message(
+                    "together {0}, {1} of all",
+                    _number(self._total[row]),
+                    percent(float(self._total[row]), total),
+                )
             )
         if bars.high is not None and bars.low is not None and np.isfinite(bars.high[row]):
             what = "90th percentile" if bars.mode is Annotation.MEMORY_WAITS else "one standard deviation to"

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.annotations import Annotation
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated, uncapitalized
 from rcv_py.features.isa.arrows import LEGEND, MODES
 from rcv_py.features.isa.ink import SCALES
 from rcv_py.features.isa.program import FOLD_BY
@@ -102,7 +102,10 @@ class IsaMenus:
         for name, title in FOLD_BY.items():
             is_on = self.fold_by() == name
             add_action(
-                menu, f"By {title[0].lower()}{title[1:]}", partial(self.set_fold_by, name), is_on=is_on
+                menu,
+                Message("By {0}", uncapitalized(title)),
+                partial(self.set_fold_by, name),
+                is_on=is_on,
             )
 
     def fill_text(self, menu: QMenu) -> None:

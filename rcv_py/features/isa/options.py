@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 
@@ -74,7 +75,7 @@ class IsaDocsOptions(shared.Forms, example="rcv isa-docs add amdgpu_isa_cdna3.xm
     """List AMD's ISA files about instructions; add or remove one."""
 
     action: str | None = opt.positional(
-        "ACTION", f"one of {', '.join(DOC_ACTIONS)} (default list)", None, "?", choices=DOC_ACTIONS
+        "ACTION", Message("one of {0} (default list)", ", ".join(DOC_ACTIONS)), None, "?", choices=DOC_ACTIONS
     )
     what: str | None = opt.positional(
         "FILE", "add: an XML file of AMD; remove: a family of GPUs such as cdna3", None, "?"

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.annotations import Annotation
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.features.isa.arrows import MODES as ARROWS
 from rcv_py.features.isa.arrows import GutterArrows, gutter_arrows
 from rcv_py.features.isa.ink import SCALES
@@ -221,10 +221,14 @@ class IsaPanel(CodePanel):
         note = ""
         if needs_wave and self.session.wave() is None:
             wave = self.session.selection.value.wave
-            note = f"Wave {wave} is not read yet; its numbers follow." if wave else "No wave is selected."
+            note = (
+                Message("Wave {0} is not read yet; its numbers follow.", wave)
+                if wave
+                else "No wave is selected."
+            )
         elif self._rows is not None and self._rows.bars.mode is not self.facts.mode:
             why = self.facts.why_not(self.facts.mode, self._rows.trace, self._rows.costs)
-            note = f"{why} The bars show the total latency."
+            note = Message("{0} The bars show the total latency.", why)
         self.show_note(note)
 
     def set_annotation(self, mode: Annotation) -> None:
@@ -312,8 +316,8 @@ class IsaPanel(CodePanel):
             return ""
         total = len(wave.executions(row))
         if selection.line == row and selection.hit is not None and selection.hit < total:
-            return f"hit {selection.hit + 1:,} of {total:,} in {wave.id}"
-        return f"{plural(total, 'hit')} in {wave.id}"
+            return Message("hit {0:,} of {1:,} in {2}", selection.hit + 1, total, wave.id)
+        return Message("{0} in {1}", plural(total, "hit"), wave.id)
 
     # -- arrows -------------------------------------------------------------------------------------
 
@@ -434,7 +438,7 @@ class IsaPanel(CodePanel):
         """Show the number of matches, and which match is selected."""
         total = len(self.matches)
         at = np.flatnonzero(self.matches == self.session.selection.value.line)
-        text = f"{int(at[0]) + 1:,} of {total:,}" if len(at) else f"{total:,} found"
+        text = Message("{0:,} of {1:,}", int(at[0]) + 1, total) if len(at) else Message("{0:,} found", total)
         self.find_bar.say(text if self.session.query.value.text else "", total, self._problem)
 
     def filter_to(self, mnemonic: str) -> None:
@@ -635,7 +639,10 @@ def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QM
     if at is not None:
         view.place_cursor(at)
         name = text[at.operand.start : at.operand.stop]
-        for is_written, title in ((True, f"Where {name} is written"), (False, f"Where {name} is read next")):
+        for is_written, title in (
+            (True, Message("Where {0} is written", name)),
+            (False, Message("Where {0} is read next", name)),
+        ):
             walk = partial(panel.walk.go_register, is_written)
             add(title, walk, panel.walk.register_target(is_written)[1])
     chain = "" if code.chain(row) else "The capture does not say which source line it came from."
@@ -647,8 +654,8 @@ def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QM
     add("Filter to this instruction", lambda: panel.filter_to(text.split(" ")[0]))
     section = view.folds.section(row)
     if view.is_folding and section >= 0 and view.folds.foldable[section]:
-        title = "Unfold this block" if view.folds.folded[section] else "Fold this block"
-        add(title, lambda: view.toggle(section))
+        fold = "Unfold this block" if view.folds.folded[section] else "Fold this block"
+        add(fold, lambda: view.toggle(section))
     menu.addSeparator()
     add("Bookmark", select_and(session.toggle_bookmark))
     chosen = view.selected_rows()

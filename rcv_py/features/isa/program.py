@@ -14,7 +14,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
 from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, branches, flow
 from rcv_py.analysis.program.loops import Loops, loops
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import plural, short_count
+from rcv_py.base.text import Message, plural, short_count
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -49,12 +49,12 @@ class ProgramStructure:
         for row, target, yes, no in zip(*(column.tolist() for column in columns), strict=True):
             if yes or no:
                 goal = "?" if target < 0 else target
-                notes[row] = f"→ {goal} taken {short_count(yes)}, not {short_count(no)}"
+                notes[row] = Message("→ {0} taken {1}, not {2}", goal, short_count(yes), short_count(no))
         for target in ascending(self.branches.target).tolist():
             is_here = self.branches.target == target
             sources, times = self.branches.source[is_here], int(self.branches.taken[is_here].sum())
             whence = str(sources[0]) if len(sources) == 1 else plural(len(sources), "branch", "branches")
-            note = f"from {whence} ×{short_count(times)}"
+            note = Message("from {0} ×{1}", whence, short_count(times))
             notes[target] = f"{notes[target]} · {note}" if target in notes else note
         return notes
 
@@ -64,7 +64,10 @@ class ProgramStructure:
         table = self.loops
         columns = (self.blocks.head[table.header], table.entries, table.rounds)
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        return {row: f"loop ×{took / entries:.4g}" if entries else "loop" for row, entries, took in rows}
+        return {
+            row: Message("loop ×{0:.4g}", took / entries) if entries else "loop"
+            for row, entries, took in rows
+        }
 
     def ran(self, loop: int) -> bool:
         """Return whether a loop is known to have run, or it is unknown (a capture of samples)."""
@@ -73,23 +76,30 @@ class ProgramStructure:
     def loop_tip(self, loop: int) -> str:
         """Return a text about a loop and how often it ran."""
         table = self.loops
-        lines = f"Loop of instructions {table.first[loop]} to {table.stop[loop] - 1}"
+        lines = Message("Loop of instructions {0} to {1}", table.first[loop], table.stop[loop] - 1)
         iterations, entries = int(table.rounds[loop]), int(table.entries[loop])
         if self.branches is None:
             return f"{lines}."
         if not iterations:
-            return f"{lines}.\nNo loaded wave ran it."
-        each = f", {iterations / entries:.4g} each" if entries else ""
-        inner = f", {table.depth[loop]} deep" if table.depth[loop] > 1 else ""
-        return f"{lines}{inner}.\n{plural(iterations, 'iteration')}{each}, entered {plural(entries, 'time')}."
+            return Message("{0}.\nNo loaded wave ran it.", lines)
+        each = Message(", {0:.4g} each", iterations / entries) if entries else ""
+        inner = Message(", {0} deep", table.depth[loop]) if table.depth[loop] > 1 else ""
+        return Message(
+            "{0}{1}.\n{2}{3}, entered {4}.",
+            lines,
+            inner,
+            plural(iterations, "iteration"),
+            each,
+            plural(entries, "time"),
+        )
 
     def block_text(self, row: int) -> str:
         """Return a text about the block of a row."""
         at = int(self.blocks.of_row[row])
         first, stop = int(self.blocks.first[at]), int(self.blocks.stop[at])
         depth = int(self.loops.depth_of_block[at])
-        ring = f", in {plural(depth, 'loop')}" if depth else ""
-        return f"{self.blocks.name[at]}: instructions {first} to {stop - 1}{ring}"
+        ring = Message(", in {0}", plural(depth, "loop")) if depth else ""
+        return Message("{0}: instructions {1} to {2}{3}", self.blocks.name[at], first, stop - 1, ring)
 
 
 def program(trace: Trace, found: Branches | None) -> ProgramStructure:

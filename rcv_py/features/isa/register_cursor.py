@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
+from rcv_py.base.text import Message
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.code import CodeTable
 
@@ -107,9 +108,11 @@ def register_tip(code: CodeTable, structure: ProgramStructure, at: OperandPositi
     name = code.text[at.row][at.operand.start : at.operand.stop]
     before, after = definition_of(code, structure, at), next_use_of(code, structure, at)
     whence = (
-        f"written at {before}  {code.text[before]}" if before >= 0 else "written before the kernel begins"
+        Message("written at {0}  {1}", before, code.text[before])
+        if before >= 0
+        else "written before the kernel begins"
     )
     if at.operand.writes and not at.operand.reads:
         whence = "written here"
-    where = f"next read at {after}  {code.text[after]}" if after >= 0 else "not read any more"
+    where = Message("next read at {0}  {1}", after, code.text[after]) if after >= 0 else "not read any more"
     return f"{name}: {whence}; {where}"

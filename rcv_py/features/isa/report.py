@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import BRANCHES
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, ReportNote, ReportSection, ReportTable
@@ -46,9 +46,9 @@ def pc_map(inputs: ReportInputs) -> ReportSection | None:
     chosen = np.sort(listed[np.argsort(-costs.cost[listed], kind="stable")[:MAX_BLOCKS]])
     first, last = found.first[chosen], found.stop[chosen] - 1
     low, high = program.address[first].tolist(), program.address[last].tolist()
-    title = f"{count(len(chosen))} blocks"
+    title = Message("{0} blocks", count(len(chosen)))
     if len(chosen) < len(listed):
-        title = f"the costliest {count(len(chosen))} of {count(len(listed))} blocks"
+        title = Message("the costliest {0} of {1} blocks", count(len(chosen)), count(len(listed)))
     names = (cells.code(found.name[row], _block_anchor(found, row)) for row in chosen.tolist())
     spans = (cells.code(f"{a:#x}–{b:#x}") for a, b in zip(low, high, strict=True))
     sources = (cells.code(_main_sources(inputs, found, row)) for row in chosen.tolist())
@@ -68,8 +68,10 @@ def pc_map(inputs: ReportInputs) -> ReportSection | None:
     intro = "Addresses are offsets in the code object. Open a block to see its instructions."
     left_out = len(found) - int(fits.sum())
     if left_out:
-        rest = f"the instructions of {count(left_out)} cheap ones are left out; rcv isa lists them."
-        intro += f" Of {count(len(found))} blocks, {rest}"
+        rest = Message(
+            "the instructions of {0} cheap ones are left out; rcv isa lists them.", count(left_out)
+        )
+        intro += Message(" Of {0} blocks, {1}", count(len(found)), rest)
     details = (_block(inputs, found, row) for row in sorted(order[fits].tolist()))
     return ReportSection("map", "From addresses to sources", (overview, *details), intro)
 
@@ -83,7 +85,7 @@ def _main_sources(inputs: ReportInputs, found: Blocks, row: int) -> str:
     """The source places that most instructions of a block came from."""
     own = inputs.short_sources[found.first[row] : found.stop[row]]
     places = [place for place, _ in Counter(filter(None, own)).most_common()]
-    more = f" and {count(len(places) - MAX_NAMED)} more" if len(places) > MAX_NAMED else ""
+    more = Message(" and {0} more", count(len(places) - MAX_NAMED)) if len(places) > MAX_NAMED else ""
     return ", ".join(places[:MAX_NAMED]) + more
 
 
@@ -100,6 +102,6 @@ def _block(inputs: ReportInputs, found: Blocks, row: int) -> ReportTable:
         cells.column("instruction", map(cells.code, program.text[own])),
         cells.numbers("hits", (None if is_label else hits for is_label, hits in costs)),
         cells.column("source", map(cells.code, inputs.short_sources[own])),
-        caption=f"{found.name[row]}: instructions {lines[0]} to {lines[-1]}",
+        caption=Message("{0}: instructions {1} to {2}", found.name[row], lines[0], lines[-1]),
         is_folded=True,
     )

@@ -13,7 +13,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, LineBars, annotation
 from rcv_py.analysis.cost.place_text import known_place, place_text
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
-from rcv_py.base.text import percent, plural
+from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.arrows import LEGEND, MIN_PX
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.features.isa.result import LABELS, LINES
@@ -169,9 +169,13 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
     lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
-    share_tip = f"Share of all {grouped(rows.total)} {unit} in this table; for a label, of its block."
-    bar_tip = f"{bars.mode.value} in {bars.unit}: {bars.of}. {bar_scale} scale; click to choose others."
-    shown = "; ".join(f"{part.name}: {part.meaning}" for part in bars.parts)
+    share_tip = Message(
+        "Share of all {0} {1} in this table; for a label, of its block.", grouped(rows.total), unit
+    )
+    bar_tip = Message(
+        "{0} in {1}: {2}. {3} scale; click to choose others.", bars.mode.value, bars.unit, bars.of, bar_scale
+    )
+    shown = join_texts("; ", (Message("{0}: {1}", part.name, part.meaning) for part in bars.parts))
     cost = bars.mode.heading
     number = partial(Column, is_number=True)
     drawn = partial(Column, title="", values=(), has_values=False)
@@ -181,7 +185,7 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
             getattr(costs, name),
             text=grouped if name == "hits" else blank_zero,
             width=0,
-            tip=f"{LINES[name].sentence} {costs.label}." + LATENCY_TIP * (name == "latency"),
+            tip=Message("{0} {1}.", LINES[name].sentence, costs.label) + LATENCY_TIP * (name == "latency"),
             headings=HEADINGS[mode] if name == "latency" else (),
         )
         for name in SUMS
@@ -190,7 +194,7 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
     idle = measured.pop("idle", None)  # after the bar, which must be visible in a narrow window
     return (
         drawn("gutter", width=MIN_PX, headings=(arrows,) if trace.has_thread_trace else (arrows, ""),
-              tip=f"What waits for what; branch targets. Click to choose.\n{LEGEND}"),
+              tip=Message("What waits for what; branch targets. Click to choose.\n{0}", LEGEND)),
         drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops. Click to fold several."),
         field_column(LINES["instruction"], np.arange(len(code)), text=str, width=0),
         field_column(LINES["text"], rows.text, width=FLOOR_PX),
@@ -199,7 +203,8 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
         field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
                      text=share_text, width=0, tip=share_tip),
         number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
-               tip=f"{bar_tip}\n{shown}", sort=order, headings=(f"{cost} · {bar_scale}", cost)),
+               tip=Message("{0}\n{1}", bar_tip, shown), sort=order,
+               headings=(Message("{0} · {1}", cost, bar_scale), cost)),
         *(() if idle is None else (idle,)),
         *(() if rows.live is None else (_held_column(rows),)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
@@ -232,8 +237,12 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
     def reason_text(row: int, reason: int) -> str:
         if reason < 0 or table is None:
             return ""
-        name = REASON_TEXT.get(StallReason(reason), "") if reason < len(StallReason) else f"reason {reason}"
-        return f"{name} {100.0 * table[row, reason] / table[row].sum():.0f} %"
+        name = (
+            REASON_TEXT.get(StallReason(reason), "")
+            if reason < len(StallReason)
+            else Message("reason {0}", reason)
+        )
+        return Message("{0} {1:.0f} %", name, 100.0 * table[row, reason] / table[row].sum())
 
     nothing = np.zeros(len(code), dtype=np.int64)
     issued = nothing if code.samples_issued is None else code.samples_issued
@@ -252,9 +261,10 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
 
 def _held_column(rows: IsaRows) -> Column:
     """Return the column of registers: a number, and a bar of its share of the peak."""
-    tip = (
-        "Vector registers (VGPR and AGPR) that hold a value which is still needed: no allocation can do with "
-        f"fewer there. The peak is {grouped(int(rows.held.max(initial=0)))}."
+    tip = Message(
+        "Vector registers (VGPR and AGPR) that hold a value which is still needed: no "
+        "allocation can do with fewer there. The peak is {0}.",
+        grouped(int(rows.held.max(initial=0))),
     )
     return Column(
         id=HELD,
@@ -273,9 +283,14 @@ def held_tip(rows: IsaRows, row: int) -> str:
     if rows.live is None or rows.trace.code.is_label[row]:
         return ""
     files = zip(("VGPR", "AGPR", "SGPR"), rows.live.pressure[row].tolist(), strict=True)
-    counts = ", ".join(plural(count, name) for name, count in files if count) or "No register"
+    counts = join_texts(", ", (plural(count, name) for name, count in files if count)) or "No register"
     peak = int(rows.held.argmax())
-    return f"{counts} must be held here.\nMost are at instruction {peak}: {grouped(int(rows.held[peak]))}."
+    return Message(
+        "{0} must be held here.\nMost are at instruction {1}: {2}.",
+        counts,
+        peak,
+        grouped(int(rows.held[peak])),
+    )
 
 
 def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") -> Rich:
@@ -290,16 +305,19 @@ def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") ->
         cost = f"{grouped(rows.cost[row])} {unit_of(rows.trace)}, {share}"
         return rich("<b>{}</b><br>{}", rows.text[row], cost)
     kind = int(code.kind[row])
-    where = f"{int(code.address[row]):#x} in object {int(code.codeobj[row])}"
-    about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else f"kind {kind}"
-    lines: list[str] = [rich("<tt>{}</tt>", rows.text[row]), f"instruction {row}, {about}, {where}"]
+    where = Message("{0:#x} in object {1}", int(code.address[row]), int(code.codeobj[row]))
+    about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else Message("kind {0}", kind)
+    lines: list[str] = [
+        rich("<tt>{}</tt>", rows.text[row]),
+        Message("instruction {0}, {1}, {2}", row, about, where),
+    ]
     costs = rows.costs
     if rows.trace.has_thread_trace:
         columns = (costs.hits, costs.latency, costs.stall, costs.latency - costs.stall, costs.idle)
         numbers = [grouped(column[row]) for column in columns]
-        lines.append("{} hits · latency {} = stall {} + issue {} · idle before {}".format(*numbers))
+        lines.append(Message("{} hits · latency {} = stall {} + issue {} · idle before {}", *numbers))
     if rows.total and rows.cost[row]:
-        lines.append(f"{percent(int(rows.cost[row]), rows.total)} of all {unit_of(rows.trace)}")
+        lines.append(Message("{0} of all {1}", percent(int(rows.cost[row]), rows.total), unit_of(rows.trace)))
     note = rows.program.branch_notes.get(row, "")
     lines += [line for line in (hits, *bar, rows.program.block_text(row), note) if line]
     for file, number in code.chain(row):
@@ -316,15 +334,23 @@ def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
     name = rich("<b>{}</b>", parts.name[section])
     if not costs.executed[section]:
         what = "never executed" if rows.trace.has_thread_trace else "without samples"
-        return joined("<br>", [name, f"{plural(int(costs.lines[section]), 'instruction')}, {what}", UNFOLD])
+        return joined(
+            "<br>",
+            [name, Message("{0}, {1}", plural(int(costs.lines[section]), "instruction"), what), UNFOLD],
+        )
     cost = np.where(rows.trace.code.is_label, 0, rows.cost)[first:stop]
     top = first + int(np.argmax(cost))
     lines = [
         name,
-        f"#{first} to #{stop - 1}, {plural(int(costs.lines[section]), 'instruction')}",
-        f"{grouped(costs.hits[section])} hits · latency {grouped(costs.latency[section])}"
-        f" · stall {grouped(costs.stall[section])} · idle {grouped(costs.idle[section])}",
-        f"{percent(float(cost.sum()), rows.total)} of all {unit_of(rows.trace)}",
+        Message("#{0} to #{1}, {2}", first, stop - 1, plural(int(costs.lines[section]), "instruction")),
+        Message(
+            "{0} hits · latency {1} · stall {2} · idle {3}",
+            grouped(costs.hits[section]),
+            grouped(costs.latency[section]),
+            grouped(costs.stall[section]),
+            grouped(costs.idle[section]),
+        ),
+        Message("{0} of all {1}", percent(float(cost.sum()), rows.total), unit_of(rows.trace)),
         rich("most of it: {} <tt>{}</tt>", top, rows.text[top]),
         UNFOLD,
     ]

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.waits.room_above import NEVER, room_above, why_not_before
 from rcv_py.base.manifest import panel_for
+from rcv_py.base.text import Message
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, allow
 
@@ -42,13 +43,13 @@ def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], ob
 
     has_room = room.top < row
     add(
-        f"Try it earlier, before {room.top}" if has_room else "Try it earlier",
+        Message("Try it earlier, before {0}", room.top) if has_room else "Try it earlier",
         lambda: try_before(session, row, room.top, show),
         "" if has_room else room.why,
     )
     if selected is not None and selected != row and 0 <= selected < len(code):
         add(
-            f"Try instruction {selected} before this one",
+            Message("Try instruction {0} before this one", selected),
             lambda: try_before(session, selected, row, show),
             why_not_before(trace, selected, row),
         )

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 
 from rcv_py.analysis.program.registers import operands
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import elide_right, percent, short_count, translated, visible
+from rcv_py.base.text import Message, elide_right, percent, short_count, translated, visible
 from rcv_py.features.isa.arrows import (
     BARE_PX,
     BRANCH_COLOR,
@@ -300,7 +300,13 @@ class IsaView(FoldView):
         if self.rows is not None and 0 <= number < len(self.arrow_tips):
             wait, total = int(self.arrows.group[number]), self.rows.total
             cost = int(self.rows.cost[wait]) if self.arrows.color[number] != BRANCH_COLOR else 0
-            costs = f"{wait} costs {grouped(cost)} {unit_of(self.rows.trace)}, {percent(cost, total)} of all"
+            costs = Message(
+                "{0} costs {1} {2}, {3} of all",
+                wait,
+                grouped(cost),
+                unit_of(self.rows.trace),
+                percent(cost, total),
+            )
             *lines, last = self.arrow_tips[number].split("\n")
             return "\n".join((*lines, *((costs,) if cost else ()), last))
         if self.table.sorting is not None:

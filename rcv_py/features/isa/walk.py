@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rcv_py.base.text import Message
 from rcv_py.features.isa.arrows import GutterArrows
 from rcv_py.features.isa.register_cursor import (
     OperandPosition,
@@ -63,8 +64,12 @@ class IsaWalk:
         row = self.arrows.producer(line) if is_producer else self.arrows.waiter(line)
         if row >= 0:
             return row, ""
-        why = f"Instruction {line} waited for none" if is_producer else f"No instruction waited for {line}"
-        return -1, self.arrows.no_waits or f"{why} in the selected wave."
+        why = (
+            Message("Instruction {0} waited for none", line)
+            if is_producer
+            else Message("No instruction waited for {0}", line)
+        )
+        return -1, self.arrows.no_waits or Message("{0} in the selected wave.", why)
 
     def why_not_linked(self, is_producer: bool) -> str:
         """Return why the selected instruction has no wait to follow, "" if it has."""
@@ -84,7 +89,7 @@ class IsaWalk:
         if line is None or rows is None:
             return NO_LINE
         has = step_operand(rows.trace.code.text[line], None, 1) is not None
-        return "" if has else f"Instruction {line} reads and writes no register."
+        return "" if has else Message("Instruction {0} reads and writes no register.", line)
 
     def step_register(self, direction: int) -> None:
         """Put the text cursor on the next (+1) or previous (-1) register of the selected instruction."""
@@ -105,7 +110,10 @@ class IsaWalk:
         name = rows.trace.code.text[at.row][at.operand.start : at.operand.stop]
         if row >= 0:
             return row, ""
-        what = f"Nothing in this kernel writes {name}", f"Nothing reads {name} after instruction {at.row}"
+        what = (
+            Message("Nothing in this kernel writes {0}", name),
+            Message("Nothing reads {0} after instruction {1}", name, at.row),
+        )
         return -1, f"{what[not is_written]}."
 
     def go_register(self, is_written: bool) -> None:

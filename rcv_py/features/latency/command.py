@@ -15,7 +15,7 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.wait_latency import WAITS
-from rcv_py.base.text import count, percent, plural, translated
+from rcv_py.base.text import Message, count, percent, plural, translated
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.features.latency.options import LatencyOptions
@@ -70,7 +70,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
             "total_rows": len(table),
         },
         footer=lambda shown: (
-            f"\n{len(shown):,} of {plural(len(table), table.spec.noun)}. {footer}",
+            Message("\n{0:,} of {1}. {2}", len(shown), plural(len(table), table.spec.noun), footer),
             assumption,
         ),
         why_none=reason,
@@ -81,11 +81,13 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     trace, found, matrix = waves.trace, waves.of(HIDDEN[rule]), waves.of_all(MATRIX)
     table = hidden_rows(trace, hidden_table(waves.code, found, not options.no_idle))
     total, hidden = sum(table.plain("total")), sum(table.plain("hidden"))
-    footer = f"Hidden: {count(hidden)} of {count(total)} cycles ({percent(hidden, total)}). "
+    footer = Message("Hidden: {0} of {1} cycles ({2}). ", count(hidden), count(total), percent(hidden, total))
     footer += "Shares: hidden, of total."
     if matrix.executions:
         share = percent(matrix.busy, matrix.resident)
-        footer += f" MFMA units busy: {share} of the time with a wave, by the cycles of their instructions."
+        footer += Message(
+            " MFMA units busy: {0} of the time with a wave, by the cycles of their instructions.", share
+        )
     reason = why_not_hidden(trace)
     if not reason and not len(table):
         reason = waves.missing or "No instruction was executed while the trace was recorded."
@@ -120,5 +122,7 @@ def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
         reason = "" if len(table) else found.reason
     else:
         table, reason = memory_rows(trace, found), found.reason
-        footer = f"{plural(totals['samples'], 'return')} in cycles; a sample every {found.interval} cycles."
+        footer = Message(
+            "{0} in cycles; a sample every {1} cycles.", plural(totals["samples"], "return"), found.interval
+        )
     return table, totals, footer, found.assumption, reason

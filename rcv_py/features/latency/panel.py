@@ -16,7 +16,7 @@ from rcv_py.analysis.latency.code_fetches import CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
-from rcv_py.base.text import DASH, byte_size, percent, plural, short_count
+from rcv_py.base.text import DASH, Message, byte_size, percent, plural, short_count
 from rcv_py.features.latency import result as results
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -97,7 +97,12 @@ def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
     columns = result_columns(results.hidden_rows(trace, latency), trace)
     columns = tuple(_roomy(column, largest) for column in columns)
     total, hidden = int(latency.total.sum()), int(latency.hidden.sum())
-    note = f"{short_count(hidden)} of {short_count(total)} cycles hidden ({percent(hidden, total) or DASH})"
+    note = Message(
+        "{0} of {1} cycles hidden ({2})",
+        short_count(hidden),
+        short_count(total),
+        percent(hidden, total) or DASH,
+    )
     return LatencyRows(
         line=latency.line,
         columns=with_bar(columns, "source", "total", tip=_COST_TIP),
@@ -134,7 +139,7 @@ def access_rows(trace: Trace, found: AccessHolds) -> LatencyRows:
         columns=with_bar(result_columns(table, trace), "source", "stall", title="stall", tip=_REFUSED_TIP),
         roles={"stall": "stall behind another access of the unit"},
         bars=found.stall[None],
-        note=f"{plural(longer, 'instruction')} held the unit longer than their width needs",
+        note=Message("{0} held the unit longer than their width needs", plural(longer, "instruction")),
     )
 
 
@@ -142,13 +147,13 @@ def fetch_rows(trace: Trace, found: CodeFetches) -> LatencyRows:
     """Return the rows of instructions that waves waited for, most cycles first."""
     table = results.fetch_rows(trace, found)
     slow = plural(int(found.slow.sum()), "slow fetch", "slow fetches")
-    cache = f"; the instruction cache has {byte_size(found.capacity)}" if found.capacity else ""
+    cache = Message("; the instruction cache has {0}", byte_size(found.capacity)) if found.capacity else ""
     return LatencyRows(
         line=found.first.astype(np.int64),
         columns=with_bar(result_columns(table, trace), "source", "cycles", tip=_FETCH_TIP),
         roles={"idle": "time that waves waited for code"},
         bars=found.cycles[None],
-        note=f"{slow}, {short_count(int(found.cycles.sum()))} cycles of waves{cache}",
+        note=Message("{0}, {1} cycles of waves{2}", slow, short_count(int(found.cycles.sum())), cache),
     )
 
 
@@ -270,7 +275,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
     def _of_waves(self, assumption: str) -> str:
         """Return an assumption, preceded by the waves that count if not all do."""
         note = waves_note(self.session)
-        return f"Of {note}. {assumption}" if note else assumption
+        return Message("Of {0}. {1}", note, assumption) if note else assumption
 
     def _show(self, rows: LatencyRows, assumption: str, otherwise: str) -> None:
         if not len(rows):

@@ -17,7 +17,7 @@ from rcv_py.analysis.latency.hidden_latency import HiddenTable
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, entries, matched_lines
 from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
@@ -150,7 +150,9 @@ _ACCESS_PART = (
     "Some SIMDs of the compute unit were not traced: time that their accesses held the "
     "unit counts for the traced ones."
 )
-FETCH_NOTE = f"A gap of {SLOW} cycles or more before a code line or after a branch is a slow fetch."
+FETCH_NOTE = Message(
+    "A gap of {0} cycles or more before a code line or after a branch is a slow fetch.", SLOW
+)
 FACTS = (
     CAPTURE,
     Field("rule", kinds.choice("ours", "reference"), "Our estimate or the reference viewer's"),
@@ -262,15 +264,17 @@ def access_rows(trace: Trace, found: AccessHolds) -> ResultTable:
 
 def access_assumption(found: AccessHolds) -> str:
     """Return what the rows assume."""
-    return " ".join([ACCESS_NOTE, *([_ACCESS_PART] if found.is_part else [])])
+    return join_texts(" ", [ACCESS_NOTE, *([_ACCESS_PART] if found.is_part else [])])
 
 
 def access_text(totals: Mapping[str, Any]) -> str:
     """Return the totals of accesses in words."""
-    text = f"{plural(totals['longer'], 'instruction')} held their unit twice as long as needed, or longer."
+    text = Message(
+        "{0} held their unit twice as long as needed, or longer.", plural(totals["longer"], "instruction")
+    )
     if totals["conflict_share_of_lds_cycles"] is not None:
         share = percent(totals["conflict_share_of_lds_cycles"], 1)
-        text += f" Counters: {share} of the cycles of LDS were lost to bank conflicts."
+        text += Message(" Counters: {0} of the cycles of LDS were lost to bank conflicts.", share)
     return text
 
 
@@ -316,13 +320,15 @@ def fetch_totals(trace: Trace, found: CodeFetches, loops: LoopTable) -> dict[str
 
 def fetch_text(totals: Mapping[str, Any]) -> str:
     """Return the totals of fetches in words."""
-    text = (
-        f"{plural(totals['slow'], 'slow fetch', 'slow fetches')}, {count(totals['cycles'])} cycles of waves."
+    text = Message(
+        "{0}, {1} cycles of waves.",
+        plural(totals["slow"], "slow fetch", "slow fetches"),
+        count(totals["cycles"]),
     )
     if totals["largest_loop"]:
-        text += f" The largest loop that ran has {count(totals['largest_loop'])} bytes"
+        text += Message(" The largest loop that ran has {0} bytes", count(totals["largest_loop"]))
         cache = totals["cache_size"]
-        text += f", the instruction cache {count(cache)}." if cache else "."
+        text += Message(", the instruction cache {0}.", count(cache)) if cache else "."
     return text
 
 

@@ -19,7 +19,7 @@ from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, heading
 from rcv_py.cli.opening import ChosenWaves, batches, chosen, opened, refuse, warn, wave_of
 from rcv_py.features.line.options import LineOptions
@@ -47,11 +47,17 @@ def run(options: LineOptions) -> CommandAnswer:
     if not isinstance(line, int):
         return _places(trace, [line, *options.more])
     if options.more:
-        raise UsageError(f"{options.more[0]} is one argument too many.", hint="Name one instruction.")
+        raise UsageError(
+            Message("{0} is one argument too many.", options.more[0]), hint="Name one instruction."
+        )
     alarm = warn(trace)
     if line >= len(trace.code):
-        last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
-        raise UsageError(f"The capture has no instruction {line}.", hint=last)
+        last = (
+            Message("The last one is {0}.", len(trace.code) - 1)
+            if len(trace.code)
+            else "It has no instructions."
+        )
+        raise UsageError(Message("The capture has no instruction {0}.", line), hint=last)
     if trace.has_pc_samples and not len(trace.waves):
         refuse(trace, options, "PC samples do not name waves.")
         return _samples(trace, line, options)
@@ -95,12 +101,12 @@ def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOp
             yield _why_none(waves, line)
             return
         yield TextTable(spread_table(spreads(hits)))
-        yield f"\n{metric}: {MEASURE_TEXT[metric]}, in cycles"
+        yield Message("\n{0}: {1}, in cycles", metric, MEASURE_TEXT[metric])
         if view.spread is None:
             yield "No wave ran it twice."
             return
         yield _bars(view)
-        yield f"\nThe slowest {plural(len(table), 'hit')} by {metric}"
+        yield Message("\nThe slowest {0} by {1}", plural(len(table), "hit"), metric)
         yield TextTable(table)
 
     return CommandAnswer(schema=SCHEMA, document=document, csv=table.csv, text=text, of=waves)
@@ -112,7 +118,9 @@ def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
         return view.slowest(options.top or len(view.order))
     if options.bar >= len(view.histogram.totals):
         last = len(view.histogram.totals) - 1
-        raise UsageError(f"There is no bar {options.bar}.", hint=f"The last one is {last}.")
+        raise UsageError(
+            Message("There is no bar {0}.", options.bar), hint=Message("The last one is {0}.", last)
+        )
     return view.in_bin(options.bar)[: options.top or None]
 
 
@@ -123,9 +131,11 @@ def _why_none(waves: ChosenWaves, line: int) -> str:
         why = (
             "none of the waves that were read ran this instruction" if waves.read else "no wave could be read"
         )
-        return f"code.json counts {plural(hits, 'execution')}, but {why}."
+        return Message("code.json counts {0}, but {1}.", plural(hits, "execution"), why)
     if hits and waves.rows is not None:
-        return f"None of these waves ran this instruction; --waves all has {plural(hits, 'execution')}."
+        return Message(
+            "None of these waves ran this instruction; --waves all has {0}.", plural(hits, "execution")
+        )
     return "No traced wave ran this instruction."
 
 
@@ -153,8 +163,8 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> CommandAnswer:
     """PC samples of an instruction: how often, and why it stalled; they have no times."""
     timed = [name for name in ("metric", "top", "log", "bars", "bar") if name in options.given]
     if timed:
-        hint = f"Leave --{timed[0]} out."
-        raise UsageError(f"--{timed[0]} is about times, and PC samples have none.", hint=hint)
+        hint = Message("Leave --{0} out.", timed[0])
+        raise UsageError(Message("--{0} is about times, and PC samples have none.", timed[0]), hint=hint)
     found = stall_reasons(trace.code, slice(line, line + 1))
     samples = sample_facts(found)
     facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
@@ -205,7 +215,8 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
         raise UsageError("An empty text is no place.", hint=_HINT)
     if line is not None and line >= len(trace.code):
         raise UsageError(
-            f"The capture has no instruction {line}.", hint=f"Its last one is {len(trace.code) - 1}."
+            Message("The capture has no instruction {0}.", line),
+            hint=Message("Its last one is {0}.", len(trace.code) - 1),
         )
     place: dict[str, Any] = {"argument": text, "wave": None, "instruction": line, "hit": selection.hit}
     if line is not None:
@@ -225,7 +236,7 @@ def _facts(place: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if name == "argument" or value is None or value == "":
             continue
         if isinstance(value, dict):
-            yield from ((f"{name}, {part}", fact) for part, fact in _flat(value))
+            yield from ((join_texts(", ", (name, part)), fact) for part, fact in _flat(value))
         elif isinstance(value, list):
             yield from ((name.replace("_", " "), _joined(item)) for item in value)
         else:
@@ -239,7 +250,7 @@ def _flat(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _joined(item: dict[str, Any]) -> str:
     facts = ((name.replace("_", " "), fact) for name, fact in item.items() if fact not in (None, ""))
-    return ", ".join(f"{name} {_text(fact)}" for name, fact in facts)
+    return join_texts(", ", (Message("{0} {1}", name, _text(fact)) for name, fact in facts))
 
 
 def _text(value: Any) -> str:

@@ -21,7 +21,7 @@ from rcv_py.analysis.cost.distribution import (
     hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.features.line.result import hit_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
@@ -125,7 +125,7 @@ class DistributionPanel(Panel):
         steps = ((self.faster, "Next smaller time of what is measured", -1),
                  (self.slower, "Next larger time of what is measured", 1))  # fmt: skip
         for button, title, direction in steps:
-            button.setToolTip(tooltip(f"{title}, in any wave."))
+            button.setToolTip(tooltip(Message("{0}, in any wave.", title)))
             button.setAccessibleName(translated(title))
             button.setIconSize(QSize(14, 14))
             button.clicked.connect(partial(self.step, direction))
@@ -219,8 +219,10 @@ class DistributionPanel(Panel):
             spread = self.view.spread
             times = self._times()
             mean = f"{spread.mean:,.1f}" if times.unit else times.number(spread.mean)
-            note = f"{plural(spread.hits, 'hit')}, mean {mean}, sum {times.span(spread.total)}"
-            note = " · ".join(filter(None, (waves_note(self.session), note)))
+            note = Message(
+                "{0}, mean {1}, sum {2}", plural(spread.hits, "hit"), mean, times.span(spread.total)
+            )
+            note = join_texts(" · ", filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 
     def _list(self) -> None:
@@ -230,12 +232,14 @@ class DistributionPanel(Panel):
             return
         if self._bin >= 0:
             rows = view.in_bin(self._bin)
-            what = f"{plural(len(rows), 'hit')} of {self.plot.range_text(self._bin)}"
+            what: str = Message("{0} of {1}", plural(len(rows), "hit"), self.plot.range_text(self._bin))
         else:
             rows, what = view.slowest(), "The slowest hits"
         self.shown = rows[:LISTED]
-        more = f", {LISTED} of them listed" if len(rows) > LISTED else ""
-        self.listed.setText(f"{what}{more}, largest {MEASURE_NAMES[view.wanted.measure].lower()} first")
+        more = Message(", {0} of them listed", LISTED) if len(rows) > LISTED else ""
+        self.listed.setText(
+            Message("{0}{1}, largest {2} first", what, more, MEASURE_NAMES[view.wanted.measure].lower())
+        )
         columns = hit_columns(trace, view.hits, self.shown, view.wanted.measure, self._times())
         self.table.show_columns(columns)
 
@@ -302,7 +306,7 @@ class DistributionPanel(Panel):
         if self.view is None:
             return ""
         measure = MEASURE_NAMES[self.view.wanted.measure].lower()
-        return f"instruction {self._line()}, {measure}, {self.note.text()}"
+        return Message("instruction {0}, {1}, {2}", self._line(), measure, self.note.text())
 
     def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the bars and the listed hits."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 from rcv_py.model.modes import MEASURES
@@ -25,8 +26,11 @@ class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --t
 
     line: int | str = opt.positional(
         "LINE",
-        "an instruction by its number, or one execution or wave as the window copies it, "
-        f"e.g. {shared.WAVE_ID}:instruction 62 hit 1",
+        Message(
+            "an instruction by its number, or one execution or wave as the window copies it, "
+            "e.g. {0}:instruction 62 hit 1",
+            shared.WAVE_ID,
+        ),
         opt.line_or_place,
     )
     more: list[str] = opt.positional("PLACE", "more executions or waves", None, "*")

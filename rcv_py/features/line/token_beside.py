@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, Meanwhile, meanwhile
 from rcv_py.analysis.whatif.changes import Change, Free, Latency
 from rcv_py.base.errors import RcvError
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.features.whatif.result import signed
 from rcv_py.formats.isa.described import IsaDescription, read_description
 from rcv_py.formats.isa.kept_docs import words_of
@@ -82,7 +82,9 @@ def replay_html(found: dict[str, Prediction] | None, *, is_playing: bool, why_no
             for numbers in ((one.share, one.low, one.high),)
         ]
         played = max((one.tokens for one in found.values()), default=0)
-        of = f"of the span of the traced compute units, predicted by playing {count(played)} instructions"
+        of = Message(
+            "of the span of the traced compute units, predicted by playing {0} instructions", count(played)
+        )
         link = rich("<a href='try:0'>Try it in What if</a>")
         said = rich("{}<br><span class='q'>{}; no promise.</span><br>{}", joined("<br>", rows), of, link)
     return rich("<h4>{}</h4>{}", TITLE, said)

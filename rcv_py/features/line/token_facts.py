@@ -11,7 +11,7 @@ from rcv_py.analysis.cost.distribution import DistributionView, Spread
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
-from rcv_py.base.text import percent, plural
+from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.plain_text import Rich, joined, rich
@@ -119,7 +119,7 @@ class FactsText:
         rows = [self._share(one, total) for one in causes[:CAUSES] if one.cycles]
         if rest := sum(one.cycles for one in causes[CAUSES:]):
             rows.append(rich("{} {}", percent(rest, total), plural(len(causes) - CAUSES, "other cause")))
-        title = f"Why, over all hits: of {self.times.span(total)} stalled or idle"
+        title = Message("Why, over all hits: of {0} stalled or idle", self.times.span(total))
         return rich("<h4>{}</h4>{}", title, joined("<br>", rows))
 
     def _share(self, one: LineCause, total: int) -> Rich:
@@ -168,7 +168,7 @@ class FactsText:
         text = CAUSE_TEXT[cause.cause]
         sure = "certain" if text.is_certain and not cause.is_guess else "likely"
         is_known = cause.cause is not Cause.UNEXPLAINED
-        why = f"{sure}: {text.evidence}" if is_known else "no evidence for any cause"
+        why = Message("{0}: {1}", sure, text.evidence) if is_known else "no evidence for any cause"
         blamed = Rich()
         if cause.line >= 0:
             name = named(self.trace, cause.line)
@@ -177,7 +177,7 @@ class FactsText:
             perhaps = "perhaps " if cause.is_guess else ""
             blamed = rich("<br>{}{}{}", perhaps, link, "" if is_own else " · of another wave")
         what = "idle" if cause.is_idle else "stalled"
-        said = f"{what} {self.times.span(cause.cycles)} because {text.sentence}"
+        said = Message("{0} {1} because {2}", what, self.times.span(cause.cycles), text.sentence)
         return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)
 
     def _hidden(self, hidden: Meanwhile, stall: int) -> Rich:
@@ -214,27 +214,27 @@ class FactsText:
 
     def _awaited(self, op: Awaited) -> list[str]:
         issued, ago = self.times.at(op.issued), self.times.span(op.ago)
-        when = f"issued at {issued}, {ago} before the wait, by {op.counter}"
+        when = Message("issued at {0}, {1} before the wait, by {2}", issued, ago, op.counter)
         return [when, rich("<b>newest, ends the wait</b>")] if op.is_newest else [when]
 
     def _released(self, by: ReleasedBy) -> str:
         sure = "" if by.is_exact else "at most "
         why = "the wait ended with it" if by.is_exact else "it may have been back before"
-        return f"latency {sure}{self.times.span(by.latency)}, by {by.counter}: {why}"
+        return Message("latency {0}{1}, by {2}: {3}", sure, self.times.span(by.latency), by.counter, why)
 
 
 def _help(known: InstructionHelp, described: str) -> Iterator[Rich]:
     """Yield the instruction's effect, the cycles it occupies its unit, and the waits it requires."""
     for text in filter(None, (known.what, described)):
         yield rich("{}", text)
-    facts = []
+    facts: list[str] = []
     if known.passes:
-        facts.append(f"{plural(known.passes, 'pass', 'passes')} of 4 cycles")
+        facts.append(Message("{0} of 4 cycles", plural(known.passes, "pass", "passes")))
     elif known.cycles:
-        facts.append(f"takes {known.unit} {plural(known.cycles, 'cycle')} at least")
+        facts.append(Message("takes {0} {1} at least", known.unit, plural(known.cycles, "cycle")))
     if known.flop:
-        facts.append(f"{known.flop:,} FLOP a {'wave' if known.passes else 'lane'}")
-    lines = (" · ".join((*facts, *known.counters)), *known.distances)
+        facts.append(Message("{0:,} FLOP a {1}", known.flop, "wave" if known.passes else "lane"))
+    lines = (join_texts(" · ", (*facts, *known.counters)), *known.distances)
     yield from (rich('<span class="q">{}</span>', line) for line in lines if line)
 
 
@@ -311,7 +311,7 @@ def all_rows(
         yield from (("hits that count", spread.hits), ("median latency", spread.median))
         yield from (("p90 latency", spread.p90), ("max latency", spread.max))
     for one in causes or ():
-        yield f"all hits: {CAUSE_TEXT[one.cause].name}", one.cycles
+        yield Message("all hits: {0}", CAUSE_TEXT[one.cause].name), one.cycles
         yield from (("all hits: to blame", named(trace, by.line)) for by in one.blamed)
     totals = facts.totals
     yield from (("hits, all waves", totals.hits), ("latency, all waves", totals.latency))

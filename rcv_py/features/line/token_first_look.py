@@ -8,7 +8,7 @@ from functools import partial
 from rcv_py.analysis.cost.hotspot import Hottest, hottest
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.findings.finding import RANKED, Findings
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.costs import CostUpdates, charged_job, unit_of
@@ -151,9 +151,9 @@ def _notes(trace: Trace, line: int) -> Iterator[str]:
     if trace.has_thread_trace:
         yield plural(int(code.hits[line]), "hit")
         if code.latency[line]:
-            yield f"stall {percent(int(code.stall[line]), int(code.latency[line]))}"
+            yield Message("stall {0}", percent(int(code.stall[line]), int(code.latency[line])))
     elif code.samples_stalled is not None and code.samples_issued is not None:
         stalled = int(code.samples_stalled[line])
-        yield f"stalled {percent(stalled, stalled + int(code.samples_issued[line]))}"
+        yield Message("stalled {0}", percent(stalled, stalled + int(code.samples_issued[line])))
     if place := known_place(trace, line):
         yield place

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, Which, distribution_view
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import CancelFlag, stoppable
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.line.token_first_look import FirstLook
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
@@ -115,9 +115,9 @@ class TokenDetailsPanel(Panel):
         for name, (which, keys) in SPEEDS.items():
             speed = self.speeds[name]
             speed.setProperty("small", "true")
-            speed.setAccessibleName(translated(f"{name.capitalize()} execution"))
+            speed.setAccessibleName(translated(Message("{0} execution", name.capitalize())))
             tip = "Select the {} execution of this instruction, of all waves that count  ({})"
-            speed.setToolTip(tooltip(tip.format(name, keys)))
+            speed.setToolTip(tooltip(Message(tip, name, keys)))
             speed.clicked.connect(partial(self.session.select_execution, which))
         self.larger.setProperty("link", True)
         self.larger.setAccessibleName(translated("Open the distribution"))
@@ -204,7 +204,7 @@ class TokenDetailsPanel(Panel):
                 facts = replace(facts, token=token_details(*token), waits=exact)
                 facts = replace(facts, hidden=hidden_by(store, *token))
                 causes, count = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
-                doubt = f"partial: {plural(count, 'wave')} beside it not in memory"
+                doubt = Message("partial: {0} beside it not in memory", plural(count, "wave"))
                 return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
             waits = waits_of(wave, trace.code, trace.architecture)
             late = producers(waits, line, selection.hit, len(wave.executions(line)))
@@ -365,7 +365,7 @@ class TokenDetailsPanel(Panel):
         self.text.show_html(text.of_this())
         self.every.setVisible(view is not None)
         self.chart.show_view(view)
-        self.hits.setText("" if spread is None else f"ALL {plural(spread.hits, 'hit')}")
+        self.hits.setText("" if spread is None else Message("ALL {0}", plural(spread.hits, "hit")))
         self.hits.setToolTip(tooltip(waves_note(self.session) or "The executions by all waves that count."))
         self._mark()
         self._show_hit()
@@ -375,7 +375,9 @@ class TokenDetailsPanel(Panel):
         """Show which execution is selected, or that it is being searched."""
         facts, sought = self.facts, self.session.executions.sought.value
         token = None if facts is None else facts.token
-        self.note.setText("" if sought is None else f"Finding the {sought.which.value} execution …")
+        self.note.setText(
+            "" if sought is None else Message("Finding the {0} execution …", sought.which.value)
+        )
         self.note.setVisible(sought is not None)
         self.this.setVisible(token is not None or (self.view is not None and sought is None))
         for widget in (self.before, self.hit, self.after):
@@ -386,7 +388,7 @@ class TokenDetailsPanel(Panel):
             return
         self.hit.setText(f"{token.hit + 1}")
         self.hit.setValidator(QIntValidator(1, max(1, token.hits), self.hit))
-        self.of.setText(f"of {token.hits:,}")
+        self.of.setText(Message("of {0:,}", token.hits))
         allow(self.before, "" if token.hit > 0 else "This is the first one.")
         allow(self.after, "" if token.hit + 1 < token.hits else "This is the last one.")
 

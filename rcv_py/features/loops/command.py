@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rcv_py.analysis.iterations.loop_summary import PHASES
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.loops.options import LoopsOptions
@@ -36,17 +36,25 @@ def run(options: LoopsOptions) -> CommandAnswer:
 
 def _footer(inputs: Inputs, shown: ResultTable, of: int, options: LoopsOptions) -> Iterator[str]:
     loops = inputs.loops
-    yield f"\n{len(shown):,} of {plural(of, 'row')} in {plural(loops.waves, 'wave')}. {shown.spec.note}"
+    yield Message(
+        "\n{0:,} of {1} in {2}. {3}",
+        len(shown),
+        plural(of, "row"),
+        plural(loops.waves, "wave"),
+        shown.spec.note,
+    )
     if options.by != "loops":
         return
     table, phases = loops.loops.table, loops.phases
     if len(phases):
         head, branch = int(table.head[phases.loop]), int(table.branch[phases.loop])
-        yield f"Loop {head} to {branch}, {plural(len(phases), 'wave')}:"
+        yield Message("Loop {0} to {1}, {2}:", head, branch, plural(len(phases), "wave"))
         for name, share, stall in zip(PHASES, phases.shares, phases.stall_shares, strict=True):
-            yield f"  {name:<9} {100 * share:5.1f} % of their time, {100 * stall:.1f} % of it stalled"
+            yield Message(
+                "  {0:<9} {1:5.1f} % of their time, {2:.1f} % of it stalled", name, 100 * share, 100 * stall
+            )
     if phases.without:
-        yield f"{plural(phases.without, 'wave')} did not run this loop twice."
+        yield Message("{0} did not run this loop twice.", plural(phases.without, "wave"))
     outliers = len(loops.loops.outliers)
     if outliers:
-        yield f"{plural(outliers, 'iteration')} took much longer than others: see --by iterations."
+        yield Message("{0} took much longer than others: see --by iterations.", plural(outliers, "iteration"))

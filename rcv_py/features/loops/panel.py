@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
 from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
-from rcv_py.base.text import count, percent, plural, translated
+from rcv_py.base.text import Message, count, join_texts, percent, plural, translated
 from rcv_py.features.loops.result import SEGMENTS as RESULT
 from rcv_py.features.loops.result import iteration_table, iterations_of, loop_table, segment_table
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
@@ -77,13 +77,15 @@ class IterationStrip(BarChart):
     def select(self, first: int, stop: int = -1) -> None:
         """Mark iterations, and report which."""
         super().select(first, stop)
-        text = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
-        chosen = "Nothing is selected." if first < 0 else f"Selected: {self.tip(first)}"
+        text = Message(
+            "{0}, up to {1} cycles", plural(len(self), "iteration"), count(int(self.totals.max(initial=0)))
+        )
+        chosen = "Nothing is selected." if first < 0 else Message("Selected: {0}", self.tip(first))
         self.setAccessibleDescription(translated(f"{text}. {chosen}" if len(self) else ""))
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw the axis, and a line above outliers."""
-        self.paint_axis(painter, (), f"{plural(len(self), 'iteration')}, cycles each")
+        self.paint_axis(painter, (), Message("{0}, cycles each", plural(len(self), "iteration")))
         for row in self._outliers.tolist():
             box = self.bar_rect(row)
             box.setRect(box.left(), box.top() - 3, max(2.0, box.width()), 2)
@@ -94,12 +96,12 @@ class IterationStrip(BarChart):
         if not 0 <= bar < len(self):
             return ""
         total = int(self.totals[bar])
-        lines = [f"{self._name(bar)}: {count(total)} cycles"]
+        lines: list[str] = [Message("{0}: {1} cycles", self._name(bar), count(total))]
         for kind, cycles in zip(self.kinds, self.parts[bar].tolist(), strict=True):
             if cycles:
                 name = "idle or unknown" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)]
-                lines.append(f"{name}: {count(cycles)}  ({100 * cycles / total:.0f} %)")
-        return "\n".join(lines)
+                lines.append(Message("{0}: {1}  ({2:.0f} %)", name, count(cycles), 100 * cycles / total))
+        return join_texts("\n", lines)
 
 
 class LoopsPanel(TablePanel[LoopSummary]):
@@ -231,13 +233,17 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if not len(loops):
             return ""
         parts = [
-            f"{name} {percent(share, 1)} ({100 * stall:.0f} % stalled)"
+            Message("{0} {1} ({2:.0f} % stalled)", name, percent(share, 1), 100 * stall)
             for name, share, stall in zip(PHASES, loops.shares, loops.stall_shares, strict=True)
         ]
         table = self.result.loops.table
         loop = f"{table.head[loops.loop]} – {table.branch[loops.loop]}"
-        without = f"; {plural(loops.without, 'wave')} did not run it twice" if loops.without else ""
-        return f"Time of {plural(len(loops), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
+        without = (
+            Message("; {0} did not run it twice", plural(loops.without, "wave")) if loops.without else ""
+        )
+        return Message(
+            "Time of {0} around loop {1}: {2}{3}", plural(len(loops), "wave"), loop, ", ".join(parts), without
+        )
 
     def _list(self) -> None:
         trace, summary = self.session.trace.value, self.result
@@ -250,20 +256,24 @@ class LoopsPanel(TablePanel[LoopSummary]):
         part = loops.iterations.at(self.rows)
 
         def name(bar: int) -> str:
-            return f"{trace.waves.id(int(part.wave[bar]))}, iteration {part.number[bar]}"
+            return Message("{0}, iteration {1}", trace.waves.id(int(part.wave[bar])), part.number[bar])
 
         cycles, order = stack_of(loops, self.rows)
         outliers = np.flatnonzero(np.isin(self.rows, loops.outliers))
         self.strip.show_stacks(cycles, order, outliers, name)
         many = int(np.count_nonzero(loops.iterations.loop[loops.outliers] == self._loop))
         text = of_waves(
-            self.session, f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
+            self.session,
+            Message("{0}, {1} in the loop", plural(len(self.rows), "iteration"), plural(many, "outlier")),
         )
         self.note.setText(text)
         self.note.setToolTip(
             tooltip(
-                f"{text}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 times "
-                "the distance of the quartiles. Entry and last iteration are not counted."
+                Message(
+                    "{0}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 "
+                    "times the distance of the quartiles. Entry and last iteration are not counted.",
+                    text,
+                )
             )
         )
         self._show_legend()
@@ -365,7 +375,11 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if not self.is_loops:
             return TABLES[SEGMENTS].lower()
         pair = self._pair()
-        return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
+        return (
+            ""
+            if pair is None
+            else Message("loop {0} to {1}, {2}", pair[0], pair[1], self.scope.currentText().lower())
+        )
 
     def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the chosen loop's iterations, the loops, or the segments."""

@@ -9,7 +9,7 @@ import numpy as np
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.analysis.iterations.segments import OUTSIDE
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, ReportBars, ReportCell, ReportSection, Series
@@ -41,9 +41,14 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
     head, branch = int(loops.head[phases.loop]), int(loops.branch[phases.loop])
     borders = (0, head, branch + 1, len(inputs.trace.code))
     hottest = [_hottest(inputs, *region) for region in pairwise(borders)]
-    title = f"Around the loop of instructions {head:,} to {branch:,}, over {plural(len(phases.wave), 'wave')}"
+    title = Message(
+        "Around the loop of instructions {0:,} to {1:,}, over {2}",
+        head,
+        branch,
+        plural(len(phases.wave), "wave"),
+    )
     if phases.without:
-        title += f"; {plural(phases.without, 'wave')} did not run it twice"
+        title += Message("; {0} did not run it twice", plural(phases.without, "wave"))
     series = (Series("stall", stall.tolist()), Series("other", (cycles - stall).tolist(), "idle"))
     shown = cells.table(
         cells.texts("phase", PHASES),
@@ -75,7 +80,7 @@ def segments(inputs: ReportInputs) -> ReportSection | None:
     cycles, waiting = found.cycles[:TOP], found.waiting[:TOP]
     ends = zip(found.first[:TOP].tolist(), found.last[:TOP].tolist(), strict=True)
     names = [
-        f"{'begin' if first == OUTSIDE else first} → {'end' if last == OUTSIDE else last}"
+        Message("{0} → {1}", "begin" if first == OUTSIDE else first, "end" if last == OUTSIDE else last)
         for first, last in ends
     ]
     series = (

@@ -17,6 +17,7 @@ from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message, join_texts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
@@ -32,7 +33,9 @@ MAX_PARTS = 4  # kinds that a breakdown names
 def _split(row: Mapping[str, Any]) -> str:
     total = max(1, sum(row["kinds"].values()) + row["idle"])
     parts = list(row["kinds"].items())[:MAX_PARTS]
-    return ", ".join(f"{kind_name(kind)} {100 * cycles / total:.0f} %" for kind, cycles in parts)
+    return join_texts(
+        ", ", (Message("{0} {1:.0f} %", kind_name(kind), 100 * cycles / total) for kind, cycles in parts)
+    )
 
 
 _BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")
@@ -71,10 +74,10 @@ LOOPS = Spec.of(
     kinds.MEAN_COUNT("per_wave", "Jumps back per wave", at=ShownIn.DATA | ShownIn.TEXT),
     kinds.COUNT("iterations", "Iterations between two jumps back", at=ShownIn.DATA, key="between"),
     kinds.CYCLES("cycles", "Time of all iterations", at=ShownIn.REPORT),
-    kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True, key="shortest"),
-    kinds.RANK_CYCLES("median", f"Median {_STATISTIC}", is_unknown=True),
-    kinds.RANK_CYCLES("p90", f"90th percentile {_STATISTIC}", is_unknown=True),
-    kinds.RANK_CYCLES("max", f"Longest {_STATISTIC}", is_unknown=True, key="longest"),
+    kinds.RANK_CYCLES("min", Message("Shortest {0}", _STATISTIC), is_unknown=True, key="shortest"),
+    kinds.RANK_CYCLES("median", Message("Median {0}", _STATISTIC), is_unknown=True),
+    kinds.RANK_CYCLES("p90", Message("90th percentile {0}", _STATISTIC), is_unknown=True),
+    kinds.RANK_CYCLES("max", Message("Longest {0}", _STATISTIC), is_unknown=True, key="longest"),
     _DATA_STALL,
     _DATA_IDLE,
     _KINDS,
@@ -134,8 +137,8 @@ PHASE_COSTS = Spec.of(
     "One row per wave that ran the dominant loop.",
     "wave",
     kinds.WAVE("wave", "A wave, such as se0/simd2/slot5/wv3"),
-    *(kinds.CYCLES(name, f"The {name}") for name in PHASES),
-    *(kinds.CYCLES(f"{name}_stall", f"Stall of the {name}") for name in PHASES),
+    *(kinds.CYCLES(name, Message("The {0}", name)) for name in PHASES),
+    *(kinds.CYCLES(f"{name}_stall", Message("Stall of the {0}", name)) for name in PHASES),
     nothing="No wave ran a loop twice, so there is no steady state.",
     note="Cycles before, in and after the dominant loop.",
 )
@@ -164,9 +167,9 @@ DISTANCE = Spec.of(
     "operation",
     common.INSTRUCTION_INDEX,
     kinds.COUNT("hits", "Executions that a wait required", key="n"),
-    kinds.SIGNED_CYCLES("p10", f"{_TO_WAIT}, 10th percentile", at=ShownIn.DATA),
-    kinds.SIGNED_CYCLES("median", f"{_TO_WAIT}, median"),
-    kinds.SIGNED_CYCLES("p90", f"{_TO_WAIT}, 90th percentile"),
+    kinds.SIGNED_CYCLES("p10", Message("{0}, 10th percentile", _TO_WAIT), at=ShownIn.DATA),
+    kinds.SIGNED_CYCLES("median", Message("{0}, median", _TO_WAIT)),
+    kinds.SIGNED_CYCLES("p90", Message("{0}, 90th percentile", _TO_WAIT)),
     kinds.WHOLE("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
     kinds.WHOLE("valu_between", "VALU instructions in between, median count", "VALU", key="vector"),
     kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency", key="short"),
@@ -316,7 +319,7 @@ FACTS = (
     record_field(
         "phases",
         "A phase; null without a loop that a wave ran twice",
-        *(_PHASE(name, f"The {name} of the dominant loop") for name in PHASES),
+        *(_PHASE(name, Message("The {0} of the dominant loop", name)) for name in PHASES),
         is_unknown=True,
     ),
     kinds.COUNT("outliers", "Iterations that took much longer than others"),
@@ -406,7 +409,10 @@ def iterations_of_loop(
     chosen = np.flatnonzero((found.table.head == head) & (found.table.branch == branch))
     if not len(chosen):
         pairs = ", ".join(f"{a}:{b}" for a, b in zip(found.table.head, found.table.branch, strict=True))
-        raise UsageError(f"No wave ran a loop from {head} to {branch}.", hint=f"Loops: {pairs or 'none'}.")
+        raise UsageError(
+            Message("No wave ran a loop from {0} to {1}.", head, branch),
+            hint=Message("Loops: {0}.", pairs or "none"),
+        )
     rows = iterations_of(found, int(chosen[0]), wave)
     if only_outliers:
         rows = found.outliers[np.isin(found.outliers, rows)]
@@ -504,7 +510,7 @@ SCHEMA = Schema(
     "loops",
     "Iterations of loops, phases of waves, and what costs cycles in and around them.",
     forms=tuple(
-        form(f"{spec.row.removesuffix('.')}: --by {name}.", FACTS, "show", name, spec)
+        form(Message("{0}: --by {1}.", spec.row.removesuffix("."), name), FACTS, "show", name, spec)
         for name, (spec, _) in TABLES.items()
     ),
 )

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.cli.answer import CommandAnswer, listing, matched
 from rcv_py.cli.opening import opened
 from rcv_py.features.notes.options import NotesOptions
@@ -39,7 +39,7 @@ def run(options: NotesOptions) -> CommandAnswer:
         print(f"rcv: {translated(str(problem))}", file=sys.stderr)
     texts = matched([note.words for note in book.notes], options)
     table = note_table(trace, [note for at, note in enumerate(book.notes) if texts is None or at in texts])
-    said = _DONE[action].format(plural(len(changed), "note"), file)
+    said = Message(_DONE[action], plural(len(changed), "note"), file)
     lines = [said] if said else []
     answer = listing(
         options,
@@ -47,7 +47,7 @@ def run(options: NotesOptions) -> CommandAnswer:
         table,
         SCHEMA,
         lambda: {"action": action, "changed": changed, "kept_in": file, "total_rows": len(table)},
-        footer=lambda shown: [f"\n{len(shown):,} of {plural(len(table), 'note')}.", *lines],
+        footer=lambda shown: [Message("\n{0:,} of {1}.", len(shown), plural(len(table), "note")), *lines],
         about={"problems": map(str, book.problems)},
         why_none="" if len(table) or not lines else f"{lines[0].strip()}. {table.spec.nothing}",
     )
@@ -76,7 +76,7 @@ def _do(action: str, options: NotesOptions, trace: Trace, places: NotePlaces) ->
 
 def _needed(value: Given | None, flag: str, what: str) -> Given:
     if not value:
-        raise UsageError(f"{flag} is missing: {what}.")
+        raise UsageError(Message("{0} is missing: {1}.", flag, what))
     return value
 
 
@@ -85,8 +85,10 @@ def _named(id_: str, places: NotePlaces) -> str:
     ids = [note.id for note in places.read().notes]
     found = [one for one in ids if one == id_] or [one for one in ids if one.startswith(id_)]
     if len(found) != 1:
-        what = "no note" if not found else f"{len(found)} notes"
-        raise UsageError(f"The capture has {what} {id_}.", hint="`rcv notes FOLDER` lists their ids.")
+        what = "no note" if not found else Message("{0} notes", len(found))
+        raise UsageError(
+            Message("The capture has {0} {1}.", what, id_), hint="`rcv notes FOLDER` lists their ids."
+        )
     return found[0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
+from rcv_py.base.text import Message
 from rcv_py.features.notes.search_result import HITS
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table import command_text
@@ -81,7 +82,7 @@ class MatchesPanel(SearchedPanel[Hits]):
         if trace is None or not query.text:
             self.empty.say(self.reason(TYPE))
         else:
-            self.empty.say(hits.problem or ("" if hits.lines else NOTHING.format(text=query.text)))
+            self.empty.say(hits.problem or ("" if hits.lines else Message(NOTHING, text=query.text)))
         self._follow()
 
     # -- walking ------------------------------------------------------------------------------------
@@ -135,7 +136,7 @@ class MatchesPanel(SearchedPanel[Hits]):
     def say(self) -> None:
         """Show the number of hits, and which hit is selected."""
         row, count = self._here(), len(self.hits.lines)
-        text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
+        text = Message("{0:,} of {1:,}", row + 1, count) if row >= 0 else Message("{0:,} found", count)
         self.counted.emit(text if self.session.query.value.text else "", count, self.hits.problem)
 
     def command_line(self) -> command_text.CommandWords | None:

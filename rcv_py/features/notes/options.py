@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 
@@ -46,7 +47,11 @@ class NotesOptions(
     )
 
     action: str | None = opt.positional(
-        "ACTION", f"one of {', '.join(NOTE_ACTIONS)} (default list)", None, "?", choices=NOTE_ACTIONS
+        "ACTION",
+        Message("one of {0} (default list)", ", ".join(NOTE_ACTIONS)),
+        None,
+        "?",
+        choices=NOTE_ACTIONS,
     )
     line: list[int] | None = opt.number("add: about an instruction; may be repeated", repeated=True)
     source: tuple[str, int] | None = opt.option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.analysis.overview.text_hits import text_hits
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import markers, opened
 from rcv_py.features.notes.options import SearchOptions
@@ -27,6 +27,6 @@ def run(options: SearchOptions) -> CommandAnswer:
         table,
         SCHEMA,
         lambda: {"match": text, "total_rows": len(table)},
-        footer=lambda shown: f"\n{len(shown):,} of {plural(len(table), 'hit')}.",
-        why_none="" if len(table) else f"Nothing matches “{text}”.",
+        footer=lambda shown: Message("\n{0:,} of {1}.", len(shown), plural(len(table), "hit")),
+        why_none="" if len(table) else Message("Nothing matches “{0}”.", text),
     )

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, nanoseconds, plural, some
+from rcv_py.base.text import Message, count, nanoseconds, plural, some
 from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable, listing
 from rcv_py.cli.opening import answers, check_engine, facts_of, opened
 from rcv_py.features.occupancy.options import OccupancyOptions
@@ -60,7 +60,9 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
     known = [row.name for row in rows]
     for name in names or ():
         if name not in known:
-            raise UsageError(f"There is no row {name!r}.", hint=f"Rows: {some(known, MAX_NAMES)}.")
+            raise UsageError(
+                Message("There is no row {0!r}.", name), hint=Message("Rows: {0}.", some(known, MAX_NAMES))
+            )
     return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
 
 
@@ -68,10 +70,15 @@ def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> 
     """The meaning of the columns, and the duration."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     length = trace.clock.ns(cycles)
-    lasted = f"{count(cycles)} cycles" + ("" if length is None else f", {nanoseconds(length)}")
+    lasted = Message("{0} cycles", count(cycles)) + ("" if length is None else f", {nanoseconds(length)}")
     what = "Traced" if by == "state" else "Resident"
     return (
-        f"\n{what} waves of {plural(len(rows) - 1, BY[by][0])} in {lasted}. Mean and peak are waves;",
+        Message(
+            "\n{0} waves of {1} in {2}. Mean and peak are waves;",
+            what,
+            plural(len(rows) - 1, BY[by][0]),
+            lasted,
+        ),
         "the tail is the share of the time after the last moment with more than half of the peak;",
         "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all.",
     )
@@ -90,17 +97,22 @@ def _limits(trace: Trace, options: OccupancyOptions) -> CommandAnswer:
             yield from (TextTable(table, trace), "")
             why = ", as many as it has room for; nothing else binds"
             if limits.binding is not None:
-                why = f" of this kernel, bound by {limits.binding.name}"
-            yield f"A SIMD of {trace.target} can hold {plural(limits.waves, 'wave')}{why}."
+                why = Message(" of this kernel, bound by {0}", limits.binding.name)
+            yield Message("A SIMD of {0} can hold {1}{2}.", trace.target, plural(limits.waves, "wave"), why)
         if limits.next_step:
             yield limits.next_step
         seen = limits.resident
         if seen.simds:
             peak, simds = plural(seen.peak, "wave"), plural(seen.simds, "SIMD")
-            yield f"Traced: at most {peak} on a SIMD at a time, {seen.mean:.1f} in the mean, on {simds}."
-        yield from (f"Note: {note}" for note in limits.notes)
+            yield Message(
+                "Traced: at most {0} on a SIMD at a time, {1:.1f} in the mean, on {2}.",
+                peak,
+                seen.mean,
+                simds,
+            )
+        yield from (Message("Note: {0}", note) for note in limits.notes)
         if facts.files:
-            yield f"Tables of the run: {', '.join(facts.files)}."
+            yield Message("Tables of the run: {0}.", ", ".join(facts.files))
 
     return CommandAnswer(
         schema=LIMITS_SCHEMA,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rcv_py.analysis.device.occupancy_curves import KernelCurve, dispatch_curves, occupancy_numbers
-from rcv_py.base.text import demangled, plural, short_kernel
+from rcv_py.base.text import Message, demangled, join_texts, plural, short_kernel
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.times import UNITS, Times
@@ -61,7 +61,7 @@ class DispatchesPanel(CurvePanel):
             time, value = from_zero(trace.span.begin, kernel.steps)
             curves.append(Curve(name, time, value, color=number, unit="waves", tip=tip))
         self.plot.set_curves(curves, "resident waves")
-        several = f"{plural(len(kernels), 'kernel')} · {HINT}"
+        several = Message("{0} · {1}", plural(len(kernels), "kernel"), HINT)
         self.say(self._about(names[0]) if len(kernels) == 1 else several)
 
     def _about(self, name: str) -> str:
@@ -92,19 +92,23 @@ class DispatchesPanel(CurvePanel):
 
 def about(name: str, kernel: KernelCurve, times: Times) -> str:
     """Return a line of facts about a kernel."""
-    ids = f"id {kernel.ids[0]}" if len(kernel.ids) == 1 else f"ids {', '.join(map(str, kernel.ids))}"
+    ids = (
+        Message("id {0}", kernel.ids[0])
+        if len(kernel.ids) == 1
+        else Message("ids {0}", ", ".join(map(str, kernel.ids)))
+    )
     numbers = occupancy_numbers(kernel.steps)
     launches = plural(kernel.launches, "dispatch", "dispatches") if kernel.launches else NO_LAUNCH
-    waves = f"mean {numbers.mean:,.1f}, at most {numbers.peak:,} at a time"
+    waves = Message("mean {0:,.1f}, at most {1:,} at a time", numbers.mean, numbers.peak)
     unit = f"{times.unit} " if times.unit else ""
     span = f"{unit}{times.at(numbers.begin)} … {times.at(numbers.end)}"
     cut = () if kernel.is_whole else ("some waves began before or ended after the trace",)
-    return " · ".join((name, ids, launches, plural(kernel.waves, "wave"), waves, span, *cut))
+    return join_texts(" · ", (name, ids, launches, plural(kernel.waves, "wave"), waves, span, *cut))
 
 
 def kernel_name(kernel: KernelCurve) -> str:
     """Return the name of a kernel on the command line."""
-    return demangled(kernel.name) or f"kernel {kernel.ids[0]} (no name)"
+    return demangled(kernel.name) or Message("kernel {0} (no name)", kernel.ids[0])
 
 
 def _names(kernels: tuple[KernelCurve, ...]) -> list[str]:

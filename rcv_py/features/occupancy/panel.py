@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.times import UNITS, Times
@@ -95,7 +95,7 @@ class OccupancyPanel(CurvePanel):
             return
         per_unit = {curve.slots // curve.units for curve in shown if curve.slots}
         has_limit = len(per_unit) == 1 and self.chosen("group") != "simd"
-        limit = f" · {plural(per_unit.pop(), 'wave slot')} a compute unit" if has_limit else ""
+        limit = Message(" · {0} a compute unit", plural(per_unit.pop(), "wave slot")) if has_limit else ""
         self.say(_peaks_text(shown) + limit)
 
 
@@ -104,24 +104,26 @@ def _peaks_text(shown: list[OccupancyCurve]) -> str:
         return "No curve is shown."
     peaks = {int(curve.steps.value.max()) for curve in shown}
     if len(peaks) == 1:
-        return f"at most {plural(peaks.pop(), 'wave')} at a time each"
-    return f"peaks between {min(peaks):,} and {max(peaks):,} waves"
+        return Message("at most {0} at a time each", plural(peaks.pop(), "wave"))
+    return Message("peaks between {0:,} and {1:,} waves", min(peaks), max(peaks))
 
 
 def numbers_text(steps: StepCurve, times: Times) -> str:
     """Return mean, peak and tail of a step function of waves as text."""
     numbers = occupancy_numbers(steps)
-    return (
-        f"mean {numbers.mean:,.1f} of at most {plural(numbers.peak, 'wave')} · "
-        f"at most half of that for the last {percent(numbers.tail, 1)} of the time · "
-        f"launch took {times.span(numbers.ramp)}"
+    return Message(
+        "mean {0:,.1f} of at most {1} · at most half of that for the last {2} of the time · launch took {3}",
+        numbers.mean,
+        plural(numbers.peak, "wave"),
+        percent(numbers.tail, 1),
+        times.span(numbers.ramp),
     )
 
 
 def _curve(trace: Trace, times: Times, curve: OccupancyCurve, number: int, is_share: bool) -> Curve:
     time, waves = from_zero(trace.span.begin, curve.steps)
     units = plural(curve.units, "compute unit")
-    slots = f"; its {units} can hold {count(curve.slots)}" if curve.slots else ""
+    slots = Message("; its {0} can hold {1}", units, count(curve.slots)) if curve.slots else ""
     tip = f"{curve.name}: {numbers_text(curve.steps, times)}{slots}"
     value = 100.0 * waves / max(1, curve.slots) if is_share else waves
     return Curve(

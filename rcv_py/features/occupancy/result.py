@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
@@ -57,7 +57,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
         "occupancy_numbers",
         "The first row is the total.",
         title,
-        kinds.NOTE(by, f"{what}, or `all`", title=title),
+        kinds.NOTE(by, Message("{0}, or `all`", what), title=title),
         *((ids,) if has_ids else ()),
         *NUMBERS,
         _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),
@@ -66,7 +66,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
 
 
 VARIANTS = {  # what a row is → its table and its option
-    by: (curves(by, has_ids=by == "kernel"), f"By {BY[by][1].lower()}: --by {by}.")
+    by: (curves(by, has_ids=by == "kernel"), Message("By {0}: --by {1}.", BY[by][1].lower(), by))
     for by in ("se", "kernel", "state")
 }
 FACTS = (

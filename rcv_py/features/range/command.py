@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rcv_py.analysis.iterations.between import PairDistance, between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, nanoseconds, plural
+from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
 from rcv_py.features.range.options import RangeOptions
@@ -23,7 +23,7 @@ def run(options: RangeOptions) -> CommandAnswer:
     ends, analysis = options.between, range_costs_of(window)
     if ends is not None and max(ends) >= len(trace.code):
         raise UsageError(
-            f"The program has {plural(len(trace.code), 'instruction')}, counted from 0.",
+            Message("The program has {0}, counted from 0.", plural(len(trace.code), "instruction")),
             hint="`rcv isa` lists them.",
         )
     pair = None if ends is None else between_of(*ends)
@@ -35,11 +35,15 @@ def run(options: RangeOptions) -> CommandAnswer:
     def text() -> Iterator[Part]:
         yield from heading(waves)
         ns = trace.clock.ns(window.width)
-        length = f"{count(window.width)} cycles" + (f" ({nanoseconds(ns)})" if ns is not None else "")
-        lived = f"{plural(found.waves, 'traced wave')}, {count(found.wave_cycles)} cycles of waves"
-        facts = [("range", f"{window}, {length}"), ("waves", lived)]
+        length = Message("{0} cycles", count(window.width)) + (
+            f" ({nanoseconds(ns)})" if ns is not None else ""
+        )
+        lived = Message(
+            "{0}, {1} cycles of waves", plural(found.waves, "traced wave"), count(found.wave_cycles)
+        )
+        facts: list[tuple[str, str]] = [("range", Message("{0}, {1}", window, length)), ("waves", lived)]
         facts += [("executions", count(int(found.hits.sum())))]
-        facts += [(name, ", ".join(filter(None, texts))) for name, *texts in flop_facts(trace, found)]
+        facts += [(name, join_texts(", ", filter(None, texts))) for name, *texts in flop_facts(trace, found)]
         facts += [("between", _between(trace, ends, steps))] if ends and steps else []
         yield Facts(facts)
         if why := waves.why_none("ranges"):
@@ -65,16 +69,22 @@ def run(options: RangeOptions) -> CommandAnswer:
 def _part(trace: Trace, table: ResultTable, part: str) -> Iterator[Part]:
     rows = [at for at, name in enumerate(table.plain("part")) if name == part]
     if rows:
-        yield f"\n{TITLES[part]}"
+        yield Message("\n{0}", TITLES[part])
         yield TextTable(table[slice(rows[0], rows[-1] + 1)], trace)
 
 
 def _between(trace: Trace, ends: tuple[int, int], found: PairDistance) -> str:
     a, b = (f"{row} {trace.code.text[row].split()[0]}" if trace.code.text[row] else str(row) for row in ends)
     if not found.count:
-        return f"{b} never follows {a} in a wave"
+        return Message("{0} never follows {1} in a wave", b, a)
     mean = found.total / found.count
-    return (
-        f"{a} → {b}: median {found.median:,.0f} cycles, {count(found.least)} … {count(found.most)}, "
-        f"mean {mean:,.1f}, {plural(found.count, 'iteration')}"
+    return Message(
+        "{0} → {1}: median {2:,.0f} cycles, {3} … {4}, mean {5:,.1f}, {6}",
+        a,
+        b,
+        found.median,
+        count(found.least),
+        count(found.most),
+        mean,
+        plural(found.count, "iteration"),
     )

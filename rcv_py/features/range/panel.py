@@ -10,7 +10,7 @@ from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.iterations.between import PairDistance as Distances
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.features.range.panel_text import COMPUTING, head_html, pair_html, tables_html
 from rcv_py.features.range.result import between_facts, range_table
 from rcv_py.model.window import TimeWindow
@@ -164,4 +164,4 @@ class ClockRangePanel(Panel):
     def caption(self) -> str:
         """The range."""
         window, _ = self._question()
-        return "" if window is None else f"measured {window}"
+        return "" if window is None else Message("measured {0}", window)

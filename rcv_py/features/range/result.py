@@ -13,6 +13,7 @@ from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import unit_title
 from rcv_py.analysis.iterations.between import PairDistance
 from rcv_py.analysis.overview.range_costs import RangeCosts
+from rcv_py.base.text import Message
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
@@ -174,8 +175,8 @@ def flop_facts(trace: Trace, found: RangeCosts) -> Iterator[tuple[str, str, str]
     for name, most, flops in (("MFMA/WMMA", "", found.flops), ("VALU", "at most ", found.vector_flops)):
         if flops:
             rate = tflops(trace, found, flops)
-            speed = f"{rate:,.3f} TFLOP/s of traced waves" if rate is not None else ""
-            yield name, f"{most}{flops:,.0f} FLOP", speed
+            speed = Message("{0:,.3f} TFLOP/s of traced waves", rate) if rate is not None else ""
+            yield name, Message("{0}{1:,.0f} FLOP", most, flops), speed
 
 
 def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:

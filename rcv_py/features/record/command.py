@@ -17,7 +17,7 @@ from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes, verdic
 from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.cli.answer import CommandAnswer, Facts, put
 from rcv_py.cli.commands import view
 from rcv_py.cli.exit_codes import ExitCode
@@ -105,7 +105,7 @@ def _runs(
             )
             return
         why, reasons = trouble, {change.name: trouble for change in changes}
-        say(options, f"{trouble}; recorded again with {', '.join(map(str, changes))}.")
+        say(options, Message("{0}; recorded again with {1}.", trouble, ", ".join(map(str, changes))))
 
 
 def _why_not_again(
@@ -115,12 +115,12 @@ def _why_not_again(
     if options.once:
         return "It is not recorded again: --once."
     if changes:
-        return f"It was recorded again {AGAIN} times; {', '.join(map(str, changes))} may help."
+        return Message("It was recorded again {0} times; {1} may help.", AGAIN, ", ".join(map(str, changes)))
     if kept:
-        return f"What would help was already set: {', '.join(kept)}."
+        return Message("What would help was already set: {0}.", ", ".join(kept))
     is_cut = run.attempt.is_full or run.has_waves
     may = "a shorter launch may fit" if is_cut else "more workgroups or --engines may reach a traced unit"
-    return f"No setting of rocprofv3 is known to help; {may}."
+    return Message("No setting of rocprofv3 is known to help; {0}.", may)
 
 
 def _recorded(
@@ -135,7 +135,9 @@ def _recorded(
     if attempt.capture is None and attempt.trouble is not None:
         raise attempt.why_not()
     if attempt.capture is not None and attempt.code:
-        say(options, f"rocprofv3 ended with {attempt.code}; the capture holds what ran until then.")
+        say(
+            options, Message("rocprofv3 ended with {0}; the capture holds what ran until then.", attempt.code)
+        )
     notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
     return CheckedRun(attempt, why, notes, has_waves)
 
@@ -145,7 +147,9 @@ def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
     try:
         trace = open_trace(capture)
     except TraceError as error:
-        raise UsageError(f"What was recorded cannot be opened: {error}", hint=error.hint) from error
+        raise UsageError(
+            Message("What was recorded cannot be opened: {0}", error), hint=error.hint
+        ) from error
     found = answers(trace, OF_WAVES)
     has_waves = bool(found.waves)
     return health_notes(trace, found.of if has_waves else None, found.missing), has_waves
@@ -169,7 +173,7 @@ def _twin(options: RecordOptions, recorder: Recorder, run: CheckedRun) -> Path |
     say(options, "Recorded again as it was, for a twin.")
     attempt = recorder.record(_new_folder(options.out), run.attempt.settings, {})
     if attempt.capture is None:
-        say(options, f"There is no twin: {NO_CAPTURE}.")
+        say(options, Message("There is no twin: {0}.", NO_CAPTURE))
     return attempt.capture
 
 
@@ -193,7 +197,9 @@ def _new_folder(out: Path) -> Path:
     try:
         return next(folder for number in counted(1) if not (folder := out / str(number)).exists())
     except OSError as error:
-        raise UsageError(f"{out} cannot be used: {error.strerror}.", hint="Choose another --out.") from error
+        raise UsageError(
+            Message("{0} cannot be used: {1}.", out, error.strerror), hint="Choose another --out."
+        ) from error
 
 
 def _teller(options: RecordOptions) -> Any:
@@ -252,12 +258,14 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
 
     facts = [("verdict", last.verdict)]
     if last.attempt.captures > 1:
-        others = f"{plural(last.attempt.captures, 'capture')} were written; this one has most waves"
+        others = Message(
+            "{0} were written; this one has most waves", plural(last.attempt.captures, "capture")
+        )
         facts.append(("captures", others))
     if twin is not None:
         facts.append(("twin", str(twin)))
     if options.view and not options.form:
-        put(f"Recorded: {capture}")
+        put(Message("Recorded: {0}", capture))
         view.run(ViewOptions(folder=capture))
     elif not options.form:
         _show_limits(capture, facts)
@@ -273,7 +281,7 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
 
 def _show_limits(capture: Path, facts: Sequence[tuple[str, str]], before: Path | None = None) -> None:
     """Show what limits a capture, and how it differs from the previous one."""
-    put(f"\nRecorded: {capture}")
+    put(Message("\nRecorded: {0}", capture))
     put(Facts(facts))
     shown = TriageOptions(folder=capture)
     triage.run(shown).show(shown)
@@ -287,13 +295,13 @@ def _watch(options: RecordOptions, folder: Path) -> None:
     """Analyse each new capture in a folder, and compare it with the previous one of the same kernel."""
     last = newest(folder)
     about = (
-        f"; the last one is {last}"
+        Message("; the last one is {0}", last)
         if last is not None
         else ""
         if folder.exists()
         else ", which is not there yet"
     )
-    say(options, f"Waiting for captures in {folder}{about}.  Ctrl+C ends it.")
+    say(options, Message("Waiting for captures in {0}{1}.  Ctrl+C ends it.", folder, about))
     for path in islice(appearing(folder, lambda: time.sleep(EVERY_S)), options.times):
         try:
             is_same = last is not None and _kernel(last) == _kernel(path)
@@ -303,7 +311,7 @@ def _watch(options: RecordOptions, folder: Path) -> None:
             else:
                 _show_limits(path, [], before)
         except (TraceError, UsageError) as error:  # the next one may be better
-            say(options, f"{path} is skipped: {error}")
+            say(options, Message("{0} is skipped: {1}", path, error))
             continue
         last = path
 

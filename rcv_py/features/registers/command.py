@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable, listing
 from rcv_py.cli.opening import facts_of, opened
 from rcv_py.features.registers.options import RegistersOptions
@@ -49,7 +49,7 @@ def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
     table = instruction_table(trace, live_registers(trace.code))
 
     def footer(shown: ResultTable) -> str:
-        return f"\n{count(len(shown))} of {plural(len(table), 'instruction')}.  {METHOD}"
+        return Message("\n{0} of {1}.  {2}", count(len(shown)), plural(len(table), "instruction"), METHOD)
 
     return listing(options, trace, table, SCHEMA, footer=footer)
 
@@ -57,7 +57,7 @@ def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
 def _at(trace: Trace, line: int) -> CommandAnswer:
     if line >= len(trace.code):
         raise UsageError(
-            f"The program has {plural(len(trace.code), 'instruction')}, counted from 0.",
+            Message("The program has {0}, counted from 0.", plural(len(trace.code), "instruction")),
             hint="`rcv isa` lists them.",
         )
     table = place_table(live_registers(trace.code), main_use(trace), line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.analysis.program.live_registers import live_registers
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count, join_texts
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, ReportNote, ReportSection
@@ -18,8 +18,10 @@ def room_text(inputs: ReportInputs) -> str:
     if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
         return ""
     found, binding = inputs.limits, inputs.limits.binding
-    text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
-    return f"{text}." if binding is None else f"{text}; {binding.name} bind. {found.next_step}".strip()
+    text = Message("A SIMD can hold {0} of {1} waves", count(found.waves), count(found.cap))
+    if binding is None:
+        return Message("{0}.", text)
+    return join_texts(" ", filter(None, (Message("{0}; {1} bind.", text, binding.name), found.next_step)))
 
 
 def registers(inputs: ReportInputs) -> ReportSection | None:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPaint
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.roofline import Scope
-from rcv_py.base.text import percent, translated
+from rcv_py.base.text import Message, percent, translated
 from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import small_text
@@ -47,7 +47,7 @@ def points_of(scopes: Sequence[Scope]) -> list[Point]:
 
 def scope_name(scope: Scope) -> str:
     """Return `kernel`, or `loop 113–180`."""
-    return f"loop {scope.first}–{scope.last}" if scope.is_loop else "kernel"
+    return Message("loop {0}–{1}", scope.first, scope.last) if scope.is_loop else "kernel"
 
 
 def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:
@@ -239,7 +239,7 @@ class RooflineChart(QWidget):
             )
         if known:
             at = max(across.low * 1.1, up.low / self.memory * 1.4)
-            text = translated(f"memory, {short(self.memory)} bytes a cycle")
+            text = translated(Message("memory, {0} bytes a cycle", short(self.memory)))
             color = self._theme.role("hidden")
             painter.setPen(color)
             spot = QPointF(across.place(at) + 12, up.place(at * self.memory))
@@ -297,16 +297,24 @@ class RooflineChart(QWidget):
         scope = self.scopes[point.scope]
         lines = [
             rich("<b>{}</b>", point.name),
-            f"{short(point.rate)} FLOP a cycle and compute unit, {short(point.intensity)} FLOP a byte",
+            Message(
+                "{0} FLOP a cycle and compute unit, {1} FLOP a byte",
+                short(point.rate),
+                short(point.intensity),
+            ),
         ]
         lines += [
-            f"{percent(one.share, 1)} of the peak of {one.unit} {one.type}"
+            Message("{0} of the peak of {1} {2}", percent(one.share, 1), one.unit, one.type)
             for one in scope.computed
             if isfinite(one.share)
         ]
         if isfinite(self.memory):
             share = percent(scope.byte_rate / self.memory, 1)
-            lines.append(f"requests {short(scope.byte_rate)} bytes a cycle: {share} of what memory delivers")
+            lines.append(
+                Message(
+                    "requests {0} bytes a cycle: {1} of what memory delivers", short(scope.byte_rate), share
+                )
+            )
         return joined("<br>", lines)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import roofline
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves, facts_of
 from rcv_py.features.roofline.options import RooflineOptions
@@ -35,8 +35,10 @@ def run(options: RooflineOptions) -> CommandAnswer:
         yield ""
         yield from (text for one in found.scopes[:1] for text in computed_texts(one.computed))
         if facts["launch_flop"]:
-            launch = f"{facts['launch_flop']:,.0f} FLOP of MFMA/WMMA in {count(facts['launch_waves'])} waves"
-            yield f"The whole launch, if all its waves do the same: {launch}."
+            launch = Message(
+                "{0:,.0f} FLOP of MFMA/WMMA in {1} waves", facts["launch_flop"], count(facts["launch_waves"])
+            )
+            yield Message("The whole launch, if all its waves do the same: {0}.", launch)
         yield NOTE
 
     answer = listing(

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.overview.roofline import Computed, Roofline, Scope
 from rcv_py.analysis.program.operations import MATRIX, VECTOR
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
@@ -179,9 +179,9 @@ def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> 
 
 def computed_texts(found: Sequence[Computed]) -> list[str]:
     """Return the computed operations as text: `MFMA/WMMA f8 2.28 G FLOP, 40.2 % of 8,192 a cycle`."""
-    texts = []
+    texts: list[str] = []
     for one in found:
-        of = "" if np.isnan(one.peak) else f" of {count(int(one.peak))}"
-        rate = "" if np.isnan(one.rate) else f", {one.rate:,.1f}{of} FLOP per cycle"
-        texts.append(f"{one.unit} {one.type}: {_compact(one.flop)} FLOP{rate}")
+        of = "" if np.isnan(one.peak) else Message(" of {0}", count(int(one.peak)))
+        rate = "" if np.isnan(one.rate) else Message(", {0:,.1f}{1} FLOP per cycle", one.rate, of)
+        texts.append(Message("{0} {1}: {2} FLOP{3}", one.unit, one.type, _compact(one.flop), rate))
     return texts

@@ -9,7 +9,7 @@ from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
+from rcv_py.base.text import MAX_DIGITS, Message, count, percent, plural, short_paths, some
 from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, TextTable, heading
 from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
 from rcv_py.features.source.options import SourceOptions
@@ -87,7 +87,7 @@ def _edited(options: SourceOptions) -> CommandAnswer:
     here = local_file(path, chosen().source_map)
     if here is None:
         raise UsageError(
-            f"There is no source file {path} on this machine.",
+            Message("There is no source file {0} on this machine.", path),
             hint="Say where it lies: --source-map FROM=TO.",
         )
     template = options.editor or usual(os.environ, in_terminal=True)
@@ -139,7 +139,7 @@ def _text(made: _Costs, table: ResultTable, whose: str) -> Iterator[Part]:
         yield _lines(made, table.plain("source_line"))
     else:
         yield TextTable(_without_empty(table), made.trace)
-    yield f"\n{_footer(made, len(table), whose)}"
+    yield Message("\n{0}", _footer(made, len(table), whose))
 
 
 def _without_empty(table: ResultTable) -> ResultTable:
@@ -175,19 +175,23 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> TextGrid:
 
 def _footer(made: _Costs, shown: int, whose: str) -> str:
     lines, code = made.lines, made.trace.code
-    what = "samples" if made.costs.label == SAMPLES else f"cycles of latency and idle time of {whose}"
+    what = (
+        "samples" if made.costs.label == SAMPLES else Message("cycles of latency and idle time of {0}", whose)
+    )
     rows = plural(len(made.table), made.table.spec.noun)
-    text = f"{shown:,} of {rows}. Shares are of {count(lines.whole)} {what}"
+    text = Message("{0:,} of {1}. Shares are of {2} {3}", shown, rows, count(lines.whole), what)
     unmapped = percent(lines.unmapped, lines.whole) if lines.unmapped else ""
-    text += f", of which {unmapped} have no source place." if unmapped else "."
+    text += Message(", of which {0} have no source place.", unmapped) if unmapped else "."
     lost = sum(map(bool, made.table.plain("note"))) if made.kind == "files" else 0
     if lost:
-        text += f" There is no copy of the text of {plural(lost, 'file')}."
+        text += Message(" There is no copy of the text of {0}.", plural(lost, "file"))
     if not made.options.inlined:
         return text
     if int((code.chain_first[1:] - code.chain_first[:-1]).max(initial=0)) < 2:
-        return f"{text} No instruction was inlined, so --inlined changes nothing."
-    return f"{text} Lines hold what was inlined into them, so shares can add up to more than the total."
+        return Message("{0} No instruction was inlined, so --inlined changes nothing.", text)
+    return Message(
+        "{0} Lines hold what was inlined into them, so shares can add up to more than the total.", text
+    )
 
 
 def _why_none(made: _Costs) -> str:
@@ -215,16 +219,23 @@ def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
         fits, line = _fitting(sources, path), int(number)
     if not fits:
         names = list(short_paths(source.path for source in sources).values())
-        hint = f"There are {some(names, MAX_NAMES)}." if names else "No instruction has a source place."
-        raise UsageError(f"No instruction comes from a file {text!r}.", hint=hint)
+        hint = (
+            Message("There are {0}.", some(names, MAX_NAMES))
+            if names
+            else "No instruction has a source place."
+        )
+        raise UsageError(Message("No instruction comes from a file {0!r}.", text), hint=hint)
     if len(fits) > 1:
         names = list(short_paths(sources[file].path for file in fits).values())
         raise UsageError(
-            f"{text} names {len(fits):,} files.", hint=f"Add a folder: {some(names, MAX_NAMES)}."
+            Message("{0} names {1:,} files.", text, len(fits)),
+            hint=Message("Add a folder: {0}.", some(names, MAX_NAMES)),
         )
     lines = sources[fits[0]].lines
     if line and lines is not None and line > len(lines):
-        raise UsageError(f"{path} has no line {line:,}.", hint=f"The last one is {len(lines):,}.")
+        raise UsageError(
+            Message("{0} has no line {1:,}.", path, line), hint=Message("The last one is {0:,}.", len(lines))
+        )
     return fits[0], line
 
 

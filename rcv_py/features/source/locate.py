@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPushBut
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.machine.editors import start, usual, words_for
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.formats.sources.find import local_file, on_disk
 from rcv_py.formats.sources.rules import mapped, rule_for, rules_of, text_of
 from rcv_py.model.code import SourceFile
@@ -47,9 +47,10 @@ class LocateDialog(Dialog):
         folder.clicked.connect(self._browse_folder)
         file.clicked.connect(self._browse_file)
         looked = mapped(path, rules_of(settings[OPTION]))
-        about = (
-            f"The capture has no copy of it, and there is no {looked} on this machine. Choose the folder that"
-            " it lies in or below, such as a checkout, or the file itself."
+        about = Message(
+            "The capture has no copy of it, and there is no {0} on this machine. Choose the "
+            "folder that it lies in or below, such as a checkout, or the file itself.",
+            looked,
         )
         self.buttons.accepted.connect(self._keep)
         self.fill(
@@ -68,7 +69,7 @@ class LocateDialog(Dialog):
         self.rule.setText("" if rule is None else text_of([rule]))
         if rule is None:
             self.count_label.setText(
-                f"Nothing in {chosen} has the name of the file, nor of folders around it."
+                Message("Nothing in {0} has the name of the file, nor of folders around it.", chosen)
             )
 
     def _browse_folder(self) -> None:
@@ -77,7 +78,7 @@ class LocateDialog(Dialog):
 
     def _browse_file(self) -> None:
         name = Path(self._path).name
-        if chosen := QFileDialog.getOpenFileName(self, translated(f"Where is {name}?"))[0]:
+        if chosen := QFileDialog.getOpenFileName(self, translated(Message("Where is {0}?", name)))[0]:
             self.choose(Path(chosen))
 
     def _judge(self) -> None:
@@ -86,7 +87,7 @@ class LocateDialog(Dialog):
         count = sum(on_disk(path, rules).lines is not None for path in self._lost) if rules else 0
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(count > 0)
         missing = plural(len(self._lost), "missing source file")
-        self.count_label.setText(f"It finds {count:,} of {missing}." if rules else "")
+        self.count_label.setText(Message("It finds {0:,} of {1}.", count, missing) if rules else "")
 
     def _keep(self) -> None:
         new, known = rules_of(self.rule.text()), rules_of(self._settings[OPTION])
@@ -103,7 +104,7 @@ def edit(path: str, line: int, settings: Settings) -> str:
     file = local_file(path, rules)
     if file is None:
         where = "The setting sources.map says where it lies."
-        return f"There is no source file {mapped(path, rules)} on this machine. {where}"
+        return Message("There is no source file {0} on this machine. {1}", mapped(path, rules), where)
     template = settings[EDITOR].strip() or usual(os.environ, in_terminal=False)
     if not template:
         return NO_EDITOR

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QToolButton
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
-from rcv_py.base.text import percent, short_paths, translated
+from rcv_py.base.text import Message, percent, short_paths, translated
 from rcv_py.features.source.headings import headings
 from rcv_py.features.source.highlight import Span, expanded, spans
 from rcv_py.features.source.view import SourceView, source_rows
@@ -199,7 +199,7 @@ class SourcePanel(CodePanel):
         note = ""
         if not rows.is_copy:
             why = trace.sources[self._file].note or "The capture has no copy of this file."
-            note = f"{why} Lines that instructions came from:"
+            note = Message("{0} Lines that instructions came from:", why)
         self.show_note(note)
         self.locate.setVisible(not rows.is_copy)
         self._search(self.find_bar.query)
@@ -340,7 +340,7 @@ class SourcePanel(CodePanel):
         self.view.set_matches(self.matches)
         self.strip.set_marks(self.matches)
         count = len(self.matches)
-        self.find_bar.say(f"{count:,} found" if query.text else "", count, problem)
+        self.find_bar.say(Message("{0:,} found", count) if query.text else "", count, problem)
 
     def step_match(self, direction: int) -> None:
         """Go to the next (+1) or previous (-1) match."""
@@ -366,7 +366,7 @@ class SourcePanel(CodePanel):
             ("source.edit", "Open the source line in an editor", "Ctrl+Alt+G",
              lazy.with_panel(lambda panel: panel.open_in_editor())),
         )  # fmt: skip
-        return commands("Go/Code", ((*row, f"{row[1]}.", always) for row in rows))
+        return commands("Go/Code", ((*row, Message("{0}.", row[1]), always) for row in rows))
 
     def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the lines of the file that have code."""
@@ -382,11 +382,13 @@ class SourcePanel(CodePanel):
         """Return the lines of the file with their costs."""
         if self.view.lines is None:
             return None
-        return Sheet(f"Source {self.files.currentText()}", self.view.table.headers, self.view.table.table())
+        return Sheet(
+            Message("Source {0}", self.files.currentText()), self.view.table.headers, self.view.table.table()
+        )
 
     def caption(self) -> str:
         """Return the file, and how costs are charged."""
-        return f"{self.files.toolTip()}, {self.session.source_cost.value.value} cost"
+        return Message("{0}, {1} cost", self.files.toolTip(), self.session.source_cost.value.value)
 
     def _restyle(self) -> None:
         self.hotter.setIcon(icon(self.ui.theme, "up"))

@@ -11,7 +11,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
 
 from rcv_py.analysis.cost.source_costs import SourceCosts
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import percent, translated
+from rcv_py.base.text import Message, percent, translated
 from rcv_py.features.source.highlight import Span
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -80,8 +80,8 @@ def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ..
 def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     """Return the columns of the view."""
     share = 100.0 * rows.cost / max(1, rows.total)
-    bar = f"Bar of {rows.unit} by kind of instruction, {bar_scale} scale."
-    of_all = f"Share of all {grouped(rows.total)} {rows.unit}."
+    bar = Message("Bar of {0} by kind of instruction, {1} scale.", rows.unit, bar_scale)
+    of_all = Message("Share of all {0} {1}.", grouped(rows.total), rows.unit)
     return (
         Column(
             id="line",
@@ -110,7 +110,7 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
             text=blank_zero,
             is_number=True,
             width=58,
-            tip=f"Sum of {rows.unit}.",
+            tip=Message("Sum of {0}.", rows.unit),
         ),
         Column("text", "source", rows.text, width=600, tip="The line.", is_data=True),
     )
@@ -208,7 +208,12 @@ class SourceView(RowsView):
         head = rich("<tt>{}</tt>", rows.text[row].strip()[:MAX_TIP])
         if not rows.cost[row]:
             return head
-        cost = f"{grouped(rows.cost[row])} {rows.unit}, {percent(int(rows.cost[row]), rows.total)} of all"
+        cost = Message(
+            "{0} {1}, {2} of all",
+            grouped(rows.cost[row]),
+            rows.unit,
+            percent(int(rows.cost[row]), rows.total),
+        )
         order = np.argsort(-rows.by_kind[row])
         kinds = [
             f"{KIND_TEXT[TokenKind(kind)]}: {grouped(rows.by_kind[row, kind])}"

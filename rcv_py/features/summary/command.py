@@ -13,7 +13,7 @@ from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, each
 from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
 from rcv_py.features.summary.options import SummaryOptions
@@ -53,18 +53,26 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
     yield waves.trace.name
     if waves.heading:
         yield waves.heading
-    yield Facts([(fact.name.lower(), f"{fact.text}  {fact.of}".rstrip()) for fact in found.facts])
+    yield Facts(
+        [
+            (
+                Message.of(fact.name.lower(), "{0}", (fact.name,)),
+                join_texts("  ", filter(None, (fact.text, fact.of))),
+            )
+            for fact in found.facts
+        ]
+    )
     if found.is_empty:
         yield f"\n{NOTHING}"
     for title, rows in parts(found):
         total = sum(value for _, value in rows)
         whose = "the traced waves" if waves.rows is None or waves.choice is None else waves.choice.text
-        unit = "samples" if title == "stall reasons" else f"cycles of {whose}"
-        yield f"\n{title[:1].upper()}{title[1:]}, of {count(total)} {unit}"
+        unit = "samples" if title == "stall reasons" else Message("cycles of {0}", whose)
+        yield Message("\n{0}, of {1} {2}", capitalized(title), count(total), unit)
         cells = [(row, count(value), percent(value, total)) for row, value in rows]
         yield TextGrid((TextColumn(""), TextColumn("count", True), TextColumn("share", True)), cells)
     if found.states is None and found.read:
-        yield f"\nStates: {NO_PLACE} the waves have no timelines."
+        yield Message("\nStates: {0} the waves have no timelines.", NO_PLACE)
     if found.pipes is not None:
         yield from _pipes(found, found.pipes)
     if found.counters is not None and found.counters.bars:
@@ -104,7 +112,9 @@ def _cell(value: np.generic) -> str:
 def _unit_times(options: SummaryOptions) -> CommandAnswer:
     trace = opened(options)
     if not len(trace.waves):
-        raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
+        raise UsageError(
+            Message("{0} has no traced waves.", trace.name), hint="Record a thread trace of the kernel."
+        )
     row = 0 if options.wave is None else trace.wave_row(options.wave)
     rows, index = waves_of_unit(trace, row), trace.waves
     window = window_of(options.clock) or trace.span
@@ -115,14 +125,14 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
     lost = missing_text(found.read, len(rows))
 
     def text() -> Iterator[Part]:
-        yield f"{place}, {plural(found.read, 'wave')}"
+        yield Message("{0}, {1}", place, plural(found.read, "wave"))
         if lost:
             yield lost
         if found.read:
             yield TextTable(table, trace)
             what = "cycles of issue" if trace.architecture.busy_is_issue else "cycles of execution"
-            of = f"\nOf {count(window.width)} cycles"
-            yield f"{of}; {what}, without counting a cycle twice."
+            of = Message("\nOf {0} cycles", count(window.width))
+            yield Message("{0}; {1}, without counting a cycle twice.", of, what)
 
     return CommandAnswer(
         schema=UNITS_SCHEMA,

@@ -12,7 +12,17 @@ from typing import Any
 from rcv_py.analysis.events.marker_spans import has_values
 from rcv_py.analysis.health.check import OF_WAVES, wave_problems
 from rcv_py.base.errors import NotATrace, UsageError
-from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import (
+    DASH,
+    Message,
+    byte_size,
+    count,
+    join_texts,
+    nanoseconds,
+    percent,
+    plural,
+    short_kernel,
+)
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
 from rcv_py.cli.terminal import bold
@@ -35,7 +45,7 @@ def run(options: InfoOptions) -> CommandAnswer:
     if len(paths) == 1:
         return _of_capture(paths[0], options)
     for name in sorted({"check", "read"} & options.given):
-        text = f"--{name} is about one capture, and there are {len(paths):,}."
+        text = Message("--{0} is about one capture, and there are {1:,}.", name, len(paths))
         raise UsageError(text, hint="Name one of them.")
     entries = [capture_entry(path) for path in paths]
     table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
@@ -68,7 +78,10 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
 
     def text() -> Iterator[Part]:
         yield from (bold(facts["capture"], sys.stdout), Facts(_facts(facts)))
-        problems = [(one["severity"], f"{one['text']} {one['hint']}".strip()) for one in facts["problems"]]
+        problems = [
+            (one["severity"], join_texts(" ", filter(None, (one["text"], one["hint"]))))
+            for one in facts["problems"]
+        ]
         if problems:
             yield from ("", Facts(problems))
         elif options.check:
@@ -103,54 +116,80 @@ def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     form = facts["format"]
     kinds = [("thread trace", form["has_thread_trace"]), ("PC samples", form["has_pc_samples"])]
-    what = " and ".join(name for name, is_there in kinds if is_there)
-    version = f"format {form['version']}" if form["version"] else ""
-    target = f"{form['target']} ({INFERRED})" if form["target_from"] == INFERRED else form["target"]
+    what = join_texts(" and ", (name for name, is_there in kinds if is_there))
+    version = Message("format {0}", form["version"]) if form["version"] else ""
+    target = (
+        Message("{0} ({1})", form["target"], INFERRED) if form["target_from"] == INFERRED else form["target"]
+    )
     yield "kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""
-    yield "recorded", ", ".join(filter(None, (target, what, version)))
+    yield "recorded", join_texts(", ", filter(None, (target, what, version)))
 
 
 def _of_waves(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     waves, occupancy = facts["waves"], facts["occupancy"]
     if waves["count"]:
         engines = ", ".join(f"SE{se}: {count(n)}" for se, n in waves["by_shader_engine"].items())
-        life = f"{count(waves['min_cycles'])} to {count(waves['max_cycles'])} cycles long"
-        yield "waves", f"{count(waves['count'])} traced ({engines}), {life}, {byte_size(waves['bytes'])}"
+        life = Message("{0} to {1} cycles long", count(waves["min_cycles"]), count(waves["max_cycles"]))
+        yield (
+            "waves",
+            Message(
+                "{0} traced ({1}), {2}, {3}", count(waves["count"]), engines, life, byte_size(waves["bytes"])
+            ),
+        )
     else:
         yield "waves", "none traced"
     if occupancy["waves"]:
         units = plural(occupancy["compute_units"], "compute unit")
-        peak = f"{count(occupancy['peak'])} at most, {occupancy['mean']:,.1f} on average at a time"
-        yield "occupancy", f"{plural(occupancy['waves'], 'wave')} on {units}: {peak}"
+        peak = Message(
+            "{0} at most, {1:,.1f} on average at a time", count(occupancy["peak"]), occupancy["mean"]
+        )
+        yield "occupancy", Message("{0} on {1}: {2}", plural(occupancy["waves"], "wave"), units, peak)
 
 
 def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     code, source, extras = facts["code"], facts["source"], facts["extras"]
     if code["instructions"] is None:
-        yield "code", f"{DASH} the capture has no instructions"
+        yield "code", Message("{0} the capture has no instructions", DASH)
     else:
-        kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
-        times = f", {count(code['executed'])} executed {plural(code['hits'], 'time')}" if code["hits"] else ""
-        yield "code", f"{plural(code['instructions'], 'instruction')}{kernels}{times}"
+        kernels = (
+            Message(" of {0}", plural(len(facts["kernels"]), "kernel")) if len(facts["kernels"]) > 1 else ""
+        )
+        times = (
+            Message(", {0} executed {1}", count(code["executed"]), plural(code["hits"], "time"))
+            if code["hits"]
+            else ""
+        )
+        yield "code", Message("{0}{1}{2}", plural(code["instructions"], "instruction"), kernels, times)
     if facts["waves"]["count"] or facts["occupancy"]["waves"]:
         yield "time", _time(facts["clock"])
     total = (code["latency"] or 0) + (code["idle"] or 0)
     if total:
-        shares = (f"{name} {percent(code[name], total)}" for name in ("issue", "stall", "idle"))
-        yield "cycles", f"{count(total)} of all waves: {', '.join(shares)}"
+        shares = (Message("{0} {1}", name, percent(code[name], total)) for name in ("issue", "stall", "idle"))
+        yield "cycles", Message("{0} of all waves: {1}", count(total), join_texts(", ", shares))
     if code["samples_issued"] is not None:
         stalled = code["samples_stalled"] or 0
         samples = code["samples_issued"] + stalled
-        yield "samples", f"{count(samples)}, {percent(stalled, samples)} of them stalled"
-    files = f"{plural(source['files'], 'file')} ({count(source['files_with_text'])} with text)"
-    yield "source", f"{plural(source['mapped'], 'instruction')} from {files}" if source["mapped"] else "none"
+        yield "samples", Message("{0}, {1} of them stalled", count(samples), percent(stalled, samples))
+    files = Message("{0} ({1} with text)", plural(source["files"], "file"), count(source["files_with_text"]))
+    yield (
+        "source",
+        Message("{0} from {1}", plural(source["mapped"], "instruction"), files)
+        if source["mapped"]
+        else "none",
+    )
     names = ("dispatches", "events", "markers")
     more = [f"{count(extras[name])} {name}" for name in names if extras[name]]
-    more += [f"counters {', '.join(extras['counters'])}"] if extras["counters"] else []
-    yield "extras", "; ".join(more)
+    more += [Message("counters {0}", ", ".join(extras["counters"]))] if extras["counters"] else []
+    yield "extras", join_texts("; ", more)
 
 
 def _time(clock: dict[str, Any]) -> str:
-    text = f"{count(clock['start'])} to {count(clock['end'])}, {plural(clock['cycles'], 'cycle')}"
-    rate = f" at {clock['shader_mhz']:,.0f} MHz" if clock["shader_mhz"] else ""
-    return text if clock["duration_ns"] is None else f"{text}, {nanoseconds(clock['duration_ns'])}{rate}"
+    text = Message(
+        "{0} to {1}, {2}", count(clock["start"]), count(clock["end"]), plural(clock["cycles"], "cycle")
+    )
+    rate = Message(" at {0:,.0f} MHz", clock["shader_mhz"]) if clock["shader_mhz"] else ""
+    return (
+        text
+        if clock["duration_ns"] is None
+        else Message("{0}, {1}{2}", text, nanoseconds(clock["duration_ns"]), rate)
+    )

@@ -12,6 +12,7 @@ from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.mapping import mapping as mapped_lines
+from rcv_py.base.text import Message
 from rcv_py.features.health.result import SEVERITY
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -79,7 +80,7 @@ FACTS = (
         "activity",
         "Where the time of all waves went",
         *(
-            kinds.NUMBER(name, f"{name.capitalize()}, in percent of latency and idle")
+            kinds.NUMBER(name, Message("{0}, in percent of latency and idle", name.capitalize()))
             for name in ("idle", "stall", "issue")
         ),
     ),

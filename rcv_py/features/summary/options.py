@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 
@@ -27,7 +28,7 @@ class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOL
         "instead: how long each unit of a compute unit was busy, of --wave or the first one"
     )
     wave: str | None = opt.option(
-        f"only one wave, or with --units its compute unit, e.g. {shared.WAVE_ID}",
+        Message("only one wave, or with --units its compute unit, e.g. {0}", shared.WAVE_ID),
         metavar="ID",
         old={"--of": None},
     )

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.summary.parts import (
     activity_shares,
     counter_meters,
@@ -175,9 +175,13 @@ class SummaryPanel(Panel):
         if summary.reasons is not None and summary.occupancy is None and not summary.waves:
             note = NO_TIMES
         elif summary.read < summary.waves:
-            note = f"partial: states and pipes of {summary.read:,} of {plural(summary.waves, 'wave')}"
+            note = Message(
+                "partial: states and pipes of {0:,} of {1}", summary.read, plural(summary.waves, "wave")
+            )
         elif waves_note(self.session):
-            note = f"Lives, activity and states of {waves_note(self.session)}; SIMDs are busy with all waves."
+            note = Message(
+                "Lives, activity and states of {0}; SIMDs are busy with all waves.", waves_note(self.session)
+            )
         self.note.setText(note)
         self.note.setVisible(bool(note))
 

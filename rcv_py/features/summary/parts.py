@@ -18,7 +18,7 @@ from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
 from rcv_py.analysis.program.live_registers import live_registers
-from rcv_py.base.text import percent, plural, short_kernel
+from rcv_py.base.text import Message, capitalized, percent, plural, short_kernel
 from rcv_py.features.registers.result import file_table
 from rcv_py.features.summary.result import pipe_rows, unit_text
 from rcv_py.features.summary.widgets import Color, Meter, Share
@@ -115,7 +115,7 @@ def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
     meters.append(Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), heading, is_heading=True))
     for name in pipes.used:
         color = partial(Theme.kind, kind=PIPE_KIND[name])
-        meaning = f"{PIPE_TEXT[name][:1].upper()}{PIPE_TEXT[name][1:]}, {OF_RESIDENT}."
+        meaning = Message("{0}, {1}.", capitalized(PIPE_TEXT[name]), OF_RESIDENT)
         meters.append(meter(name, 100 * pipes.share(name), color, meaning, pipes.column(name)))
     return tuple(meters)
 
@@ -139,7 +139,7 @@ def _each(pipes: PipeUse, shares: list[float]) -> str:
         f"SE {se} CU {cu if cu >= 0 else '?'} SIMD {simd}: {percent(part, 100)}"
         for se, cu, simd, part in simds
     ]
-    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
+    more = [Message("and {0} more", len(lines) - LISTED)] if len(lines) > LISTED else []
     return "\n".join([*lines[:LISTED], *more])
 
 
@@ -199,10 +199,16 @@ def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
     facts = []
     for row in table.rows():
         peak, allocated = row["peak"], row["allocated"]
-        of = f"of {allocated:,} allocated" if allocated is not None else f"{row['named']:,} are named"
-        where = "" if row["instruction"] is None else f", at {row['instruction']}"
+        of = (
+            Message("of {0:,} allocated", allocated)
+            if allocated is not None
+            else Message("{0:,} are named", row["named"])
+        )
+        where = "" if row["instruction"] is None else Message(", at {0}", row["instruction"])
         meaning = f"{HELD}. {row['text']}{beside_text(row['source'])}"
-        facts.append(Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", f"{of}{where}", meaning))
+        facts.append(
+            Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", Message("{0}{1}", of, where), meaning)
+        )
     if limits.next_step:
         facts.append(Fact("next step", "next step", limits.next_step, limits.next_step, "", limits.next_step))
     return tuple(facts)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rcv_py import __version__
 from rcv_py.analysis.health.input_yaml import command_line
-from rcv_py.base.text import count, nanoseconds, plural
+from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
 from rcv_py.export.report.cells import line_anchor, place_text, text_table
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, Prose, ReportListing, ReportNote, ReportSection, Subheading
@@ -68,38 +68,52 @@ def _facts(inputs: ReportInputs) -> Iterator[Fact]:
         yield from _launch(facts.kernel)
     for dispatch in trace.dispatches[:1]:
         size = _three(dispatch.workgroup_size)
-        text = f"workgroup {size}, {dispatch.vgprs} VGPR, {dispatch.sgprs} SGPR, LDS {dispatch.lds_size}"
+        text = Message(
+            "workgroup {0}, {1} VGPR, {2} SGPR, LDS {3}",
+            size,
+            dispatch.vgprs,
+            dispatch.sgprs,
+            dispatch.lds_size,
+        )
         yield "Dispatch", text, _TRACE
     for fact in inputs.summary.facts:
         if fact.id != "kernel":
-            yield fact.name, " · ".join(filter(None, (fact.text, fact.of))), _TRACE
+            yield fact.name, join_texts(" · ", filter(None, (fact.text, fact.of))), _TRACE
     yield from _times(inputs)
     if facts is not None and facts.command:
         yield "Program", " ".join(facts.command), facts.command_file
     yield "Format", trace.version, _TRACE
-    yield "Report by", f"rcv {__version__}", ""
+    yield "Report by", Message("rcv {0}", __version__), ""
 
 
 def _times(inputs: ReportInputs) -> Iterator[Fact]:
     trace = inputs.trace
     if trace.clock.shader_hz:
-        yield "Shader clock", f"{trace.clock.shader_hz / 1e9:.3f} GHz", "clock samples of the capture"
+        yield (
+            "Shader clock",
+            Message("{0:.3f} GHz", trace.clock.shader_hz / 1000000000.0),
+            "clock samples of the capture",
+        )
     if trace.has_times:
         ns = trace.clock.ns(trace.span.width)
         lasted = f", {nanoseconds(ns)}" if ns is not None else ""
-        text = f"cycles {trace.span}, {count(trace.span.width)} cycles{lasted}"
+        text = Message("cycles {0}, {1} cycles{2}", trace.span, count(trace.span.width), lasted)
         yield "Time span", text, "the index of waves"
     tokens = int(inputs.lives.tokens.sum())
     if tokens:
-        yield "Instructions executed", f"{count(tokens)} in {plural(inputs.waves, 'wave')}", "wave files"
+        yield (
+            "Instructions executed",
+            Message("{0} in {1}", count(tokens), plural(inputs.waves, "wave")),
+            "wave files",
+        )
 
 
 def _agent(agent: AgentFacts) -> str:
     parts = (
-        f"{count(agent.cus)} compute units" if agent.cus else "",
-        f"{agent.simds_per_cu} SIMDs each" if agent.simds_per_cu else "",
-        f"{agent.waves_per_simd} waves per SIMD" if agent.waves_per_simd else "",
-        f"waves of {agent.wave_size} lanes" if agent.wave_size else "",
+        Message("{0} compute units", count(agent.cus)) if agent.cus else "",
+        Message("{0} SIMDs each", agent.simds_per_cu) if agent.simds_per_cu else "",
+        Message("{0} waves per SIMD", agent.waves_per_simd) if agent.waves_per_simd else "",
+        Message("waves of {0} lanes", agent.wave_size) if agent.wave_size else "",
     )
     return ", ".join(filter(None, parts))
 
@@ -111,17 +125,17 @@ def _launch(kernel: KernelResources) -> Iterator[Fact]:
         groups = ""
         if min(workgroup) > 0:
             n = prod(-(-threads // size) for threads, size in zip(grid, workgroup, strict=True))
-            groups = f", {plural(n, 'workgroup')}"
-        yield "Grid", f"{_three(grid)} threads{groups}", kernel.file
+            groups = Message(", {0}", plural(n, "workgroup"))
+        yield "Grid", Message("{0} threads{1}", _three(grid), groups), kernel.file
     if min(workgroup) > 0:
-        yield "Workgroup", f"{_three(workgroup)} threads", kernel.file
+        yield "Workgroup", Message("{0} threads", _three(workgroup)), kernel.file
     registers = [(getattr(kernel, field), name) for field, name in _REGISTERS]
     text = ", ".join(f"{count(value)} {name}" for value, name in registers if value >= 0)
     yield "Registers", text, kernel.file
     if kernel.lds >= 0:
-        yield "LDS", f"{count(kernel.lds)} bytes per workgroup", kernel.file
+        yield "LDS", Message("{0} bytes per workgroup", count(kernel.lds)), kernel.file
     if kernel.scratch >= 0:
-        yield "Scratch", f"{count(kernel.scratch)} bytes per lane", kernel.file
+        yield "Scratch", Message("{0} bytes per lane", count(kernel.scratch)), kernel.file
 
 
 def _three(sizes: tuple[int, int, int]) -> str:
@@ -135,7 +149,7 @@ def how_to(inputs: ReportInputs) -> ReportSection:
     record = command_line(shlex.join(program)) if program else command_line()
     yaml = f"rcv check {path} --yaml > input.yaml"
     parts = (
-        _listing([(f"rcv {command.format(path)}", text) for command, text in _COMMANDS]),
+        _listing([(Message("rcv {0}", command.format(path)), text) for command, text in _COMMANDS]),
         Subheading("Open a place in the window"),
         Prose(_ANCHORS),
         _listing(_places(inputs, path)),

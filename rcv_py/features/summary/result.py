@@ -12,6 +12,7 @@ from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.analysis.device.pipe_use import PIPES
 from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary
+from rcv_py.base.text import Message
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, record, record_field, rows_field
@@ -86,8 +87,8 @@ def unit_text(name: str) -> tuple[str, str]:
     """Return the title and the meaning of a column of the table of compute units."""
     kind, _, of = name.partition("_")
     if kind == "share":
-        return f"{of} %", f"Busy share of {of}, of the unit's busy time."
-    return (of, f"Sum of {of} over all samples.") if kind == "sum" else _UNIT_TEXT[name]
+        return f"{of} %", Message("Busy share of {0}, of the unit's busy time.", of)
+    return (of, Message("Sum of {0} over all samples.", of)) if kind == "sum" else _UNIT_TEXT[name]
 
 
 DOCUMENT = (
@@ -170,7 +171,7 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
             for place, resident, columns in pipe_rows(found)
         ]
     if found.counters is not None:
-        document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
+        document["counters"] = {bar.name[:]: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
         document["units"] = [
             {name: plain_number(values[row]) for name, values in found.units.columns.items()}
@@ -186,7 +187,9 @@ def _numbers(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
         yield from ((title, name, value, whole) for name, value in split)
     if found.pipes is not None:
         for place, resident, columns in pipe_rows(found):
-            yield from ((place, f"{name} cycles", cycles, resident) for name, cycles in columns.items())
+            yield from (
+                (place, Message("{0} cycles", name), cycles, resident) for name, cycles in columns.items()
+            )
     if found.counters is not None:
         bars = found.counters.bars
         yield from (("counters", f"{bar.name} %", round(bar.value, 4), "busy time") for bar in bars)

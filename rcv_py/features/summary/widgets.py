@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.overview.device_summary import Fact
-from rcv_py.base.text import count, percent, translated
+from rcv_py.base.text import Message, capitalized, count, percent, translated
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, draw_text, show_tip, tooltip
 from rcv_py.ui.core.theme import Theme
@@ -255,8 +255,8 @@ class ShareBar(PartRows):
         if not 0 <= row < len(self.shares):
             return ""
         share = self.shares[row]
-        meaning = f"\n{share.meaning[:1].upper()}{share.meaning[1:]}." if share.meaning else ""
-        return f"{self._line(share)} of {count(self.total)}{meaning}"
+        meaning = Message("\n{0}.", capitalized(share.meaning)) if share.meaning else ""
+        return Message("{0} of {1}{2}", self._line(share), count(self.total), meaning)
 
     def _line(self, share: Share) -> str:
         return f"{share.name} {percent(share.value, self.total)}, {count(share.value)} {self._unit}"

@@ -14,7 +14,7 @@ from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.settings import OPTIONS
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
@@ -200,8 +200,8 @@ class ComputeUnitPanel(TimelinePanel):
         lost = 0 if store is None else len(store.missing.keys() & made.row_of_wave.keys())
         doing = "{} of {} waves in memory" if is_full else "reading waves {} of {}"
         is_partial = len(made.pending) > lost
-        text = doing.format(f"{read:,}", f"{count - lost:,}") if is_partial else plural(read, "wave")
-        text = f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text
+        text = Message(doing, f"{read:,}", f"{count - lost:,}") if is_partial else plural(read, "wave")
+        text = Message("{0} · {1} cannot be read", text, plural(lost, "wave")) if lost else text
         self._read = text if count else ""  # rows do not exist yet
         self._find_path()
         self._show_markers()
@@ -306,7 +306,7 @@ class ComputeUnitPanel(TimelinePanel):
 
     def _path_changed(self) -> None:
         said = "" if self.path is None else self.path.said
-        self._progress.setText(" · ".join(filter(None, (self._read, said))))
+        self._progress.setText(join_texts(" · ", filter(None, (self._read, said))))
         if self.path is not None:
             self.timeline.plot.overlay.update()
             self._show_legend_soon()
@@ -440,7 +440,7 @@ class ComputeUnitPanel(TimelinePanel):
             return ""
         parts = self.source.rows[row].visible(window)
         count = sum((rows := part.rows_in(window)).stop - rows.start for part in parts)
-        return f"{plural(count, 'token')} in {self.source.names[row].label}"
+        return Message("{0} in {1}", plural(count, "token"), self.source.names[row].label)
 
     # -- asking -----------------------------------------------------------------------------------------
 

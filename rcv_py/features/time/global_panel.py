@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.events.event_table import dispatch_of
-from rcv_py.base.text import count, elide_right, plural, short_kernel
+from rcv_py.base.text import Message, count, elide_right, plural, short_kernel
 from rcv_py.features.time.device_rows import (
     ENGINE,
     KERNEL,
@@ -118,7 +118,7 @@ class GlobalTimelinePanel(TimelinePanel):
         for code in range(KERNEL_COLORS):
             names = kernels[code::KERNEL_COLORS]
             if names and (seen[KERNELS + code] or seen[FAINT_KERNELS + code]):
-                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+                more = Message(" and {0} more", len(names) - 1) if len(names) > 1 else ""
                 name = elide_right(short_kernel(names[0]), MAX_NAME) + more
                 yield Swatch(theme.kernel(code), name, ", ".join(names), key=f"{KERNEL}{code}")
         faint = np.flatnonzero(seen[FAINT_KERNELS : FAINT_KERNELS + KERNEL_COLORS])
@@ -205,7 +205,7 @@ class GlobalTimelinePanel(TimelinePanel):
         if self.all is None or row < 0:
             return ""
         waves = plural(self.all.boxes.count(row, window.begin, window.end), "wave")
-        return f"{waves} in {self.source.names[row].group} {self.source.names[row].label}"
+        return Message("{0} in {1} {2}", waves, self.source.names[row].group, self.source.names[row].label)
 
     # -- asking -----------------------------------------------------------------------------------------
 
@@ -223,24 +223,28 @@ class GlobalTimelinePanel(TimelinePanel):
         simd, slot = int(lives.simd[life]), int(lives.slot[life])
         lines: list[str] = [
             rich("<b>{}</b>", kernel),
-            f"{self.source.names[int(device.boxes.row[box])].group} · SIMD {simd} · slot {slot}",
+            Message(
+                "{0} · SIMD {1} · slot {2}", self.source.names[int(device.boxes.row[box])].group, simd, slot
+            ),
         ]
         times = self.times(trace)
         lines.append(f"{times.at(span.begin)} … {times.at(span.end)}: {times.both(span.width)}")
         if lives.workgroup[life] >= 0:
-            lines.append(f"workgroup {count(int(lives.workgroup[life]))}")
+            lines.append(Message("workgroup {0}", count(int(lives.workgroup[life]))))
         me, pipe = int(lives.me[life]), int(lives.pipe[life])
         if me >= 0 and pipe >= 0:
-            lines.append(f"micro engine {me}, pipe {pipe}")
+            lines.append(Message("micro engine {0}, pipe {1}", me, pipe))
             launch = dispatch_of(trace.dispatches, int(lives.se[life]), me, pipe, span.begin)
             if launch is not None and (launch.vgprs or launch.sgprs):
-                lines.append(f"{count(launch.vgprs)} VGPRs, {count(launch.sgprs)} SGPRs")
+                lines.append(Message("{0} VGPRs, {1} SGPRs", count(launch.vgprs), count(launch.sgprs)))
         if lives.is_open_start[life]:
             lines.append("It was there before the trace began.")
         if lives.is_open_end[life]:
             lines.append("Its end was not recorded.")
         wave = int(device.wave[box])
-        lines.append(f"wave {trace.waves.wid[wave]} of its slot, with detail" if wave >= 0 else NO_DETAIL)
+        lines.append(
+            Message("wave {0} of its slot, with detail", trace.waves.wid[wave]) if wave >= 0 else NO_DETAIL
+        )
         return lines
 
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.state_strip import STATES, STRIP
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -113,7 +113,8 @@ class OverviewStrip(BrushStrip):
         theme, some = self.ui.theme, self.sums.state.sum(axis=0)
         states = [state for state in ORDER if some[STATES.index(state)] > 0]
         named = [
-            Swatch(theme.soft(theme.state(state), SOFT), f"wave: {state.name.lower()}") for state in states
+            Swatch(theme.soft(theme.state(state), SOFT), Message("wave: {0}", state.name.lower()))
+            for state in states
         ]
         device = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []
         return (*named, *device)
@@ -193,7 +194,7 @@ class OverviewPanel(Panel):
         has_times = trace is None or trace.has_times
         self.strip.sentence = "" if has_times else self.reason(NO_TIMES)
         for part in (self, self.strip):
-            part.setAccessibleName(translated(f"{NAME}. {self.strip.sentence}".removesuffix(". ")))
+            part.setAccessibleName(translated(join_texts(". ", filter(None, (NAME, self.strip.sentence)))))
         self.strip.show_sums(None)
         if trace is not None:
             self._rebuild.ask()

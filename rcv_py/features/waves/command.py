@@ -13,7 +13,7 @@ from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_text, wave_choice
 from rcv_py.analysis.waves.wave_facts import wave_states
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, demangled, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import Message, count, demangled, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, listing
 from rcv_py.cli.opening import (
     answers,
@@ -51,9 +51,9 @@ def run(options: WavesOptions) -> CommandAnswer:
         table, there = _traced(trace, options, choice), len(trace.waves)
 
     def footer(shown: ResultTable) -> Iterator[str]:
-        yield f"\n{len(shown):,} of {plural(len(table), 'wave')}; times in cycles."
+        yield Message("\n{0:,} of {1}; times in cycles.", len(shown), plural(len(table), "wave"))
         if choice is not None:
-            yield f"Shown are {choice.text}."
+            yield Message("Shown are {0}.", choice.text)
 
     return listing(
         options,
@@ -72,7 +72,9 @@ def _populations(trace: Trace, options: WavesOptions) -> CommandAnswer:
     found = answers(trace, (POPULATIONS,)).of(POPULATIONS)
     table = results.population_table(found)
     missing = missing_text(found.read, len(trace.waves))
-    footer = [f"\n{ran_text(found)}; cycles are lives of waves. --waves takes an id, working or all."]
+    footer = [
+        Message("\n{0}; cycles are lives of waves. --waves takes an id, working or all.", ran_text(found))
+    ]
     return listing(
         options,
         trace,
@@ -125,7 +127,9 @@ def _symbols(trace: Trace, given: Sequence[str]) -> list[str]:
     for name in given:
         if name not in names:
             printed = sorted({demangled(symbol) for symbol in trace.occupancy.names.values()})
-            raise UsageError(f"No kernel {name} ran here.", hint=f"These ran: {', '.join(printed)}.")
+            raise UsageError(
+                Message("No kernel {0} ran here.", name), hint=Message("These ran: {0}.", ", ".join(printed))
+            )
     return [symbol for name in given for symbol in names[name]]
 
 
@@ -144,13 +148,13 @@ def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAn
 
     def text() -> Iterator[Part]:
         duration = trace.clock.ns(facts["cycles"])
-        lasted = f"{count(facts['cycles'])} cycles" + (
+        lasted = Message("{0} cycles", count(facts["cycles"])) + (
             "" if duration is None else f", {nanoseconds(duration)}"
         )
-        counted = f"{facts['counted']:,} of {plural(facts['traced'], 'wave')}"
+        counted = Message("{0:,} of {1}", facts["counted"], plural(facts["traced"], "wave"))
         rows = [
-            ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
-            ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
+            ("life", Message("{0} to {1}, {2}", count(wave.begin), count(wave.end), lasted)),
+            ("place", Message("compute unit {0}", wave.cu) if wave.cu >= 0 else ""),
             ("instructions", count(facts["hits"])),
             ("states", _states(facts["states"])),
             ("counted", counted if options.touching else ""),
@@ -172,7 +176,7 @@ def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAn
 def _states(states: Mapping[str, int | None]) -> str:
     known = {name: cycles for name, cycles in states.items() if cycles is not None}
     if not known:
-        return f"{NO_PLACE} the wave has no timeline"
+        return Message("{0} the wave has no timeline", NO_PLACE)
     total = sum(known.values())
     shares = (f"{name.upper()} {percent(cycles, max(1, total))}" for name, cycles in known.items())
-    return f"{', '.join(shares)}, of {count(total)} recorded cycles"
+    return Message("{0}, of {1} recorded cycles", ", ".join(shares), count(total))

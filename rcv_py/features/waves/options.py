@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rcv_py.base.text import Message
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.shared import WAVE_ID
@@ -27,7 +28,7 @@ class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --t
         ),
     )
 
-    wave: str | None = opt.positional("ID", f"what one wave did, e.g. {WAVE_ID}", None, "?")
+    wave: str | None = opt.positional("ID", Message("what one wave did, e.g. {0}", WAVE_ID), None, "?")
     tokens: bool = opt.flag("with a wave: also its instructions in execution order")
     resident: bool = opt.flag(
         "every wave that was on the device, also those whose instructions were not traced"

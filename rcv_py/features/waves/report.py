@@ -10,7 +10,7 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
 from rcv_py.analysis.waves.wave_facts import WaveFactColumns
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, ReportHistogram, ReportSection, ReportShare, ReportTable, Stacked
@@ -33,11 +33,13 @@ def activity(inputs: ReportInputs) -> ReportSection | None:
     if states is not None:
         split = [
             ReportShare(
-                f"{state.name}, {_STATE_TEXT[state.name]}", int(states.cycles[state]), f"state-{state.name}"
+                Message("{0}, {1}", state.name, _STATE_TEXT[state.name]),
+                int(states.cycles[state]),
+                f"state-{state.name}",
             )
             for state in SHOWN
         ]
-        parts += _stacked(f"States of {plural(states.waves, 'wave')}, by their timelines", split)
+        parts += _stacked(Message("States of {0}, by their timelines", plural(states.waves, "wave")), split)
     intro = (
         "Cycles are summed over waves that ran at the same time: their shares are not shares of elapsed time."
     )
@@ -68,7 +70,7 @@ def waves(inputs: ReportInputs) -> ReportSection | None:
     shown = np.sort(order[::-1][:MAX_WAVES])
     caption = "All waves"
     if len(shown) < len(every):
-        caption = f"The {count(len(shown))} longest of {count(len(every))} waves"
+        caption = Message("The {0} longest of {1} waves", count(len(shown)), count(len(every)))
     three = of_rows(every, np.array([*named.values()]))
     parts = (
         ReportHistogram("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),

@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.analysis.waves.wave_facts import WaveStates, states_within
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.model.kinds import TokenKind, WaveState, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -50,7 +50,9 @@ WAVES = Spec.of(
     kinds.COUNT("hits", "Instructions it ran; null if its file cannot be read", is_unknown=True),
     *(
         kinds.CYCLES(
-            state.name.lower(), f"{meaning}, inside of the range; null without a timeline", is_unknown=True
+            state.name.lower(),
+            Message("{0}, inside of the range; null without a timeline", meaning),
+            is_unknown=True,
         )
         for state, meaning in STATE_MEANING.items()
     ),
@@ -141,7 +143,9 @@ WAVE = (
         "states",
         "What it did in that range",
         *(
-            kinds.CYCLES(state.name.lower(), f"{meaning}; null without a timeline", is_unknown=True)
+            kinds.CYCLES(
+                state.name.lower(), Message("{0}; null without a timeline", meaning), is_unknown=True
+            )
             for state, meaning in STATE_MEANING.items()
         ),
     ),

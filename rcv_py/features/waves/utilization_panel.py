@@ -10,7 +10,7 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, unit_title, utilization
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
-from rcv_py.base.text import percent, plural
+from rcv_py.base.text import Message, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
@@ -125,9 +125,11 @@ class UtilizationPanel(TimelinePanel):
         store = self.session.store
         lost = units.waves - units.read if store is not None and store.is_complete else 0
         is_partial = units.read + lost < units.waves
-        text = f"reading waves {units.read:,} of {units.waves:,}"
-        text = text if is_partial else f"{units.place} · {plural(units.read, 'wave')}"
-        self._progress.setText(f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text)
+        text = Message("reading waves {0:,} of {1:,}", units.read, units.waves)
+        text = text if is_partial else Message("{0} · {1}", units.place, plural(units.read, "wave"))
+        self._progress.setText(
+            Message("{0} · {1} cannot be read", text, plural(lost, "wave")) if lost else text
+        )
         if units.units:
             self._page.say("")
         self._window_changed()
@@ -214,7 +216,7 @@ class UtilizationPanel(TimelinePanel):
         if not 0 <= row < len(self.units.units):
             return ""
         busy = self.units.units[row].covered.inside(window)
-        return f"{self.source.names[row].label} busy for {percent(busy, window.width)}"
+        return Message("{0} busy for {1}", self.source.names[row].label, percent(busy, window.width))
 
     def _bar_at(self, row: int, time: int) -> tuple[int, int] | None:
         """Return (row of the wave index, token row) of the bar at a time."""

@@ -14,7 +14,7 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
@@ -69,7 +69,9 @@ class MomentField(QLineEdit):
         return self._value if self.text() == self._shown else self._times.moment(self.text())
 
     def _why_wrong(self) -> str:
-        return f"This is not a {'number of cycles' if self._times.unit else 'time, as in 46.72 µs'}."
+        return Message(
+            "This is not a {0}.", "number of cycles" if self._times.unit else "time, as in 46.72 µs"
+        )
 
     def mark(self, is_wrong: bool, why: str = "") -> None:
         """Colour the field, and give the reason in its tooltip."""
@@ -186,8 +188,8 @@ class WavePickerPanel(Panel):
             return "" if trace is not None and len(trace.waves) else "The capture has no waves."
 
         speeds = (
-            (f"wave.{name}", f"Go to the {name} wave", key, partial(go_by_speed, ui.session, name),
-             f"Select the {name} wave of this kernel.", needs_waves)
+            (f"wave.{name}", Message("Go to the {0} wave", name), key, partial(go_by_speed, ui.session, name),
+             Message("Select the {0} wave of this kernel.", name), needs_waves)
             for name, key in zip(SPEEDS, SPEED_KEYS, strict=True)
         )  # fmt: skip
         return commands("Analyze", (
@@ -202,7 +204,7 @@ class WavePickerPanel(Panel):
     def _lay_out(self) -> None:
         for name, button in self.speeds.items():
             button.setProperty("small", "true")
-            button.setToolTip(tooltip(f"Select the {name} wave of this kernel."))
+            button.setToolTip(tooltip(Message("Select the {0} wave of this kernel.", name)))
             button.setMinimumWidth(MIN_PX)
             button.clicked.connect(partial(go_by_speed, self.session, name))
         for label in (self.life, self.length, self.shares, self.counted):
@@ -283,7 +285,7 @@ class WavePickerPanel(Panel):
         span = trace.waves.span(row)
         times = Times.of(trace, self.ui.settings)
         self.life.setText(f"{times.at(span.begin)} … {times.at(span.end)}")
-        self.life.setToolTip(tooltip(f"First and last moment of the wave; in cycles {span}."))
+        self.life.setToolTip(tooltip(Message("First and last moment of the wave; in cycles {0}.", span)))
         self.length.setText(times.both(span.width))
         wave = None if self.session.store is None else self.session.store.wave(row)
         if wave is None:
@@ -293,30 +295,34 @@ class WavePickerPanel(Panel):
             self.states.show_cycles(())
             return
         place = f"CU {wave.cu}" if wave.cu >= 0 else ""
-        self._facts = " · ".join(part for part in (f"{len(wave.tokens):,} tokens", place) if part)
+        self._facts = join_texts(
+            " · ", (part for part in (Message("{0:,} tokens", len(wave.tokens)), place) if part)
+        )
 
         job = partial(state_cycles, wave, wave.begin, wave.end)
         self.run_job(job, self._show_states, "states")
 
     def _show_states(self, cycles: tuple[int, ...]) -> None:
         self.states.show_cycles(cycles)
-        self.shares.setText("\n".join(part for part in (self._facts, state_text(cycles)) if part))
+        self.shares.setText(join_texts("\n", (part for part in (self._facts, state_text(cycles)) if part)))
 
     def _show_range(self, trace: Trace, row: int) -> None:
         chosen = self.session.clock_range.value
         shown = chosen or default_clock_range(trace.waves, row)
         times = Times.of(trace, self.ui.settings)
         unit = times.unit or "time since the trace began"
-        self.range_title.setText(f"Waves that count: clock range, {unit}")
+        self.range_title.setText(Message("Waves that count: clock range, {0}", unit))
         for field, value in ((self.begin, shown.begin), (self.end, shown.end)):
             if not field.hasFocus() or field.text() == "":
                 field.show_moment(value, times)
         store, total = self.session.store, len(trace.waves)
         lost = frozenset[int]() if store is None else store.missing.keys() | store.lost.keys()
         counted = len(counted_rows(trace.waves, None, chosen) - lost)
-        why = f" {plural(len(lost), 'wave')} could not be read." if lost else ""
-        some = f"{counted:,} of {plural(total, 'wave')} {'counts' if total == 1 else 'count'}.{why}"
-        every = "The only wave counts." if total == 1 else f"All {total:,} waves count."
+        why = Message(" {0} could not be read.", plural(len(lost), "wave")) if lost else ""
+        some = Message(
+            "{0:,} of {1} {2}.{3}", counted, plural(total, "wave"), "counts" if total == 1 else "count", why
+        )
+        every = "The only wave counts." if total == 1 else Message("All {0:,} waves count.", total)
         self.counted.setText(every if counted == total else some)
         allow(self.reset, "" if chosen is not None else "No clock range is chosen: all waves count.")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -65,7 +65,12 @@ def _writers(trace: Trace) -> SourcedCurves:
 def curves_of(sums: SourcedCurves) -> tuple[Curve, ...]:
     """Return the curves to draw, EXEC at the bottom."""
     tips = {
-        state: f"{state.name}: {MEANING[state]}, {percent(float(sums.shares[state]), 1)} of the waves' time"
+        state: Message(
+            "{0}: {1}, {2} of the waves' time",
+            state.name,
+            MEANING[state],
+            percent(float(sums.shares[state]), 1),
+        )
         for state in LIVING
     }
     return tuple(
@@ -160,8 +165,8 @@ class WaveStatesPanel(CurvePanel):
     def _text(self, trace: Trace, sums: SourcedCurves) -> str:
         shares = ", ".join(f"{state.name} {percent(float(sums.shares[state]), 1)}" for state in LIVING)
         if sums.is_writers:
-            return f"{shares} · as the writer of the capture counted; clocks are not aligned"
+            return Message("{0} · as the writer of the capture counted; clocks are not aligned", shares)
         rows = len(trace.waves) if self._se is None else int(np.count_nonzero(trace.waves.se == self._se))
-        whose = "" if self._se is None else f" of SE{self._se}"
-        read = f"{count(sums.read)} of {count(rows)} waves read"
-        return f"{shares} · {plural(rows, 'wave') if sums.read >= rows else read}{whose}"
+        whose = "" if self._se is None else Message(" of SE{0}", self._se)
+        read = Message("{0} of {1} waves read", count(sums.read), count(rows))
+        return Message("{0} · {1}{2}", shares, plural(rows, "wave") if sums.read >= rows else read, whose)

@@ -15,7 +15,7 @@ from rcv_py.analysis.whatif.experiments import (
     usual_experiments,
 )
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.cli.opening import opened
 from rcv_py.features.whatif.options import WhatifOptions
@@ -38,7 +38,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
     """Run the options as one experiment; without any, the standard experiments."""
     trace = opened(options)
     if not len(trace.waves):
-        raise UsageError(f"{trace.name} has no traced waves, so nothing can be replayed.")
+        raise UsageError(Message("{0} has no traced waves, so nothing can be replayed.", trace.name))
     changes = asked(options).changes(trace.code)
     played = sample(trace, EVERYTHING if options.all else MAX_TOKENS)
     player = player_of(trace, played)
@@ -52,14 +52,14 @@ def run(options: WhatifOptions) -> CommandAnswer:
     def text() -> Iterator[Part]:
         yield TextTable(table, trace)
         if not changes and all(abs(one.share) < 0.02 for one in found):
-            yield f"\n{NOTHING_HELPS}"
-        yield f"\nPredicted by replaying {count(about['played_tokens'])} instructions."
+            yield Message("\n{0}", NOTHING_HELPS)
+        yield Message("\nPredicted by replaying {0} instructions.", count(about["played_tokens"]))
         if played.is_part:
             waves = plural(played.of, "wave")
-            yield f"They are from {len(played.rows):,} of {waves}; --all replays all."
+            yield Message("They are from {0:,} of {1}; --all replays all.", len(played.rows), waves)
         yield "Changes refer to the span of the traced units; a range covers guesses and units."
         for sentence in about["assumes"]:
-            yield f"  {sentence}"
+            yield Message("  {0}", sentence)
 
     return CommandAnswer(
         schema=SCHEMA,
@@ -78,7 +78,9 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnsw
         yield TextTable(path_causes(found), trace)
         yield ""
         yield TextTable(table, trace)
-        yield f"\nThe critical path: {count(found.length)} cycles, the spans of the compute units, summed."
+        yield Message(
+            "\nThe critical path: {0} cycles, the spans of the compute units, summed.", count(found.length)
+        )
         yield (
             "Instructions off the path have slack: they can be that much later without lengthening the span."
         )

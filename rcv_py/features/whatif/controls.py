@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
 
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import UNITS
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 
@@ -78,9 +78,11 @@ class Controls(QWidget):
 
 
 def _slider(title: str) -> QSlider:
-    tip = f"Latency of {title} operations, times a factor: from none to {MAX_FACTOR} times as long."
+    tip = Message(
+        "Latency of {0} operations, times a factor: from none to {1} times as long.", title, MAX_FACTOR
+    )
     slider = with_tip(QSlider(Qt.Orientation.Horizontal), tip)
-    slider.setAccessibleName(translated(f"Latency of {title}, in tenths"))
+    slider.setAccessibleName(translated(Message("Latency of {0}, in tenths", title)))
     slider.setRange(0, MAX_FACTOR * STEPS)
     slider.setValue(STEPS)
     slider.setPageStep(STEPS // 2)

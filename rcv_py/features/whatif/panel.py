@@ -19,7 +19,7 @@ from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, stoppable
-from rcv_py.base.text import count, translated
+from rcv_py.base.text import Message, count, translated
 from rcv_py.features.whatif.controls import Controls
 from rcv_py.features.whatif.result import assumptions, tried_table
 from rcv_py.model.waves import TracedWave
@@ -279,10 +279,12 @@ class WhatIfPanel(TimelinePanel):
         if left and self._is_stopped:
             return "" if find_spec("numba") else SLOW
         if left:
-            return f"Playing, {count(left)} to go …"
+            return Message("Playing, {0} to go …", count(left))
         found = next(iter(self.known.values()), None)
         return (
-            "" if found is None else f"Predicted by playing {count(found.tokens)} instructions; no promise."
+            ""
+            if found is None
+            else Message("Predicted by playing {0} instructions; no promise.", count(found.tokens))
         )
 
     def _choose(self, at: int) -> None:
@@ -332,8 +334,8 @@ class WhatIfPanel(TimelinePanel):
             name = place_name(trace, *(int(column[wave.row]) for column in columns))
         change = drawn.after - drawn.before
         by = f"{'−' if change < 0 else '+'}{count(abs(change))}" if change else "no change"
-        lived = f"{name}: {count(drawn.before)} cycles from the first instruction to the last"
-        self.outcome.setText(f"{lived}, predicted {count(drawn.after)} ({by}).")
+        lived = Message("{0}: {1} cycles from the first instruction to the last", name, count(drawn.before))
+        self.outcome.setText(Message("{0}, predicted {1} ({2}).", lived, count(drawn.after), by))
 
     # -- the timeline -----------------------------------------------------------------------------------
 

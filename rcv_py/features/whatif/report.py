@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.base.text import count
+from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
@@ -23,9 +23,10 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
         return None
     shown = cells.report_table(prediction_table(found), inputs.trace)
     notes = [ReportNote(sentence) for sentence in assumptions(found[0])]
-    intro = (
-        f"Predicted by replaying {count(found[0].tokens)} instructions with each change alone: no "
-        "promise. Changes refer to the span of the traced compute units; a range covers guesses and units."
+    intro = Message(
+        "Predicted by replaying {0} instructions with each change alone: no promise. Changes refer to the "
+        "span of the traced compute units; a range covers guesses and units.",
+        count(found[0].tokens),
     )
     return ReportSection("whatif", "What if", (shown, *notes), intro)
 
@@ -44,10 +45,10 @@ def critical_path(inputs: ReportInputs) -> ReportSection | None:
         causes.plain("cause"),
         (Series("cycles", causes.plain("cycles"), "accent"),),
     )
-    intro = (
-        "The span consists of this chain of events, each waiting for the previous one: "
-        f"{count(found.length)} cycles over the replayed compute units. Events off the chain have slack: "
-        "making them faster saves nothing."
+    intro = Message(
+        "The span consists of this chain of events, each waiting for the previous one: {0} cycles over the "
+        "replayed compute units. Events off the chain have slack: making them faster saves nothing.",
+        count(found.length),
     )
     rows = cells.report_table(path_rows(inputs.trace, found).head(TOP), inputs.trace)
     return ReportSection("critical-path", "The critical path", (bars, rows), intro)

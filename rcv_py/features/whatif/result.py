@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rcv_py.base.text import percent
+from rcv_py.base.text import Message, capitalized, percent
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
 from rcv_py.results.field import Field, ShownIn, unknown
@@ -152,7 +152,7 @@ def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Res
 
 def assumptions(found: Prediction) -> list[str]:
     """Return the assumptions of a prediction, as sentences."""
-    return [*LIMITS, *(f"{text[:1].upper()}{text[1:]}." for text in found.guesses)]
+    return [*LIMITS, *(Message("{0}.", capitalized(text)) for text in found.guesses)]
 
 
 def path_rows(trace: Trace, found: PathTable) -> ResultTable:

@@ -11,7 +11,7 @@ from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.whatif.options import ScheduleOptions
@@ -42,15 +42,22 @@ def run(options: ScheduleOptions) -> CommandAnswer:
     def footer(_: ResultTable) -> Iterator[str]:
         yield ""
         for one in found:
-            texts = [f"{row} before {before} ({saved} cycles)" for row, before, saved in one.moves[:SHOWN]]
+            texts = [
+                Message("{0} before {1} ({2} cycles)", row, before, saved)
+                for row, before, saved in one.moves[:SHOWN]
+            ]
             if texts:
                 loads = plural(len(one.moves), "load")
-                yield f"Block {one.block}: {loads} would pay alone: {', '.join(texts)}."
+                yield Message(
+                    "Block {0}: {1} would pay alone: {2}.", one.block, loads, join_texts(", ", texts)
+                )
         yield SCHEDULES.note
         if by_mca:
             unknown = plural(by_mca["llvm_mca_left_out"], "instruction")
             took = by_mca["llvm_mca_target"] or "nothing"
-            yield f"llvm-mca took {took} and left out {unknown}; it knows no measured latencies."
+            yield Message(
+                "llvm-mca took {0} and left out {1}; it knows no measured latencies.", took, unknown
+            )
 
     answer = listing(options, waves, table, SCHEMA, footer=footer, why_none=waves.why_none("blocks"))
     return replace(answer, document=lambda: {"note": SCHEDULES.note, **by_mca, "rows": rows()})

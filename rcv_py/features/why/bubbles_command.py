@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.analysis.program.matrix_forms import MATRIX
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.why.bubbles_result import SCHEMA, bubble_table, facts
@@ -41,19 +41,32 @@ def _footer(found: Bubbles, table: ResultTable, rule: ReferenceRule) -> Iterator
     is_ours = rule is ReferenceRule.OURS
     empty = "nothing happened" if is_ours else "no wave issued"
     yield (
-        f"\n{len(table):,} of {plural(len(found), 'instruction')}: {percent(round(part), found.bubble)} of "
-        f"{count(found.bubble)} cycles in which a SIMD held a traced wave and {empty}."
+        Message(
+            "\n{0:,} of {1}: {2} of {3} cycles in which a SIMD held a traced wave and {4}.",
+            len(table),
+            plural(len(found), "instruction"),
+            percent(round(part), found.bubble),
+            count(found.bubble),
+            empty,
+        )
     )
     yield (
-        f"Of {count(resident)} SIMD cycles with a traced wave {percent(found.issuing, resident)} issued"
-        + (f", in {percent(found.matrix, resident)} the MFMA unit worked" if found.matrix else "")
-        + f", {percent(found.no_issue, resident)} are no-issue cycles"
-        + (f", and in {percent(found.bubble, resident)} nothing happened." if is_ours else ".")
+        Message(
+            "Of {0} SIMD cycles with a traced wave {1} issued",
+            count(resident),
+            percent(found.issuing, resident),
+        )
+        + (Message(", in {0} the MFMA unit worked", percent(found.matrix, resident)) if found.matrix else "")
+        + Message(", {0} are no-issue cycles", percent(found.no_issue, resident))
+        + (Message(", and in {0} nothing happened.", percent(found.bubble, resident)) if is_ours else ".")
     )
-    yield f"Removing every bubble would save at most {percent(found.bubble, resident)} of these."
+    yield Message("Removing every bubble would save at most {0} of these.", percent(found.bubble, resident))
     yield (
-        "A bubble is split equally among the waves that were there; cycles in which another wave issued"
-        + (" or the MFMA unit worked do not count." if is_ours else " do not count.")
+        "A bubble is split equally among the waves that were there; cycles in which another wave issued or "
+        "the MFMA unit worked do not count."
+        if is_ours
+        else "A bubble is split equally among the waves that were there; cycles in which another wave issued "
+        "do not count."
     )
     if found.assumption:
         yield found.assumption

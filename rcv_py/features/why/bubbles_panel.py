@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.latency.bubbles import Bubbles
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.features.why.bubbles_result import BUBBLES, NO_INSTRUCTION, bubble_table
 from rcv_py.features.why.grouping import Grouping, WhyNode, number
 from rcv_py.model.trace import Trace
@@ -70,13 +70,15 @@ class ByNoIssue(Grouping[Bubbles]):
         trace = self.session.trace.value
         parts = zip(KINDS.values(), (node.stall, node.idle, node.drain), strict=True)
         lines = [f"{grouped(round(cycles))} cycles: {meaning}" for (_, meaning), cycles in parts if cycles]
-        whole = f"{grouped(round(node.cycles))} cycles, {percent(node.cycles, node.total)} of all bubbles"
+        whole = Message(
+            "{0} cycles, {1} of all bubbles", grouped(round(node.cycles)), percent(node.cycles, node.total)
+        )
         place = "" if trace is None else known_place(trace, node.line, full=True)
         return "\n".join([self.name(node), whole, *lines, *filter(None, (place,))])
 
     def spoken(self, node: WhyNode) -> str:
         """Return its name and cycles."""
-        return f"{self.name(node)}, {grouped(round(node.cycles))} cycles of bubbles"
+        return Message("{0}, {1} cycles of bubbles", self.name(node), grouped(round(node.cycles)))
 
     def nodes(self, result: Bubbles, line: int | None) -> WhyNode:
         """Return one row per instruction."""
@@ -104,24 +106,28 @@ class ByNoIssue(Grouping[Bubbles]):
 
     def nothing_about(self, line: int) -> str:
         """Return why no rows are shown for an instruction."""
-        return f"No wave was in instruction {line} while nothing happened on its SIMD."
+        return Message("No wave was in instruction {0} while nothing happened on its SIMD.", line)
 
     def note(self, result: Bubbles) -> str:
         """Return the cycles, and their total."""
-        text = (
-            f"in {count(result.bubble)} of {count(result.resident)} SIMD cycles with a wave nothing "
-            f"happened ({percent(result.bubble, result.resident)}), {plural(len(result.place), 'SIMD')}"
+        text = Message(
+            "in {0} of {1} SIMD cycles with a wave nothing happened ({2}), {3}",
+            count(result.bubble),
+            count(result.resident),
+            percent(result.bubble, result.resident),
+            plural(len(result.place), "SIMD"),
         )
         return of_waves(self.session, text)
 
     def note_tip(self, result: Bubbles) -> str:
         """Return what a bubble is, and what it is not."""
-        return (
-            f"{self.note(result)}.\n{percent(result.no_issue, result.resident)} of the SIMD cycles are "
-            f"no-issue cycles; the MFMA unit worked in {percent(result.matrix, result.resident)}.\n"
-            "A bubble is split equally among the waves that were on the SIMD. Cycles in which another "
-            "wave issued or the MFMA unit worked do not count, so shortening a stall may uncover "
-            "another one."
+        return Message(
+            "{0}.\n{1} of the SIMD cycles are no-issue cycles; the MFMA unit worked in {2}.\nA bubble is "
+            "split equally among the waves that were on the SIMD. Cycles in which another wave issued or "
+            "the MFMA unit worked do not count, so shortening a stall may uncover another one.",
+            self.note(result),
+            percent(result.no_issue, result.resident),
+            percent(result.matrix, result.resident),
         )
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:

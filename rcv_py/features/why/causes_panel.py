@@ -12,7 +12,7 @@ from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.runs import run_starts
-from rcv_py.base.text import count, known_percent
+from rcv_py.base.text import Message, count, known_percent
 from rcv_py.features.why.grouping import Grouping, WhyNode, number
 from rcv_py.features.why.result import BY, SHARE_OF_STALL, TIMES, flat_table
 from rcv_py.model.trace import Trace
@@ -113,7 +113,7 @@ class ByCause(Grouping[Attribution]):
         if node.depth == 1:
             return CAUSE_TEXT[Cause(node.cause)].name
         if node.more:
-            return f"{node.more:,} more instructions"
+            return Message("{0:,} more instructions", node.more)
         if node.line < 0:
             return "no instruction of the program"
         arrow = "" if node.depth < 3 else "← perhaps " if node.is_guess else "← "
@@ -129,11 +129,18 @@ class ByCause(Grouping[Attribution]):
     def tip_of(self, node: WhyNode) -> str:
         """Return numbers, the reason as a sentence, and its basis."""
         trace, text = self.session.trace.value, CAUSE_TEXT[Cause(node.cause)]
-        numbers = (
-            f"{grouped(node.stall)} stalled and {grouped(node.idle)} idle cycles, {grouped(node.times)} times"
+        numbers = Message(
+            "{0} stalled and {1} idle cycles, {2} times",
+            grouped(node.stall),
+            grouped(node.idle),
+            grouped(node.times),
         )
-        because = f"Stalled because {text.sentence}."
-        rests = f"Evidence: {text.evidence}." if node.cause else "Evidence: none, so no cause is claimed."
+        because = Message("Stalled because {0}.", text.sentence)
+        rests = (
+            Message("Evidence: {0}.", text.evidence)
+            if node.cause
+            else "Evidence: none, so no cause is claimed."
+        )
         sure = "" if text.is_certain or not node.cause else "Likely, not proven."
         place = "" if trace is None else known_place(trace, node.line, full=True)
         lines = (self.name(node), numbers, because, rests, sure, place)
@@ -141,7 +148,9 @@ class ByCause(Grouping[Attribution]):
 
     def spoken(self, node: WhyNode) -> str:
         """Return its name and cycles."""
-        return f"{self.name(node)}, {grouped(node.stall)} stalled, {grouped(node.idle)} idle cycles"
+        return Message(
+            "{0}, {1} stalled, {2} idle cycles", self.name(node), grouped(node.stall), grouped(node.idle)
+        )
 
     def nodes(self, result: Attribution, line: int | None) -> WhyNode:
         """Return causes, late instructions and instructions to blame."""
@@ -159,11 +168,13 @@ class ByCause(Grouping[Attribution]):
 
     def nothing_about(self, line: int) -> str:
         """Return why no rows are shown for an instruction."""
-        return f"Instruction {line} never stalled or idled, and made nothing else late."
+        return Message("Instruction {0} never stalled or idled, and made nothing else late.", line)
 
     def note(self, result: Attribution) -> str:
         """Return how much of all stall has a cause."""
-        share = f"{known_percent(result.explained)} of {count(result.total_stall)} stalled cycles explained"
+        share = Message(
+            "{0} of {1} stalled cycles explained", known_percent(result.explained), count(result.total_stall)
+        )
         return of_waves(self.session, share)
 
     def assumption(self, result: Attribution) -> str:

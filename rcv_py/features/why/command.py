@@ -10,7 +10,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
-from rcv_py.base.text import count, known_percent, percent, plural, short_place
+from rcv_py.base.text import Message, count, known_percent, percent, plural, short_place
 from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, heading, max_nested, nothing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.why.options import CausesOptions
@@ -91,11 +91,17 @@ class _Printed:
         named = keys(self.groups, self.by).tolist()
         rows = [cells for at, key in enumerate(named) for cells in self._cells(at, key, short)]
         yield TextGrid(_CAUSES if self.by == "cause" else _LINES, rows)
-        read = f"{table.waves:,} of " if table.waves < table.of else ""
+        read = Message("{0:,} of ", table.waves) if table.waves < table.of else ""
         yield (
-            f"\n{known_percent(table.explained)} of {count(table.total_stall)} stalled and "
-            f"{known_percent(table.explained_idle)} of {count(table.total_idle)} idle cycles explained in "
-            f"{read}{plural(table.of, 'wave')}."
+            Message(
+                "\n{0} of {1} stalled and {2} of {3} idle cycles explained in {4}{5}.",
+                known_percent(table.explained),
+                count(table.total_stall),
+                known_percent(table.explained_idle),
+                count(table.total_idle),
+                read,
+                plural(table.of, "wave"),
+            )
         )
         yield table.assumption
 
@@ -116,12 +122,18 @@ class _Printed:
         line, blamed = int(part.line[row]), int(part.producer[row])
         text, cause = self.trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
         perhaps = "perhaps " if part.is_guess[row] else ""
-        by = f" ← {perhaps}{blamed} {text[blamed]}" if blamed >= 0 else ""
+        by = Message(" ← {0}{1} {2}", perhaps, blamed, text[blamed]) if blamed >= 0 else ""
         own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
         if self.by == "cause":
-            return "", f"  {own}{beside(self.trace, line)}{by}{beside(self.trace, blamed)}"
+            return "", Message(
+                "  {0}{1}{2}{3}", own, beside(self.trace, line), by, beside(self.trace, blamed)
+            )
         place = short_place(source_of(self.trace, blamed if self.by == "instruction" else line), short)
-        return (f"  {cause}{by}" if self.by == "instruction" else f"  → {perhaps}{own}: {cause}"), place
+        return (
+            Message("  {0}{1}", cause, by)
+            if self.by == "instruction"
+            else Message("  → {0}{1}: {2}", perhaps, own, cause)
+        ), place
 
     def _row(self, table: Attribution, row: int, *texts: str, key: int) -> list[str]:
         stall, total = int(table.stall[row]), self.table.total_stall

@@ -6,7 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, GUESSED, Cause
-from rcv_py.base.text import known_percent
+from rcv_py.base.text import Message, known_percent
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportBars, ReportSection, ReportShare, Series, Stacked
@@ -40,7 +40,9 @@ def causes(inputs: ReportInputs) -> ReportSection | None:
     top = found.at(np.argsort(-found.cycles, kind="stable")[:TOP])
     note = found.assumption or ("This is attribution, not elapsed time: waves stall at the same time.")
     explained, explained_idle = known_percent(found.explained), known_percent(found.explained_idle)
-    intro = f"{explained} of the stalled and {explained_idle} of the idle cycles have a cause. {note}"
+    intro = Message(
+        "{0} of the stalled and {1} of the idle cycles have a cause. {2}", explained, explained_idle, note
+    )
     parts = (
         ReportBars(
             "Stalled and idle cycles by cause",
@@ -71,7 +73,9 @@ def causes(inputs: ReportInputs) -> ReportSection | None:
             cells.declared(IDLE, top.idle),
             cells.shares("share", top.cycles, cycles),
             *cells.instructions(inputs, top.producer.tolist(), link="because of", guesses=top.is_guess),
-            caption=f"The {len(top)} largest: where cycles were paid, and which instruction caused them",
+            caption=Message(
+                "The {0} largest: where cycles were paid, and which instruction caused them", len(top)
+            ),
         ),
     )
     return ReportSection("causes", "Why cycles were spent", parts, intro)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.base.text import Message
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import ShownIn, of_analysis, only, record_field, rows_field, unknown
@@ -61,7 +62,9 @@ _BLAMED = (
         is_unknown=True,
     ),
     kinds.INSTRUCTION("producer_text", _PRODUCER),
-    kinds.SOURCE("producer_source", f"{_PRODUCER}, its source place as file:line; empty if it has none"),
+    kinds.SOURCE(
+        "producer_source", Message("{0}, its source place as file:line; empty if it has none", _PRODUCER)
+    ),
 )
 _PART = (_CAUSE, *_PLACE, *_BLAMED, *_COSTS)
 _PARTS = rows_field("parts", "What the row consists of", *_PART)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
-from rcv_py.base.text import count, percent, plural, short_place
+from rcv_py.base.text import Message, count, percent, plural, short_place
 from rcv_py.cli.answer import (
     CommandAnswer,
     Part,
@@ -86,8 +86,8 @@ def run(options: WaitsOptions) -> CommandAnswer:
         elif options.latency:
             yield TextTable(shown, trace)
             instructions = plural(len(table), "instruction")
-            of = f"\n{len(shown):,} of {instructions} in {_waves(waves, summary)}"
-            yield f"{of}, cycles from issue to result."
+            of = Message("\n{0:,} of {1} in {2}", len(shown), instructions, _waves(waves, summary))
+            yield Message("{0}, cycles from issue to result.", of)
             yield ("Exact: a wait stalled until the result arrived.  Bounds: the result had arrived before.")
         else:
             yield from _waits(waves, summary, rows)
@@ -113,7 +113,9 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
     facts = {"wave": options.wave, **load_facts(found, attempt)}
 
     def footer(shown: ResultTable) -> Iterator[str]:
-        yield f"\n{len(shown):,} of {plural(len(table), 'move')}.  At most: of all cycles of waves."
+        yield Message(
+            "\n{0:,} of {1}.  At most: of all cycles of waves.", len(shown), plural(len(table), "move")
+        )
         yield from _predicted(attempt)
 
     return listing(
@@ -127,7 +129,9 @@ def _predicted(attempt: Tried | None) -> Iterator[str]:
         return
     all_ = attempt.together
     between = f"{signed(all_.low)} … {signed(all_.high)}"
-    yield f"All moves tried: predicted {signed(all_.share)} ({between}) of the span of the traced units."
+    yield Message(
+        "All moves tried: predicted {0} ({1}) of the span of the traced units.", signed(all_.share), between
+    )
     yield "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
 
 
@@ -147,7 +151,7 @@ def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tu
 def _waves(waves: ChosenWaves, summary: WaitSummary) -> str:
     """How many waves were read, and the total if some could not be read."""
     of, read = len(waves.trace.waves) if waves.rows is None else len(waves.rows), summary.waves
-    return plural(read, "wave") if read == of else f"{read:,} of {plural(of, 'wave')}"
+    return plural(read, "wave") if read == of else Message("{0:,} of {1}", read, plural(of, "wave"))
 
 
 def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterator[Part]:
@@ -156,10 +160,16 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
     waits = wait_documents(waves.trace, summary, rows)
     yield TextGrid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
     total, part = int(table.stall.sum()), int(table.stall[rows].sum())
-    share = f"{percent(part, total)} of " if total else ""
+    share = Message("{0} of ", percent(part, total)) if total else ""
     yield (
-        f"\n{len(rows):,} of {plural(len(table), 'wait')}: {share}{count(total)} cycles of stall in "
-        f"{_waves(waves, summary)}."
+        Message(
+            "\n{0:,} of {1}: {2}{3} cycles of stall in {4}.",
+            len(rows),
+            plural(len(table), "wait"),
+            share,
+            count(total),
+            _waves(waves, summary),
+        )
     )
     yield "Stall is charged to the newest of what a wait required; latency is the median of exact samples."
 
@@ -171,7 +181,7 @@ def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:
         yield _row(producer, producer["hits"], text, short, producer["latency"]["median"])
     more = len(wait["producers"]) - MAX_LISTED
     if more > 0:
-        yield ["", "", "", "", "", f"  ← and {plural(more, 'more instruction')}", ""]
+        yield ["", "", "", "", "", Message("  ← and {0}", plural(more, "more instruction")), ""]
 
 
 def _row(

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.features.why.grouping import Grouping, WhyNode, number
 from rcv_py.features.why.waits_result import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
@@ -26,21 +26,34 @@ OPEN_SHARE = 0.05  # waits with a larger share of all stall start open
 
 def _wait_facts(node: WhyNode) -> list[str]:
     part = percent(node.stall, node.total)
-    facts = [f"{grouped(node.stall)} cycles of stall, {part} of all waits, in {grouped(node.times)} runs"]
+    facts: list[str] = [
+        Message(
+            "{0} cycles of stall, {1} of all waits, in {2} runs",
+            grouped(node.stall),
+            part,
+            grouped(node.times),
+        )
+    ]
     rest = node.stall - sum(child.stall for child in node.children)
-    return [*facts, f"{grouped(rest)} of them with nothing outstanding that is known"] if rest else facts
+    return (
+        [*facts, Message("{0} of them with nothing outstanding that is known", grouped(rest))]
+        if rest
+        else facts
+    )
 
 
 def _producer_facts(node: WhyNode) -> list[str]:
     part = percent(node.stall, node.total)
     charged = (
-        f"{grouped(node.stall)} cycles, {part} of the wait's stall" if node.stall else "no stall charged"
+        Message("{0} cycles, {1} of the wait's stall", grouped(node.stall), part)
+        if node.stall
+        else "no stall charged"
     )
-    facts = [f"required {grouped(node.times)} times; {charged}"]
+    facts = [Message("required {0} times; {1}", grouped(node.times), charged)]
     if not node.exact:
         return [*facts, "latency: no wait shows it exactly"]
-    numbers = f"median {grouped(node.median)}, p90 {grouped(node.p90)} cycles"
-    return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
+    numbers = Message("median {0}, p90 {1} cycles", grouped(node.median), grouped(node.p90))
+    return [*facts, Message("latency: {0} of {1} exact samples", numbers, grouped(node.exact))]
 
 
 class ByWait(Grouping[WaitSummary]):
@@ -111,8 +124,12 @@ class ByWait(Grouping[WaitSummary]):
     def spoken(self, node: WhyNode) -> str:
         """Return its name, whether it waits, and its duration."""
         what = "waits" if node.depth == 1 else "waited for"
-        return (
-            f"{self.name(node)}, {what}, {grouped(node.stall)} cycles of stall, {grouped(node.times)} times"
+        return Message(
+            "{0}, {1}, {2} cycles of stall, {3} times",
+            self.name(node),
+            what,
+            grouped(node.stall),
+            grouped(node.times),
         )
 
     def nodes(self, result: WaitSummary, line: int | None) -> WhyNode:
@@ -145,16 +162,18 @@ class ByWait(Grouping[WaitSummary]):
         """Return why no rows are shown for an instruction."""
         trace = self.session.trace.value
         text = "" if trace is None else f", {trace.code.text[line]}{beside(trace, line)},"
-        return f"Instruction {line}{text} neither waits nor is waited for."
+        return Message("Instruction {0}{1} neither waits nor is waited for.", line, text)
 
     def note(self, result: WaitSummary) -> str:
         """Return all stall of waits, and the waves it belongs to."""
-        text = f"{count(result.blocking.stall.sum())} cycles of stall in {plural(result.waves, 'wave')}"
+        text = Message(
+            "{0} cycles of stall in {1}", count(result.blocking.stall.sum()), plural(result.waves, "wave")
+        )
         if self.session.clock_range.value is not None:
-            return f"{text} of the clock range"
+            return Message("{0} of the clock range", text)
         store = self.session.store
         if store is not None and not store.is_complete:
-            return f"partial: {result.waves:,} of {plural(result.of, 'wave')} read"
+            return Message("partial: {0:,} of {1} read", result.waves, plural(result.of, "wave"))
         return of_waves(self.session, text)
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.base.text import Message
+
 LIMIT = 1 << 60  # cycles: 18 years at 2 GHz; sums of two such numbers still fit into 64 bits
 
 
@@ -35,7 +37,9 @@ def fit(values: np.ndarray, dtype: Any) -> np.ndarray:
     """Return integer `values` as a new read-only column of `dtype`; ValueError if one does not fit."""
     low, high = bounds(values)
     if not holds(dtype, low, high):
-        raise ValueError(f"a number lies outside {np.dtype(dtype).name}: {low if low < 0 else high}")
+        raise ValueError(
+            Message("a number lies outside {0}: {1}", np.dtype(dtype).name, low if low < 0 else high)
+        )
     return frozen(values.astype(dtype))
 
 
@@ -80,7 +84,7 @@ def int_table(rows: object, width: int) -> np.ndarray:
     if rows is None:
         return np.zeros((0, width), dtype=np.int64)
     if not isinstance(rows, Sequence) or not all(isinstance(row, list) and len(row) == width for row in rows):
-        raise ValueError(f"a row does not have {width} columns")
+        raise ValueError(Message("a row does not have {0} columns", width))
     return int_column([value for row in rows for value in row]).reshape(len(rows), width)
 
 

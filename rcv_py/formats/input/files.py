@@ -18,7 +18,7 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 
 LIMIT = 1 << 30  # bytes; the largest wave file seen is 1.5 MB, a code table stays below 100 MB
 BOM = b"\xef\xbb\xbf"
@@ -67,7 +67,7 @@ def csv_rows(
     try:
         yield from reader
     except csv.Error as error:
-        notes.append(f"{name} is damaged after line {reader.line_num:,}: {error}.")
+        notes.append(Message("{0} is damaged after line {1:,}: {2}.", name, reader.line_num, error))
 
 
 def read_json(folder: Path, name: str, problems: Problems | None = None) -> object:
@@ -109,7 +109,7 @@ def parse_json(data: bytes, name: str, problems: Problems | None = None) -> obje
     if problems is not None:
         problems.inform(
             name,
-            f"{name} has characters that are not UTF-8; they are shown as \ufffd.",
+            Message("{0} has characters that are not UTF-8; they are shown as �.", name),
             "Names and paths with such characters may not find their file.",
         )
     return value
@@ -152,7 +152,9 @@ def _content(handle: int, name: str, limit: int, size: int) -> bytes:
     if not stat.S_ISREG(about.st_mode):
         raise BrokenFile(name, "it is not a plain file")
     if about.st_size > limit:
-        raise BrokenFile(name, f"it has {about.st_size:,} bytes, more than the {limit:,} that are accepted")
+        raise BrokenFile(
+            name, Message("it has {0:,} bytes, more than the {1:,} that are accepted", about.st_size, limit)
+        )
     with os.fdopen(handle, "rb", buffering=0, closefd=False) as file:
         return file.read(size)
 
@@ -164,12 +166,16 @@ def _why(error: Exception) -> str:
         return "it may not be read; ask its owner for access"
     if isinstance(error, IsADirectoryError):
         return "it is not a plain file"
-    return f"it cannot be read ({getattr(error, 'strerror', None) or 'its name is not usable'})"
+    return Message("it cannot be read ({0})", getattr(error, "strerror", None) or "its name is not usable")
 
 
 def _not_json(data: bytes, name: str, error: orjson.JSONDecodeError) -> BrokenFile:
     if not data.strip():
         return BrokenFile(name, "it is empty", str(error))
     if error.pos >= len(data.decode("utf-8", "replace").rstrip()) or "end of data" in error.msg:
-        return BrokenFile(name, f"it ends in the middle, after {plural(len(data), 'byte')}", str(error))
-    return BrokenFile(name, f"it is not JSON (line {error.lineno}, column {error.colno})", str(error))
+        return BrokenFile(
+            name, Message("it ends in the middle, after {0}", plural(len(data), "byte")), str(error)
+        )
+    return BrokenFile(
+        name, Message("it is not JSON (line {0}, column {1})", error.lineno, error.colno), str(error)
+    )

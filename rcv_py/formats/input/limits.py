@@ -6,7 +6,7 @@ A capture is untrusted input, and small files can demand much work.  Cut or left
 from __future__ import annotations
 
 from rcv_py.base.problems import Problems
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 
 INSTRUCTION_LETTERS = 512  # the longest seen has 150; expressions that read them take the square of it
 NAME_LETTERS = 16_384  # of a kernel: mangled names of large templates have some thousands
@@ -24,6 +24,6 @@ def report_cut(problems: Problems, name: str, count: int, what: str, rest: str) 
     if count:
         problems.warn(
             name,
-            f"{name} has {plural(count, what)} longer than any writer makes; {rest}.",
+            Message("{0} has {1} longer than any writer makes; {2}.", name, plural(count, what), rest),
             "Be careful with this capture if you do not know where it comes from.",
         )

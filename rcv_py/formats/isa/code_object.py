@@ -15,7 +15,7 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile, MissingFile
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.text import byte_size, demangled
+from rcv_py.base.text import Message, byte_size, demangled
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.isa.candidates import Candidate
 from rcv_py.formats.isa.categories import categories, written_targets
@@ -95,12 +95,12 @@ class CodeObject:
         try:
             size = path.stat().st_size
             if size > MAX_BYTES:
-                raise BrokenFile(path.name, f"no code object has {byte_size(size)}")
+                raise BrokenFile(path.name, Message("no code object has {0}", byte_size(size)))
             data = path.read_bytes()
         except FileNotFoundError as error:
             raise MissingFile(path.name) from error
         except OSError as error:
-            raise BrokenFile(path.name, f"it cannot be read ({error.strerror})") from error
+            raise BrokenFile(path.name, Message("it cannot be read ({0})", error.strerror)) from error
         image = read_image(data, path.name, target or target_of_name(path.stem))
         return cls(id_of_name(path.name) if number is None else number, path.name, image, texts, path)
 
@@ -183,7 +183,7 @@ class CodeObject:
             return
         self.problems.warn(
             self.name,
-            f"The source lines of {self.name} cannot all be read: {problem}.",
+            Message("The source lines of {0} cannot all be read: {1}.", self.name, problem),
             "Build the kernel again with -g, or look at instructions without source lines.",
             Affects.SOURCE_LINES,
         )

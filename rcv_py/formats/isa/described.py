@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.text import Message
 from rcv_py.formats.input.files import read_bytes
 
 MAX_BYTES = 256 << 20  # of a file; the largest that AMD publishes have some 30 MB
@@ -66,7 +67,7 @@ def read_description(path: Path) -> IsaDescription:
     try:
         data = read_bytes(path.parent, path.name, MAX_BYTES)
     except (TraceError, ValueError) as error:  # a name that no file can have
-        why = str(error) if isinstance(error, TraceError) else f"{path.name!r} cannot be a file."
+        why = str(error) if isinstance(error, TraceError) else Message("{0!r} cannot be a file.", path.name)
         raise UsageError(why, hint=_PUBLISHED) from error
     reader = _Reader(path)
     parser = expat.ParserCreate()
@@ -82,14 +83,16 @@ def read_description(path: Path) -> IsaDescription:
             parser.Parse(data[at : at + _PIECE], False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise _no_isa(path, f"line {error.lineno} is no XML, {expat.ErrorString(error.code)}") from error
+        raise _no_isa(
+            path, Message("line {0} is no XML, {1}", error.lineno, expat.ErrorString(error.code))
+        ) from error
     if not reader.instructions:
         raise _no_isa(path, "it describes no instructions")
     return IsaDescription(reader.architecture, reader.instructions)
 
 
 def _no_isa(path: Path, why: str) -> UsageError:
-    return UsageError(f"{path.name} is no machine-readable ISA file: {why}.", hint=_PUBLISHED)
+    return UsageError(Message("{0} is no machine-readable ISA file: {1}.", path.name, why), hint=_PUBLISHED)
 
 
 class _Reader:
@@ -112,7 +115,7 @@ class _Reader:
     def start(self, name: str, _: object) -> None:
         """Begin an element."""
         if len(self._open) >= MAX_DEPTH:
-            raise _no_isa(self._path, f"its elements are nested more than {MAX_DEPTH} deep")
+            raise _no_isa(self._path, Message("its elements are nested more than {0} deep", MAX_DEPTH))
         self._open.append(name)
         self._text, self._letters = [], 0
         if name == "Instruction":

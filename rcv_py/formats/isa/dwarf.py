@@ -22,6 +22,8 @@ from itertools import pairwise
 from posixpath import join, normpath
 from typing import Any, BinaryIO
 
+from rcv_py.base.text import Message
+
 MAX_UNPACKED = 1 << 28  # bytes of compressed sections together
 MAX_CALLS = 64  # inlined into each other
 MAX_PATH_LENGTH = 2048  # of a path
@@ -188,9 +190,9 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
             try:
                 lines.read(info, unit)
             except Exception as error:  # a broken unit must not affect the others
-                problem = problem or f"a part of it makes no sense ({type(error).__name__})"
+                problem = problem or Message("a part of it makes no sense ({0})", type(error).__name__)
     except Exception as error:  # a parser of valid files may raise anything for others
-        problem = problem or f"it makes no sense ({type(error).__name__})"
+        problem = problem or Message("it makes no sense ({0})", type(error).__name__)
     rows: dict[tuple[int, ...], int] = {}
     chain = []
     for address in addresses:

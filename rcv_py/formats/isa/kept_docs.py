@@ -17,6 +17,7 @@ import orjson
 
 from rcv_py.base.errors import ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
+from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.isa.described import (
@@ -65,8 +66,8 @@ def add_docs(path: Path) -> CachedDocs:
     family = re.sub("^amd|[^a-z0-9.]", "", found.architecture.lower().replace("_", "."))
     if family not in FAMILIES:
         raise UsageError(
-            f"{path.name} does not say of which family of GPUs it is.",
-            hint=f"Known are {', '.join(FAMILIES)}; `rcv isa --isa-xml` takes any such file.",
+            Message("{0} does not say of which family of GPUs it is.", path.name),
+            hint=Message("Known are {0}; `rcv isa --isa-xml` takes any such file.", ", ".join(FAMILIES)),
         )
     names = {name: [one.name, one.description, one.group] for name, one in found.instructions.items()}
     source = str(path.absolute()).encode(errors="replace").decode()
@@ -79,11 +80,13 @@ def add_docs(path: Path) -> CachedDocs:
 def remove_docs(family: str) -> None:
     """Remove the stored texts of a family; raise UsageError if there are none, ExportError on failure."""
     if family not in FAMILIES or not _place(family).exists():
-        raise UsageError(f"Nothing is kept of {family!r}.", hint="`rcv isa-docs` lists what is kept.")
+        raise UsageError(
+            Message("Nothing is kept of {0!r}.", family), hint="`rcv isa-docs` lists what is kept."
+        )
     try:
         _place(family).unlink()
     except OSError as error:
-        raise ExportError(f"{_place(family)} cannot be removed: {error.strerror}.") from error
+        raise ExportError(Message("{0} cannot be removed: {1}.", _place(family), error.strerror)) from error
 
 
 def cached_docs() -> tuple[CachedDocs, ...]:
@@ -155,6 +158,6 @@ def _checked(family: str, document: Any) -> tuple[str, IsaDescription]:
 
 def _damaged(family: str) -> UsageError:
     return UsageError(
-        f"What is kept of the ISA file of {family} is damaged.",
-        hint=f"Add the file again, or remove it: `rcv isa-docs remove {family}`.",
+        Message("What is kept of the ISA file of {0} is damaged.", family),
+        hint=Message("Add the file again, or remove it: `rcv isa-docs remove {0}`.", family),
     )

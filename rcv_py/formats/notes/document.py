@@ -28,7 +28,7 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import elide_right, encodable
+from rcv_py.base.text import Message, elide_right, encodable
 from rcv_py.formats.input.files import parse_json
 from rcv_py.formats.notes.lanes import NO_LANES, Lane, SlotClocks
 from rcv_py.model.ids import WaveId
@@ -146,9 +146,11 @@ def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO
     `lanes` are the capture's; without them a wave that is named by its slot alone is unknown.
     """
     if len(data) > FILE_BYTES:
-        raise BrokenFile(name, f"it has {len(data):,} bytes, more than the {FILE_BYTES:,} that are accepted")
+        raise BrokenFile(
+            name, Message("it has {0:,} bytes, more than the {1:,} that are accepted", len(data), FILE_BYTES)
+        )
     if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
-        raise BrokenFile(name, f"it has more than {MAX_RECORDS:,} objects and lists")
+        raise BrokenFile(name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
     document = parse_json(data, name)
     head: dict[str, Any] | None = None
     rows, key = document, LIST
@@ -229,7 +231,7 @@ def _note(row: Any, kept_in: str, lanes: SlotClocks) -> Note | None:
     text = str(_first(named, _TEXT, str) or "")
     advice = str(_first(named, (_ADVICE,), str) or "").strip()
     if advice and advice not in text:  # present once the note was changed here
-        text = f"{text}\n\nSuggestion: {advice}".strip()
+        text = Message("{0}\n\nSuggestion: {1}", text, advice).strip()
     text = elide_right(text, TEXT_LETTERS)
     if not title:
         title = one_line(text.strip().partition("\n")[0])

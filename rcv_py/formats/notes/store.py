@@ -25,7 +25,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.problems import Problem, Problems, Severity
-from rcv_py.base.text import elide_right, plural
+from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.notes.document import FILE_BYTES, NoteDocument, document_of, read_notes
@@ -186,7 +186,8 @@ class NotePlaces:
             document = self._load(path, name)
         except TraceError as error:  # it is not changed: it may hold more than we understand
             raise ExportError(
-                f"The note is not kept: {error}", hint=f"Correct or remove {path}, then try again."
+                Message("The note is not kept: {0}", error),
+                hint=Message("Correct or remove {0}, then try again.", path),
             ) from error
         changed = document.changed(changes, self.about, hidden)
         with whole_file(path) as target:
@@ -202,7 +203,9 @@ def import_notes(path: Path, trace: Trace) -> tuple[Note, ...]:
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
     document = read_notes(data, path.name, lanes=SlotClocks.of(trace))
     if not document.notes and document.left_out:
-        raise BrokenFile(path.name, f"none of its {plural(document.left_out, 'entry')} is an annotation")
+        raise BrokenFile(
+            path.name, Message("none of its {0} is an annotation", plural(document.left_out, "entry"))
+        )
     return document.notes
 
 
@@ -216,7 +219,9 @@ def export_notes(path: Path, notes: tuple[Note, ...], places: NotePlaces) -> Non
                 read_bytes(path.absolute().parent, path.name, FILE_BYTES), path.name, lanes=lanes
             )
         except TraceError as error:
-            raise ExportError(f"{path} is not replaced: {error}", hint="Choose another name.") from error
+            raise ExportError(
+                Message("{0} is not replaced: {1}", path, error), hint="Choose another name."
+            ) from error
     with whole_file(path, makes_folders=False) as target:
         target.write(document.changed(NoteChanges(put=notes), places.about).written())
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rcv_py.base.errors import BrokenFile, MissingFile
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import Message, elide_right
 
 SUFFIX = ".rcvz"
 NOTES = "notes.json"  # the member with notes about the capture, if it was packed with them
@@ -90,26 +90,32 @@ class Archive:
         except FileNotFoundError as error:
             raise MissingFile(self.path.name) from error
         except OSError as error:
-            raise self.broken(f"it cannot be read ({error.strerror or 'the system refused'})") from error
+            raise self.broken(
+                Message("it cannot be read ({0})", error.strerror or "the system refused")
+            ) from error
         except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, struct.error) as error:
             raise self.broken("it is no archive, or cut off", repr(error)) from error
 
     def _checked(self, listed: list[zipfile.ZipInfo]) -> dict[str, Member]:
         if len(listed) > MEMBERS:
-            raise self.broken(f"it has {len(listed):,} members, more than the {MEMBERS:,} that are accepted")
+            raise self.broken(
+                Message("it has {0:,} members, more than the {1:,} that are accepted", len(listed), MEMBERS)
+            )
         found: dict[str, Member] = {}
         for one in listed:
             shown = elide_right(repr(one.filename), 60)
             if not _NAME.fullmatch(one.filename):
-                raise self.broken(f"a member has a name that no writer gives, {shown}")
+                raise self.broken(Message("a member has a name that no writer gives, {0}", shown))
             if one.filename in found:
-                raise self.broken(f"it has two members of the name {shown}")
+                raise self.broken(Message("it has two members of the name {0}", shown))
             if one.compress_type not in _METHODS or one.flag_bits & 1:
-                raise self.broken(f"its member {shown} is encrypted, or packed in a way that is not known")
+                raise self.broken(
+                    Message("its member {0} is encrypted, or packed in a way that is not known", shown)
+                )
             most = max(FREE_BYTES, one.compress_size * RATIO) if one.compress_type else one.compress_size
             if one.file_size > min(MEMBER_BYTES, most) or min(one.file_size, one.compress_size) < 0:
                 raise self.broken(
-                    f"its member {shown} claims {one.file_size:,} bytes, more than are accepted"
+                    Message("its member {0} claims {1:,} bytes, more than are accepted", shown, one.file_size)
                 )
             found[one.filename] = Member(
                 at=one.header_offset,
@@ -129,7 +135,7 @@ class Archive:
         """
         member = self.members.get(name)
         if member is None:
-            raise self.broken(f"it lacks the member {name}")
+            raise self.broken(Message("it lacks the member {0}", name))
         try:
             if not member.is_compressed:
                 return self._part(memoryview(self._map), member)
@@ -140,9 +146,9 @@ class Archive:
             unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
             plain = unpacker.decompress(packed, member.size + 1)
         except (OSError, ValueError, struct.error, zlib.error) as error:
-            raise self.broken(f"its member {name} cannot be read", repr(error)) from error
+            raise self.broken(Message("its member {0} cannot be read", name), repr(error)) from error
         if len(plain) != member.size or zlib.crc32(plain) != member.crc:
-            raise self.broken(f"its member {name} is not what was packed")
+            raise self.broken(Message("its member {0} is not what was packed", name))
         return memoryview(plain)
 
     def _part(self, data: memoryview, member: Member, at: int | None = None) -> memoryview:

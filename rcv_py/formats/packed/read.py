@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import NotATrace, TraceError
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds, whole_number
 from rcv_py.formats.input.files import is_inside, parse_json
 from rcv_py.formats.packed import npy, records
@@ -61,10 +62,10 @@ def origin_of(path: Path) -> Origin:
 def _json(archive: Archive, name: str) -> dict[str, Any]:
     text = bytes(archive.read(name))
     if len(text) > JSON_BYTES or text.count(b"{") + text.count(b"[") > JSON_RECORDS:
-        raise Unreadable(f"its {name} is larger than that of any capture")
+        raise Unreadable(Message("its {0} is larger than that of any capture", name))
     data = parse_json(text, name)
     if not isinstance(data, dict):
-        raise Unreadable(f"its {name} is no table")
+        raise Unreadable(Message("its {0} is no table", name))
     return data
 
 
@@ -73,7 +74,9 @@ def _trace(archive: Archive, manifest: dict[str, Any]) -> Trace:
     if version != FORMAT:
         raise NotATrace(
             archive.path,
-            f"its format is {version}, and this program reads {FORMAT}; open it with a newer one",
+            Message(
+                "its format is {0}, and this program reads {1}; open it with a newer one", version, FORMAT
+            ),
         )
     columns = npy.unpacked(archive.read(TABLES), max(0, whole_number(manifest.get("columns"), 0)))
     facts = manifest.get("facts")

@@ -15,6 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds
 from rcv_py.formats.packed.npy import Unreadable
 from rcv_py.model.code import CodeTable
@@ -100,7 +101,7 @@ class _Reader:
     def record(self, kind: type, data: object, depth: int, given: Mapping[str, object]) -> Any:
         """A dataclass, whose columns have the same number of rows."""
         if not isinstance(data, dict) or not depth:
-            raise Unreadable(f"its table {kind.__name__} is none")
+            raise Unreadable(Message("its table {0} is none", kind.__name__))
         hints = _hints(kind)
         there = [name for name in hints if name in data and name not in given]
         values = {name: self.value(hints[name], data[name], depth - 1) for name in there}
@@ -110,11 +111,11 @@ class _Reader:
         rows = {len(column) - ((kind, name) in _BORDERS) for name, column in columns.items()
                 if (kind, name) not in _APART}  # fmt: skip
         if len(rows) > 1:
-            raise Unreadable(f"the columns of {kind.__name__} differ in length")
+            raise Unreadable(Message("the columns of {0} differ in length", kind.__name__))
         try:
             return kind(**values, **given)
         except TypeError as error:
-            raise Unreadable(f"its table {kind.__name__} lacks something") from error
+            raise Unreadable(Message("its table {0} lacks something", kind.__name__)) from error
 
     def value(self, hint: Any, data: object, depth: int) -> object:
         """A value of any declared type."""
@@ -170,8 +171,10 @@ def _check(kind: type, name: str, column: np.ndarray) -> None:
     width = column.shape[1] if column.ndim > 1 else 0
     is_shaped = width == _WIDTH.get((kind, name), 0) or ((kind, name) in _WIDE and column.ndim > 1)
     if _COLUMNS.get(kind, {}).get(name) != column.dtype or not is_shaped:
-        raise Unreadable(f"the column {name} of {kind.__name__} is of another type")
+        raise Unreadable(Message("the column {0} of {1} is of another type", name, kind.__name__))
     if column.dtype == np.int64:
         low, high = bounds(column.reshape(-1))
         if low <= -LIMIT or high >= LIMIT:
-            raise Unreadable(f"the column {name} of {kind.__name__} has a number that is too large")
+            raise Unreadable(
+                Message("the column {0} of {1} has a number that is too large", name, kind.__name__)
+            )

@@ -15,6 +15,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import borders
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import bounds, tight
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable, unpacked
@@ -96,11 +97,13 @@ class StoredWaves(PickledByCopy):
         try:
             piece = unpacked_piece(self._archive.read(name), is_narrow=self.is_narrow, lines=self.lines)
         except (Unreadable, ValueError) as error:
-            raise BrokenFile(f"{name} of {self.path.name}", str(error)) from error
+            raise BrokenFile(Message("{0} of {1}", name, self.path.name), str(error)) from error
         rows, (listed, place) = piece.rows, self._places
         is_known = bool(len(rows)) and bool(((rows >= 0) & (rows < len(listed))).all())
         if not is_known or np.any(listed[rows] != number) or np.any(place[rows] != np.arange(len(rows))):
-            raise BrokenFile(f"{name} of {self.path.name}", "it has other waves than are listed")
+            raise BrokenFile(
+                Message("{0} of {1}", name, self.path.name), "it has other waves than are listed"
+            )
         return piece
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.runs import distinct, starts_run
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
 from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.raw.engine import Engine
@@ -83,7 +84,9 @@ def assembled(
     if not architecture_of(gfxip, exact).is_checked:
         problems.inform(
             path.name,
-            f"Streams of {exact} are read as documents say; no capture of a real GPU has checked it.",
+            Message(
+                "Streams of {0} are read as documents say; no capture of a real GPU has checked it.", exact
+            ),
             "Look at a kernel whose cost you know before you rely on numbers.",
         )
     trace = Trace(
@@ -331,7 +334,10 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
     if len(busy) > 1 and not offsets:
         problems.inform(
             "clock",
-            f"No two shader engines wrote the constant clock: those of {len(busy)} engines are not aligned."
+            Message(
+                "No two shader engines wrote the constant clock: those of {0} engines are not aligned.",
+                len(busy),
+            )
             if not samples or lost
             else "The clocks of the shader engines lie years apart: they are not aligned.",
             "Compare times within one shader engine only.",
@@ -339,7 +345,9 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
     elif len(busy) > 1 and lost:
         problems.warn(
             "clock",
-            f"The streams of SE {spans(lost)} tell no constant clock: their times are not aligned.",
+            Message(
+                "The streams of SE {0} tell no constant clock: their times are not aligned.", spans(lost)
+            ),
             "Do not compare their times with those of other shader engines.",
         )
     return Clock(frequency, samples, offsets, ticks, bool(offsets))

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import distinct, ranges
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw.addresses import AddressMap, Places, address_map
@@ -142,27 +142,33 @@ def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None
     if stream.lost_at >= 0:
         problems.fail(
             name,
-            f"{name} makes no sense from byte {stream.lost_at:,} on; what is before it is shown.",
+            Message(
+                "{0} makes no sense from byte {1:,} on; what is before it is shown.", name, stream.lost_at
+            ),
             "Copy the file again; if it is whole, its GPU may be one that is not known.",
             Affects.WAVES,
         )
     elif stream.is_truncated:
         problems.warn(
             name,
-            f"{name} ends within a token, as if it was cut off; the last cycles are missing.",
+            Message("{0} ends within a token, as if it was cut off; the last cycles are missing.", name),
             "Copy the file again, or record with a larger --att-buffer-size.",
         )
     if stream.has_lost_data:
         problems.warn(
             name,
-            f"The trace unit lost data while it wrote {name}; what lies around is incomplete.",
+            Message("The trace unit lost data while it wrote {0}; what lies around is incomplete.", name),
             RECORD_AGAIN,
         )
     open_waves = int(np.count_nonzero(~stream.waves.is_complete))
     if open_waves:
         problems.inform(
             name,
-            f"The end of {plural(open_waves, 'wave')} is not in {name}; they are shown to their last token.",
+            Message(
+                "The end of {0} is not in {1}; they are shown to their last token.",
+                plural(open_waves, "wave"),
+                name,
+            ),
             RECORD_AGAIN,
         )
 
@@ -172,12 +178,16 @@ def _report_doubts(name: str, loads: AddressMap, problems: Problems) -> None:
         return
     more = len(loads.doubts) - 1
     places = f"{loads.doubts[0]:#x}" + (
-        f" and {plural(more, 'other address', 'other addresses')}" if more else ""
+        Message(" and {0}", plural(more, "other address", "other addresses")) if more else ""
     )
     problems.warn(
         name,
-        f"Several code objects claim {places}, where waves of {name} begin: instructions may be those of"
-        " another program.",
+        Message(
+            "Several code objects claim {0}, where waves of {1} begin: instructions may be "
+            "those of another program.",
+            places,
+            name,
+        ),
         "Keep the code objects of one run in a folder, without those of others.",
         Affects.CODE,
     )
@@ -190,15 +200,25 @@ def _report_code(engine: Engine, problems: Problems) -> None:
     if engine.lost == engine.tokens:
         problems.warn(
             name,
-            f"No instruction is known for the {of} of {name}: no code object beside it fits where its waves"
-            " begin.",
+            Message(
+                "No instruction is known for the {0} of {1}: no code object beside it fits where "
+                "its waves begin.",
+                of,
+                name,
+            ),
             "Copy the code objects (*_code_object_id_*.out) of the run beside it.",
             Affects.CODE,
         )
     else:
         problems.warn(
             name,
-            f"{engine.lost:,} of {of} of {name}, in {plural(engine.lost_waves, 'wave')}, could not be matched"
-            " with instructions; they have times and no code.",
+            Message(
+                "{0:,} of {1} of {2}, in {3}, could not be matched with instructions; they have "
+                "times and no code.",
+                engine.lost,
+                of,
+                name,
+                plural(engine.lost_waves, "wave"),
+            ),
             "The rest of these waves is right; costs of instructions lack what was not matched.",
         )

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.text import byte_size, plural
+from rcv_py.base.text import Message, byte_size, plural
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import INDEX
 
@@ -100,9 +100,9 @@ class RawCapture(PickledByCopy):
         """A label that distinguishes it, such as `Agent 0 · Dispatch 17 · SE 0-3 · 1.2 MB · 4 files`."""
         stream = self.streams[0]
         parts = (
-            f"Process {stream.run}" if stream.run else "",
-            f"Agent {self.agent}" if self.agent >= 0 else "",
-            f"Dispatch {self.dispatch}" if self.dispatch >= 0 else "",
+            Message("Process {0}", stream.run) if stream.run else "",
+            Message("Agent {0}", self.agent) if self.agent >= 0 else "",
+            Message("Dispatch {0}", self.dispatch) if self.dispatch >= 0 else "",
             f"SE {spans([one.se for one in self.streams])}",
             byte_size(self.size),
             plural(len(self.streams), "file"),
@@ -114,10 +114,13 @@ class RawCapture(PickledByCopy):
         if self.left_out:
             problems.warn(
                 self.left_out[0],
-                f"{self.left_out[0]} is left out: another file is of the same shader engine."
+                Message("{0} is left out: another file is of the same shader engine.", self.left_out[0])
                 if len(self.left_out) == 1
-                else f"{plural(len(self.left_out), '.att file')}, such as {self.left_out[0]}, are left out:"
-                " other files are of the same shader engines.",
+                else Message(
+                    "{0}, such as {1}, are left out: other files are of the same shader engines.",
+                    plural(len(self.left_out), ".att file"),
+                    self.left_out[0],
+                ),
                 "Give each recording a folder of its own.",
                 Affects.WAVES,
             )
@@ -126,8 +129,12 @@ class RawCapture(PickledByCopy):
             if code.id in seen:
                 problems.warn(
                     code.name,
-                    f"{code.name} and {seen[code.id]} are both code object {code.id};"
-                    f" {code.name} is left out.",
+                    Message(
+                        "{0} and {1} are both code object {2}; {0} is left out.",
+                        code.name,
+                        seen[code.id],
+                        code.id,
+                    ),
                     "Instructions may be those of another program: keep what one run wrote in a folder.",
                     Affects.CODE,
                 )

@@ -25,6 +25,7 @@ from typing import Any
 
 from rcv_py.base.errors import ExportError, TraceError
 from rcv_py.base.machine.user_folders import cache_folder
+from rcv_py.base.text import Message
 from rcv_py.formats.packed.archive import SUFFIX
 from rcv_py.formats.packed.read import open_packed
 from rcv_py.formats.raw.files import RawCapture
@@ -120,10 +121,10 @@ def keep(key: str, write: Callable[[Path], bool]) -> Trace:
         except ExportError as error:
             refused = error
     raise ExportError(
-        f"The decoded capture can be kept nowhere: {refused}"
+        Message("The decoded capture can be kept nowhere: {0}", refused)
         if refused
         else "There is no folder of one's own.",
-        hint=f"Make room, or name a folder that may be written to in {PLACE}.",
+        hint=Message("Make room, or name a folder that may be written to in {0}.", PLACE),
     )
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from rcv_py.base.errors import BrokenFile, RcvError
 from rcv_py.base.runs import borders
+from rcv_py.base.text import Message
 from rcv_py.formats.isa.processes import ended
 from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap, Places
 from rcv_py.formats.raw.files import CodeFile, StreamFile
@@ -80,7 +81,9 @@ def library_path(given: str = "") -> str:
         path = Path(given)
         found = path / LIBRARY if path.is_dir() else path
         if not found.is_file():
-            raise OfficialMissing(f"{given} is no decoder library.", hint=f"Name the file {LIBRARY}.")
+            raise OfficialMissing(
+                Message("{0} is no decoder library.", given), hint=Message("Name the file {0}.", LIBRARY)
+            )
         return str(found)
     for place in _places():
         names = (LIBRARY, f"{LIBRARY}.*") if sys.platform == "linux" else (LIBRARY,)
@@ -95,7 +98,9 @@ def library_path(given: str = "") -> str:
     except OSError as error:
         raise OfficialMissing(
             "AMD's trace decoder is not installed.",
-            hint=f"Install it, name {LIBRARY} in {VARIABLES[0]}, or leave out --decoder official.",
+            hint=Message(
+                "Install it, name {0} in {1}, or leave out --decoder official.", LIBRARY, VARIABLES[0]
+            ),
             detail=repr(error),
         ) from error
     return LIBRARY
@@ -170,10 +175,10 @@ def official(job: OfficialJob) -> Official:
             answer = pickle.load(taken)
         except (EOFError, pickle.UnpicklingError) as error:
             code = process.returncode
-            ending = f"signal {-code}" if code < 0 else f"status {code}"
+            ending = Message("signal {0}", -code) if code < 0 else Message("status {0}", code)
             raise BrokenFile(
                 job.stream.name,
-                f"the official decoder ended while it read it ({ending})",
+                Message("the official decoder ended while it read it ({0})", ending),
                 said.read(4000).decode("utf-8", "replace"),
             ) from error
     if isinstance(answer, RcvError):
@@ -241,8 +246,8 @@ def _decoded(job: OfficialJob) -> Official:
         library = ctypes.CDLL(job.library)
     except OSError as error:
         raise OfficialMissing(
-            f"{job.library} cannot be loaded as AMD's trace decoder.",
-            f"Install it again, or name another {LIBRARY} in {VARIABLES[0]}.",
+            Message("{0} cannot be loaded as AMD's trace decoder.", job.library),
+            Message("Install it again, or name another {0} in {1}.", LIBRARY, VARIABLES[0]),
             repr(error),
         ) from error
     call(library, data, instruction, records)
@@ -296,8 +301,8 @@ def _check(library: Any, status: int) -> None:
     if status != DONE:
         text = library[f"{PREFIX}get_status_string"]
         text.restype = c_char_p
-        why = (text(c_int(status)) or b"").decode("utf-8", "replace") or f"status {status}"
-        raise BrokenFile("The trace", f"the official decoder refuses it ({why})")
+        why = (text(c_int(status)) or b"").decode("utf-8", "replace") or Message("status {0}", status)
+        raise BrokenFile("The trace", Message("the official decoder refuses it ({0})", why))
 
 
 def _first(library: Any, data: bytes, isa: Any, trace: Any) -> int:

@@ -20,6 +20,7 @@ from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, NotATrace, RcvError, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
+from rcv_py.base.text import Message
 from rcv_py.formats.isa.candidates import candidates
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.packed.write import write_packed
@@ -97,7 +98,9 @@ def _capture(path: Path) -> RawCapture:
     capture = raw_capture(path)
     if capture is None:
         several = len(raw_captures(path))
-        raise NotATrace(path, f"it holds {several} raw captures" if several else "it holds no .att file")
+        raise NotATrace(
+            path, Message("it holds {0} raw captures", several) if several else "it holds no .att file"
+        )
     return capture
 
 
@@ -204,7 +207,7 @@ def decoded(
             report(Stage(stage, len(wholes) - found.left, len(wholes)))
     if not found.engines:
         raise TraceError(
-            f"{capture.path} cannot be decoded: {found.problems[-1].text}",
+            Message("{0} cannot be decoded: {1}", capture.path, found.problems[-1].text),
             hint=HINTS.get(options.decoder, HINT),
         )
     return _put_together(capture, found, is_part=most > 0)
@@ -258,7 +261,7 @@ class _Engines:
             name = task.stream.name
             self.problems.fail(
                 name,
-                f"The process that decoded {name} ended before it was done: {error}",
+                Message("The process that decoded {0} ended before it was done: {1}", name, error),
                 "The other shader engines are shown; close other programs and open the capture again.",
                 Affects.WAVES,
             )

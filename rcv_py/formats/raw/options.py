@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.text import Message
 from rcv_py.formats.input.run_places import SOURCE_MAP
 from rcv_py.formats.sources.rules import rule_of
 from rcv_py.model.trace import Trace
@@ -40,7 +41,9 @@ def chosen() -> RawOptions:
     rules = os.environ.get(SOURCE_MAP, "").split("\n")
     decoder = os.environ.get(DECODER_NAME) or AUTO
     if decoder not in DECODERS:
-        raise UsageError(f"There is no decoder {decoder}.", hint=f"There are: {', '.join(DECODERS)}.")
+        raise UsageError(
+            Message("There is no decoder {0}.", decoder), hint=Message("There are: {0}.", ", ".join(DECODERS))
+        )
     return RawOptions(decoder=decoder, source_map=tuple(rule_of(rule) for rule in rules if rule.strip()))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Problems
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import whole_number
 from rcv_py.formats.input.files import parse_json
 from rcv_py.formats.rocpd.guarded import Guarded, guarded
@@ -122,7 +123,9 @@ class _Run(Records):
                 name = self._database.path.name
                 self._problems.inform(
                     name,
-                    f"{name} has compressed details (LZ4), which are not read: devices have no sizes.",
+                    Message(
+                        "{0} has compressed details (LZ4), which are not read: devices have no sizes.", name
+                    ),
                     "Write the database without compression if you need them.",
                 )
             return {}

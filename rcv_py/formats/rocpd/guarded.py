@@ -15,6 +15,7 @@ from typing import Any
 
 from rcv_py.base.errors import BrokenFile, MissingFile
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.text import Message
 
 MAGIC = b"SQLite format 3\0"
 STEPS = 20_000  # steps of SQLite's machine between two checks for cancellation
@@ -81,7 +82,7 @@ class Guarded:
     @contextmanager
     def _errors_as_sentences(self, table: str) -> Iterator[None]:
         """Turn exceptions of SQLite into sentences."""
-        where = f"The table {table} of {self.path.name}" if table else self.path.name
+        where = Message("The table {0} of {1}", table, self.path.name) if table else self.path.name
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -114,7 +115,7 @@ def guarded(path: Path) -> Iterator[Guarded]:
         raise MissingFile(path.name) from error
     except OSError as error:
         raise BrokenFile(
-            path.name, f"it cannot be read ({error.strerror or 'the system refused'})"
+            path.name, Message("it cannot be read ({0})", error.strerror or "the system refused")
         ) from error
     if head != MAGIC:
         raise BrokenFile(path.name, "it is no SQLite database")

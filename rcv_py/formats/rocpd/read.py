@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import is_inside
 from rcv_py.formats.rocpd.database import read_database
 from rcv_py.formats.rocpd.document import read_document
@@ -143,8 +143,10 @@ def trace_inside(profile: Profile) -> str:
     """Return a sentence on whether raw thread traces belong to a profile."""
     traces = [part for part in raw_parts(profile.path) if not part.is_code]
     if traces:
-        return f"It holds or names {plural(len(traces), 'raw trace')}: open it as any capture."
+        return Message("It holds or names {0}: open it as any capture.", plural(len(traces), "raw trace"))
     if profile.files:
         files = plural(len(profile.files), "file")
-        return f"None is inside; it names {files} of raw traces and code objects, and no trace is beside it."
+        return Message(
+            "None is inside; it names {0} of raw traces and code objects, and no trace is beside it.", files
+        )
     return "None is inside."

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems, Severity
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.sources.rules import Rule, mapped
@@ -71,8 +71,12 @@ def missing_files(sources: Sequence[SourceFile]) -> list[Problem]:
         Problem(
             Severity.INFO,
             side_files.SNAPSHOTS,
-            f"{len(lost):,} of {plural(len(sources), 'source file')} are not on this machine, such as"
-            f" {lost[0].path}.",
+            Message(
+                "{0:,} of {1} are not on this machine, such as {2}.",
+                len(lost),
+                plural(len(sources), "source file"),
+                lost[0].path,
+            ),
             "Say where they are: Locate … above the source, or --source-map FROM=TO; costs by line are there"
             " all the same.",
             (Affects.SOURCE_TEXT,) if len(lost) == len(sources) else (),
@@ -98,15 +102,17 @@ def local_file(path: str, rules: Sequence[Rule]) -> Path | None:
 def on_disk(path: str, rules: Sequence[Rule]) -> SourceFile:
     """Return the source file that a path names here, or the reason why it has no lines.  Never raises."""
     here = Path(mapped(path, rules))
-    why = f"There is no {here} on this machine."
+    why = Message("There is no {0} on this machine.", here)
     if here.suffix.lower() not in SUFFIXES:
-        return SourceFile(path, None, f"{here} is not named as a source file is, so it is not read.")
+        return SourceFile(
+            path, None, Message("{0} is not named as a source file is, so it is not read.", here)
+        )
     try:
         if not here.is_absolute() or not here.is_file():
             return SourceFile(path, None, why)
         real = Path(os.path.realpath(here))
         if not may_look(real) or real.suffix.lower() not in SUFFIXES:
-            return SourceFile(path, None, f"{here} lies outside of what may be read.")
+            return SourceFile(path, None, Message("{0} lies outside of what may be read.", here))
         return SourceFile(
             path, side_files.source_lines(read_bytes(real.parent, real.name, side_files.SOURCE_BYTES))
         )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 
 Rule = tuple[str, str]  # path prefix, and its replacement here
 SEPARATOR = ";"  # between rules in one text
@@ -19,7 +20,7 @@ def rule_of(text: str) -> Rule:
     begin, equals, here = text.partition("=")
     if not equals or not begin.strip():
         raise UsageError(
-            f"--source-map takes FROM=TO, not {text!r}.",
+            Message("--source-map takes FROM=TO, not {0!r}.", text),
             hint="FROM is how paths begin in the debug information, TO the folder that stands for it here.",
         )
     return begin.strip(), here.strip()

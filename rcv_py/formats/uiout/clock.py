@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.problems import Problems
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import FolderFiles
@@ -31,7 +32,11 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
         if len(engines) > 1:
             problems.inform(
                 FILE,
-                f"{FILE} is missing or empty: the clocks of {len(engines)} shader engines are not aligned.",
+                Message(
+                    "{0} is missing or empty: the clocks of {1} shader engines are not aligned.",
+                    FILE,
+                    len(engines),
+                ),
                 "Compare times within one shader engine only; a newer trace decoder writes the file.",
             )
         return Clock()
@@ -42,14 +47,18 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
     if len(samples) > 1 and not offsets:
         problems.warn(
             FILE,
-            f"{FILE} puts the shader engines years apart: their clocks are not aligned.",
+            Message("{0} puts the shader engines years apart: their clocks are not aligned.", FILE),
             "Compare times within one shader engine only, or record the trace again.",
         )
     lost = [f"SE {se}" for se in engines if se not in samples]
     if len(engines) > 1 and lost:
         problems.warn(
             FILE,
-            f"{FILE} has no clock samples for {', '.join(lost)}: its times are not aligned with the others.",
+            Message(
+                "{0} has no clock samples for {1}: its times are not aligned with the others.",
+                FILE,
+                ", ".join(lost),
+            ),
             "Do not compare its times with those of other shader engines.",
         )
     return Clock(frequency if frequency > 0 else NOMINAL_HZ, samples, offsets, ticks, bool(offsets))
@@ -98,7 +107,11 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
             if np.any(np.diff(table[:, 1]) < 0):
                 problems.warn(
                     FILE,
-                    f"{FILE}: the constant clock of SE {se} runs backwards; nanoseconds are doubtful.",
+                    Message(
+                        "{0}: the constant clock of SE {1} runs backwards; nanoseconds are doubtful.",
+                        FILE,
+                        se,
+                    ),
                     "Read times in cycles, or record the trace again.",
                 )
     report_skipped(problems, FILE, skipped, "clock sample")

@@ -12,7 +12,7 @@ import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.runs import ascending, ends_run
-from rcv_py.base.text import demangled, elide_right, plural
+from rcv_py.base.text import Message, demangled, elide_right, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, report_cut
@@ -95,7 +95,7 @@ def read_code(files: FolderFiles, gfxip: int, problems: Problems) -> Code:
     if CODE not in files:
         problems.fail(
             CODE,
-            f"{CODE} is missing: instructions have no text and no totals.",
+            Message("{0} is missing: instructions have no text and no totals.", CODE),
             "Copy the whole capture folder; the decoder also leaves the file out when a symbol or a path "
             "holds a quote or a backslash.",
             Affects.CODE,
@@ -108,7 +108,10 @@ def read_code(files: FolderFiles, gfxip: int, problems: Problems) -> Code:
         rows, list | None
     ):
         problems.fail(
-            CODE, f"{CODE} is damaged: it is not a table of instructions.", "Decode again.", Affects.CODE
+            CODE,
+            Message("{0} is damaged: it is not a table of instructions.", CODE),
+            "Decode again.",
+            Affects.CODE,
         )
     return code_of(table, rows if isinstance(rows, list) else [], gfxip, problems)
 
@@ -282,15 +285,21 @@ def _report_numbers(table: CodeTable, problems: Problems) -> None:
     if repeated:
         problems.warn(
             CODE,
-            f"{CODE} gives {plural(repeated, 'line number')} to a second instruction;"
-            " their tokens are counted for the first.",
+            Message(
+                "{0} gives {1} to a second instruction; their tokens are counted for the first.",
+                CODE,
+                plural(repeated, "line number"),
+            ),
             "Record the trace again with a newer rocprofv3 if the costs look wrong.",
         )
     if len(usable) < len(numbers):
         problems.warn(
             CODE,
-            f"{CODE} has {plural(len(numbers) - len(usable), 'row')} without a usable line number;"
-            " no token can be counted for them.",
+            Message(
+                "{0} has {1} without a usable line number; no token can be counted for them.",
+                CODE,
+                plural(len(numbers) - len(usable), "row"),
+            ),
             "Record the trace again with a newer rocprofv3.",
         )
 

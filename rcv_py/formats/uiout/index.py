@@ -16,7 +16,7 @@ import orjson
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems
 from rcv_py.base.runs import is_in
-from rcv_py.base.text import elide_right, plural
+from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
 from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
@@ -196,23 +196,36 @@ class _Scan:
         if self._outside:
             problems.warn(
                 INDEX,
-                f"{INDEX} names {plural(len(self._outside), 'file')} outside the capture folder, such as"
-                f" {self._outside[0]!r}; they are not opened.",
+                Message(
+                    "{0} names {1} outside the capture folder, such as {2!r}; they are not opened.",
+                    INDEX,
+                    plural(len(self._outside), "file"),
+                    self._outside[0],
+                ),
                 "Be careful with this capture if you do not know where it comes from.",
             )
         if self._again:
             problems.warn(
                 INDEX,
-                f"{INDEX} lists files more than {TIMES_LISTED} times, or more than {FILES_LISTED:,} of a"
-                f" kind, such as {elide_right(self._again[0], 60)}; the rest of them is left out"
-                f" ({plural(len(self._again), 'entry')}).",
+                Message(
+                    "{0} lists files more than {1} times, or more than {2:,} of a kind, such as {3}; "
+                    "the rest of them is left out ({4}).",
+                    INDEX,
+                    TIMES_LISTED,
+                    FILES_LISTED,
+                    elide_right(self._again[0], 60),
+                    plural(len(self._again), "entry"),
+                ),
                 "Be careful with this capture if you do not know where it comes from.",
             )
         if self._no_times:
             problems.warn(
                 self._no_times[0],
-                f"{plural(len(self._no_times), 'wave')} could not be placed in time, such as"
-                f" {self._no_times[0]}; the others are shown.",
+                Message(
+                    "{0} could not be placed in time, such as {1}; the others are shown.",
+                    plural(len(self._no_times), "wave"),
+                    self._no_times[0],
+                ),
                 "Copy the capture folder again.",
             )
 

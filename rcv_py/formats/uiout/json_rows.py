@@ -11,7 +11,7 @@ from itertools import zip_longest
 import numpy as np
 
 from rcv_py.base.problems import Problems
-from rcv_py.base.text import elide_right, plural
+from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.formats.input.columns import LIMIT, number_column
 from rcv_py.formats.input.limits import NAME_LETTERS
 
@@ -65,9 +65,14 @@ def text_of(value: object, default: str = "") -> str:
 def report_skipped(problems: Problems, name: str, count: int, what: str, example: object = None) -> None:
     """Add a Problem saying that `count` rows of a file were left out; nothing if there were none."""
     if count:
-        shown = "" if example is None else f", the first is {elide_right(repr(example), 60)}"
+        shown = "" if example is None else Message(", the first is {0}", elide_right(repr(example), 60))
         problems.warn(
             name,
-            f"{name} has {plural(count, f'unusable {what}')}{shown}; the rest is shown.",
+            Message(
+                "{0} has {1}{2}; the rest is shown.",
+                name,
+                plural(count, f"unusable {what}"),
+                shown,
+            ),
             "Record the trace again if something is missing.",
         )

@@ -10,7 +10,7 @@ from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout import occupancy, side_files
 from rcv_py.formats.uiout.clock import read_clock
@@ -67,13 +67,13 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     gfxip = index.gfxip or code.gfxip or 9
     if not (len(waves) or len(resident) or len(code.table)):
         why = f" ({problems[0].text.rstrip('.')})" if problems else ""
-        raise NotATrace(path, f"it holds no waves, no occupancy and no code{why}")
+        raise NotATrace(path, Message("it holds no waves, no occupancy and no code{0}", why))
     is_sampled = index.has_pc_samples or code.table.samples_issued is not None
     _diagnose(code.table, waves, events, is_sampled, problems)
     if not has_occupancy and not is_sampled:
         problems.warn(
             occupancy.FILE,
-            f"{occupancy.FILE} is missing: what ran on the other compute units is not known.",
+            Message("{0} is missing: what ran on the other compute units is not known.", occupancy.FILE),
             "Copy the whole capture folder, or decode again.",
             Affects.OCCUPANCY,
         )
@@ -126,7 +126,7 @@ def _index(files: FolderFiles, problems: Problems) -> Index:
             raise NotATrace(files.path) from error
         problems.warn(
             INDEX,
-            f"{error} Waves found by the names of their files: {len(rescued.waves):,}.",
+            Message("{0} Waves found by the names of their files: {1:,}.", error, len(rescued.waves)),
             "Copy the whole capture folder again.",
             *(() if len(rescued.waves) else (Affects.WAVES,)),
         )
@@ -165,7 +165,12 @@ def _diagnose(
         name = waves.file[lost[0]]
         problems.fail(
             name,
-            f"Wave files that are missing or empty: {len(lost):,} of {len(waves):,}, such as {name}.",
+            Message(
+                "Wave files that are missing or empty: {0:,} of {1:,}, such as {2}.",
+                len(lost),
+                len(waves),
+                name,
+            ),
             "Copy the whole capture folder; the other waves are shown.",
             *((Affects.WAVES,) if len(lost) == len(waves) else ()),
         )
@@ -173,7 +178,9 @@ def _diagnose(
     if losses:
         problems.warn(
             occupancy.FILE,
-            f"The trace unit stalled or lost packets {plural(losses, 'time')}; what lies around is"
-            " incomplete.",
+            Message(
+                "The trace unit stalled or lost packets {0}; what lies around is incomplete.",
+                plural(losses, "time"),
+            ),
             "Record with a larger --att-buffer-size, or fewer shader engines.",
         )

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
 from rcv_py.formats.uiout.mnemonics import guessed_target
@@ -140,7 +140,7 @@ def _near(folder: Path, given: Sequence[Path]) -> _Near:
             found = [(path.parent, [path.name])]
         if not any(True for kind in (_KERNEL_TRACE, _AGENTS, _PROFILE) for _ in _tables(found, kind)):
             raise UsageError(
-                f"{path} has no table of a run.",
+                Message("{0} has no table of a run.", path),
                 hint="Name a *_kernel_trace.csv, *_agent_info.csv or *_results.db, or a folder with them.",
             )
         near += found
@@ -289,7 +289,12 @@ def _chosen(rows: list[_Row], folder: str, kernel: str, notes: list[str]) -> Ker
     if not named:
         what = f"{kernel[:60]} is" if kernel else "a kernel without a name is"
         notes.append(
-            f"{rows[0].file} has {plural(len(rows), 'launch', 'launches')}, but {what} none of them."
+            Message(
+                "{0} has {1}, but {2} none of them.",
+                rows[0].file,
+                plural(len(rows), "launch", "launches"),
+                what,
+            )
         )
         return None
     number = _DISPATCH.search(folder)
@@ -299,8 +304,8 @@ def _chosen(rows: list[_Row], folder: str, kernel: str, notes: list[str]) -> Ker
     best = kinds.most_common(1)[0][0]
     chosen = next(row for row in mine if _sizes(row) == best)
     if len(kinds) > 1:
-        many = f"{chosen.file} has {len(mine):,} launches of this kernel"
-        notes.append(f"{many} that differ; the most frequent kind is taken.")
+        many = Message("{0} has {1:,} launches of this kernel", chosen.file, len(mine))
+        notes.append(Message("{0} that differ; the most frequent kind is taken.", many))
     return chosen
 
 

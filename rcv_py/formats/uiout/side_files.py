@@ -15,7 +15,7 @@ import numpy as np
 
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems, Severity
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.columns import clipped, fit, frozen, int_column, whole_number
 from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import FolderFiles
@@ -89,7 +89,9 @@ def read_spm(files: FolderFiles, problems: Problems) -> tuple[SpmSeries, ...]:
 
 def _report_no_samples(problems: Problems, name: str) -> None:
     hint = "Nothing was counted, or recording was cut short; record the trace again."
-    problems.inform(name, f"{name} holds no counter sample that can be used.", hint, Affects.COUNTERS)
+    problems.inform(
+        name, Message("{0} holds no counter sample that can be used.", name), hint, Affects.COUNTERS
+    )
 
 
 def read_other_simd(
@@ -208,7 +210,7 @@ def read_sources(files: FolderFiles, paths: tuple[str, ...], problems: Problems)
     listed = SNAPSHOTS in files
     tree = try_json(files.path, SNAPSHOTS, problems, Affects.SOURCE_TEXT) if listed else None
     if not isinstance(tree, dict | None):
-        text = f"{SNAPSHOTS} is damaged: it is no tree of names."
+        text = Message("{0} is damaged: it is no tree of names.", SNAPSHOTS)
         problems.warn(SNAPSHOTS, text, "Sources are not shown.")
     copies = dict(_leaves(tree, "", 0)) if isinstance(tree, dict) else {}
     by_normal = {_normal(path): name for path, name in reversed(copies.items())}
@@ -222,12 +224,12 @@ def missing_copies(sources: Sequence[SourceFile]) -> list[Problem]:
     lost = [source for source in sources if source.lines is None]
     if not lost:
         return []
-    some = f"{len(lost):,} of {plural(len(sources), 'source file')}"
+    some = Message("{0:,} of {1}", len(lost), plural(len(sources), "source file"))
     return [
         Problem(
             Severity.WARNING,
             SNAPSHOTS,
-            f"{SNAPSHOTS} has no copy of {some}, such as {lost[0].path}.",
+            Message("{0} has no copy of {1}, such as {2}.", SNAPSHOTS, some, lost[0].path),
             "Costs by line are there all the same; say where the sources are: Locate … above the source, or"
             " --source-map FROM=TO.",
             (Affects.SOURCE_TEXT,) if len(lost) == len(sources) else (),
@@ -237,7 +239,7 @@ def missing_copies(sources: Sequence[SourceFile]) -> list[Problem]:
 
 def _source(folder: Path, path: str, name: str | None) -> SourceFile:
     if name is None:
-        return SourceFile(path, None, f"The capture has no copy of {path}.")
+        return SourceFile(path, None, Message("The capture has no copy of {0}.", path))
     try:
         return SourceFile(path, source_lines(read_bytes(folder, name, SOURCE_BYTES)))
     except TraceError as error:

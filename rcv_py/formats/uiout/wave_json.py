@@ -17,6 +17,7 @@ import orjson
 import simdjson
 
 from rcv_py.base.runs import borders
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds, holds, int_column, int_table
 from rcv_py.formats.input.files import BOM
 from rcv_py.formats.uiout.digit_rows import digit_rows
@@ -220,7 +221,9 @@ def parse_exactly(data: bytes) -> RawWave:
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise ValueError(f"it is not JSON, or cut off (line {error.lineno}, column {error.colno})") from error
+        raise ValueError(
+            Message("it is not JSON, or cut off (line {0}, column {1})", error.lineno, error.colno)
+        ) from error
     wave = document.get("wave") if isinstance(document, dict) else None
     if not isinstance(wave, dict):
         raise ValueError("it does not describe a wave")
@@ -230,12 +233,12 @@ def parse_exactly(data: bytes) -> RawWave:
         timeline = _table(tables, "timeline", STATE_WIDTH)
     except ValueError as error:
         timeline = np.zeros((0, STATE_WIDTH), dtype=np.int64)
-        doubts.append(f"{error}: the wave has no states")
+        doubts.append(Message("{0}: the wave has no states", error))
     try:
         waits = _exact_waits(tables["waitcnt"])
     except ValueError as error:
         waits = None
-        doubts.append(f"{error}: what it waited for is worked out instead")
+        doubts.append(Message("{0}: what it waited for is worked out instead", error))
     tokens = _table(tables, "instructions", TOKEN_WIDTH)
     facts = {name: wave[name] for name in FACTS if name in wave}
     return RawWave(facts, tokens, timeline, waits, tuple(doubts))
@@ -245,7 +248,9 @@ def _table(tables: dict[str, Any], name: str, width: int) -> np.ndarray:
     try:
         return int_table(tables[name], width)
     except ValueError as error:
-        raise ValueError(f"its {name} are not rows of {width} whole numbers ({error})") from error
+        raise ValueError(
+            Message("its {0} are not rows of {1} whole numbers ({2})", name, width, error)
+        ) from error
 
 
 def _exact_waits(entries: object) -> RawWaits | None:
@@ -257,6 +262,6 @@ def _exact_waits(entries: object) -> RawWaits | None:
         lines = int_column([line for line, _ in entries])
         pairs = [int_table(depends, 2)[:, 0] for _, depends in entries]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"its waitcnt is not a list of waits and producers ({error})") from error
+        raise ValueError(Message("its waitcnt is not a list of waits and producers ({0})", error)) from error
     counts = np.array([len(pair) for pair in pairs], dtype=np.int64)
     return RawWaits(lines, counts, np.concatenate([*pairs, np.zeros(0, dtype=np.int64)]))

@@ -13,6 +13,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import ascending, borders
+from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, number_column, tight
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.uiout.wave_json import PLAIN_FACTS, STATE_WIDTH, TOKEN_WIDTH, RawWaits, RawWave, parse
@@ -102,7 +103,9 @@ class WaveFiles(PickledByCopy):
         notes: Notes = []
         for row, raw, life in zip(rows, raws, facts[["begin", "end"]].tolist(), strict=True):
             notes += [(row, note) for note in self._life_notes(row, *life)]
-            notes += [(row, f"{self.index.file[row]} is damaged: {doubt}.") for doubt in raw.doubts]
+            notes += [
+                (row, Message("{0} is damaged: {1}.", self.index.file[row], doubt)) for doubt in raw.doubts
+            ]
         for i in sorted({*negative, *negative_states}):
             notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
         return WaveColumns(
@@ -134,7 +137,7 @@ class WaveFiles(PickledByCopy):
         first, last = int(self.index.begin[row]), int(self.index.end[row])
         if (begin, end) != (first, last):
             shift = int(self.offset_of_se.get(int(self.index.se[row]), 0))
-            life = f"{begin - shift:,} to {end - shift:,}"
+            life = Message("{0:,} to {1:,}", begin - shift, end - shift)
             listed = f"filenames.json lists {first - shift:,} to {last - shift:,}"
             name = self.index.file[row]
             yield f"{name} holds a wave that ran from cycle {life}, but {listed}; the wave file is right."

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QTimer
 
 from rcv_py.base.progress import Stage
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.state.session import Session
 from rcv_py.ui.core.panel import Panel
 
@@ -24,11 +24,11 @@ def progress_text(session: Session, what: str, stages: Iterable[StageOf] = ()) -
     if trace is None or store is None:
         return ""
     waves, lost = len(trace.waves), len(store.missing)
-    unread = f" {plural(lost, 'wave')} cannot be read." if lost else ""
+    unread = Message(" {0} cannot be read.", plural(lost, "wave")) if lost else ""
     if not store.is_complete and (session.is_streaming or not store.batches):
-        return f"Reading waves, {store.read:,} of {waves - lost:,}, for {what} …{unread}"
+        return Message("Reading waves, {0:,} of {1:,}, for {2} …{3}", store.read, waves - lost, what, unread)
     stage = next((stage for stage_of in stages if (stage := stage_of()) is not None), None)
-    return f"Computing {what} …{'' if stage is None else f' ({stage})'}{unread}"
+    return Message("Computing {0} …{1}{2}", what, "" if stage is None else Message(" ({0})", stage), unread)
 
 
 class Computing(QTimer):

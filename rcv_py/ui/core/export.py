@@ -15,7 +15,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.text import short_kernel, translated, visible
+from rcv_py.base.text import Message, short_kernel, translated, visible
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.shapes import as_shapes
@@ -40,7 +40,7 @@ def caption(session: Session, extra: str = "") -> str:
         trace.name,
         short_kernel(trace.kernel_name) if trace.kernel_name else "",
         "" if wave is None else str(wave),
-        f"cycles {session.window.value}" if trace.has_times else "",
+        Message("cycles {0}", session.window.value) if trace.has_times else "",
         extra,
     ]
     return "  ·  ".join(part for part in parts if part)
@@ -53,7 +53,9 @@ def picture(
     size = size_of(widget, legend)
     if max(size.width(), size.height()) * scale > LARGEST_PX:
         raise ExportError(
-            f"A picture of {size.width() * scale:,} × {size.height() * scale:,} pixels is too large.",
+            Message(
+                "A picture of {0:,} × {1:,} pixels is too large.", size.width() * scale, size.height() * scale
+            ),
             hint="Choose a smaller scale.",
         )
     image = QImage(size * scale, QImage.Format.Format_RGB32)

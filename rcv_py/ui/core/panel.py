@@ -17,7 +17,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects, Problem
 from rcv_py.base.registry import Registry
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command
@@ -223,10 +223,14 @@ class Panel(QWidget):
         if trace is None:
             return NO_TRACE
         problems = trace.problems_about(*self.declared.needs, *more)
-        return "\n\n".join(map(self._reason_of, problems)) or otherwise
+        return join_texts("\n\n", map(self._reason_of, problems)) or otherwise
 
     def _reason_of(self, problem: Problem) -> str:
-        return f"{problem.brief} {ELSEWHERE}" if problem.brief and not self.reports_all else str(problem)
+        return (
+            Message("{0} {1}", problem.brief, ELSEWHERE)
+            if problem.brief and not self.reports_all
+            else str(problem)
+        )
 
     def why_missing(self, what: Affects | str) -> str:
         """Return why the panel's data is missing, "" if it is not."""

@@ -20,7 +20,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStat
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
-from rcv_py.base.text import translated, translated_template, visible
+from rcv_py.base.text import Message, translated, visible
 
 Widget = TypeVar("Widget", bound=QWidget)
 
@@ -47,7 +47,7 @@ def escaped(value: object) -> Rich:
 
 def rich(template: str, *values: object) -> Rich:
     """Return our markup with a value escaped into each `{}`; a value that is rich stays rich."""
-    return Rich(translated_template(template).format(*map(_escaped_text, values)))
+    return Rich(translated(template).format(*map(_escaped_text, values)))
 
 
 def joined(between: str, parts: Iterable[object]) -> Rich:
@@ -159,7 +159,7 @@ def allow(control: Any, why_not: str = "") -> None:
 
 def with_reason(why_not: str) -> str:
     """Return the tooltip text of something disabled, "" if it is enabled."""
-    return why_not and f"{NOT_NOW}{why_not}"
+    return why_not and Message("{0}{1}", NOT_NOW, why_not)
 
 
 def show_tip(place: QPoint, text: str, widget: QWidget) -> None:

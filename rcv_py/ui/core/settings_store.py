@@ -12,6 +12,7 @@ from weakref import WeakSet
 from PySide6.QtCore import QSettings
 
 from rcv_py.base.settings import BY_NAME, OPTIONS
+from rcv_py.base.text import Message
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Keys
 
@@ -44,7 +45,7 @@ class Settings:
 
     def __setitem__(self, name: str, value: Any) -> None:
         if not BY_NAME[name].accepts(value):
-            raise ValueError(f"{value!r} does not fit the option {name}")
+            raise ValueError(Message("{0!r} does not fit the option {1}", value, name))
         if self._store is not None:
             self._store.setValue(name.replace(".", "/"), value)
         for settings in {self, *self._group}:
@@ -94,7 +95,9 @@ class Settings:
             value = int(raw)
         if option.accepts(value):
             return value
-        self.rejected.append(f"The stored setting {name} was {raw!r}, which does not fit; the default holds.")
+        self.rejected.append(
+            Message("The stored setting {0} was {1!r}, which does not fit; the default holds.", name, raw)
+        )
         return option.default
 
 

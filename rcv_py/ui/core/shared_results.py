@@ -23,7 +23,7 @@ from rcv_py.analysis.waves.populations import (
 )
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -42,15 +42,15 @@ if TYPE_CHECKING:  # it imports the drawing of wave rows
 def unread_note(read: int, store: WaveStore) -> str:
     """Return `partial: 12 of 68 waves read`, also for waves that failed to load; "" if all were read."""
     waves = len(store.trace.waves)
-    parts = [f"partial: {store.read:,} of {plural(waves, 'wave')} read"] if read < waves else []
+    parts = [Message("partial: {0:,} of {1} read", store.read, plural(waves, "wave"))] if read < waves else []
     if store.uncounted:
-        parts.append(f"partial: {plural(store.uncounted, 'wave')} not read again")
+        parts.append(Message("partial: {0} not read again", plural(store.uncounted, "wave")))
     return " · ".join(parts)
 
 
 def of_waves(session: Session, text: str) -> str:
     """Return a note, preceded by the waves that count if not all do."""
-    return " · ".join(filter(None, (waves_note(session), text)))
+    return join_texts(" · ", filter(None, (waves_note(session), text)))
 
 
 def waves_note(session: Session) -> str:
@@ -64,7 +64,7 @@ def waves_note(session: Session) -> str:
     lost = len(store.missing)
     parts = [note] if (note := unread_note(store.read + lost, store)) else []
     if lost:
-        parts.append(f"partial: {plural(lost, 'wave')} cannot be read")
+        parts.append(Message("partial: {0} cannot be read", plural(lost, "wave")))
     if choice is not None and (choice.rows is not None or "none of which" in choice.text):
         parts.append(choice.text)
     return " · ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.state.session import Session
 
 NOTHING = "Nothing is selected."
@@ -15,14 +15,14 @@ def selection_text(session: Session) -> str:
     place, trace = session.selection.value, session.trace.value
     parts = []
     if place.line is not None and trace is not None and 0 <= place.line < len(trace.code):
-        parts.append(f"instruction {place.line}, {trace.code.text[place.line]}")
+        parts.append(Message("instruction {0}, {1}", place.line, trace.code.text[place.line]))
         if place.hit is not None:
-            parts.append(f"hit {place.hit + 1}")
+            parts.append(Message("hit {0}", place.hit + 1))
     if place.lines is not None:
-        parts.append(f"instructions {place.lines[0]} to {place.lines[1] - 1}")
+        parts.append(Message("instructions {0} to {1}", place.lines[0], place.lines[1] - 1))
     if place.wave is not None:
-        parts.append(f"wave {place.wave}")
-    return f"Selected: {', '.join(parts)}." if parts else NOTHING
+        parts.append(Message("wave {0}", place.wave))
+    return Message("Selected: {0}.", join_texts(", ", parts)) if parts else NOTHING
 
 
 class SelectionVoice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rcv_py.base.text import count, nanoseconds
+from rcv_py.base.text import Message, count, nanoseconds
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.settings_store import Settings
 
@@ -40,14 +40,14 @@ class Times:
 
     def span(self, cycles: float) -> str:
         """Return a duration with its unit: `1,116 cycles`, or `531 ns`."""
-        return self.number(cycles) if self.ns_per_cycle else f"{count(cycles)} cycles"
+        return self.number(cycles) if self.ns_per_cycle else Message("{0} cycles", count(cycles))
 
     def both(self, cycles: float) -> str:
         """Return a duration followed by the other unit if it is known: `1,116 cycles (531 ns)`."""
         if not self.known_ns:
             return self.span(cycles)
-        ns, text = nanoseconds(cycles * self.known_ns), f"{count(round(cycles))} cycles"
-        return f"{ns} ({text})" if self.ns_per_cycle else f"{text} ({ns})"
+        ns, text = nanoseconds(cycles * self.known_ns), Message("{0} cycles", count(round(cycles)))
+        return f"{ns} ({text})" if self.ns_per_cycle else Message("{0} ({1})", text, ns)
 
     def at(self, cycle: int) -> str:
         """Return a moment: `98,112`, or the time since the trace began, `46.720 µs`."""

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from rcv_py.analysis.flame.flame import What
 from rcv_py.analysis.flame.flame_text import source_text
 from rcv_py.base.colors import contrast
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import Message, elide_right
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.ui.core.plain_text import draw_data
 from rcv_py.ui.core.swatches import Swatch
@@ -60,7 +60,7 @@ def flame_swatches(scene: FlameScene, painter: FlamePainter) -> Iterator[Swatch]
     codes = set(np.unique(color_codes(scene)).tolist())
     if scene.change is not None:
         for code, name in ((SHADE - SHADES, "fewer"), (SHADE, "unchanged"), (SHADE + SHADES, "more")):
-            yield Swatch(painter.fill(code), name, f"{name} than the baseline")
+            yield Swatch(painter.fill(code), name, Message("{0} than the baseline", name))
         return
     for kind in TokenKind:
         if int(kind) in codes:

@@ -13,7 +13,7 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, What, key, kind_mix
 from rcv_py.analysis.flame.flame_layout import FlameLayout
 from rcv_py.analysis.flame.flame_text import full_name, source_text
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.base.text import count, elide_left, elide_right, percent
+from rcv_py.base.text import Message, count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover, Selection
@@ -226,11 +226,11 @@ def unit(scene: FlameScene) -> str:
 def shares(scene: FlameScene, frame: int) -> list[str]:
     """Return the share of all and, below the roots, of the parent."""
     tree, width = scene.tree, scene.boxes.width
-    parts = [f"{percent(int(width[frame]), scene.boxes.whole)} of all"]
+    parts: list[str] = [Message("{0} of all", percent(int(width[frame]), scene.boxes.whole))]
     parent = int(tree.parent[frame])
     if parent >= 0:
         what = "of the place" if scene.boxes.row[frame] < 0 or parent == scene.place else "of its parent"
-        parts.append(f"{percent(int(width[frame]), int(width[parent]))} {what}")
+        parts.append(Message("{0} {1}", percent(int(width[frame]), int(width[parent])), what))
     return parts
 
 
@@ -262,9 +262,9 @@ def frame_tip(scene: FlameScene, frame: int) -> Rich:
     if tree.what[frame] == What.CODE:
         row = int(tree.second[frame])
         kind = KIND_TEXT[TokenKind(min(int(scene.trace.code.kind[row]), KIND_COUNT - 1))]
-        lines.append(f"instruction {row}, {kind}")
+        lines.append(Message("instruction {0}, {1}", row, kind))
     elif rows := scene.code_rows(frame):
-        lines.append(f"lines {count(rows[0])} to {count(rows[1] - 1)}")
+        lines.append(Message("lines {0} to {1}", count(rows[0]), count(rows[1] - 1)))
     elif text := source_text(scene.trace, tree, frame):
         lines.append(rich("<code>{}</code>", elide_right(text, 90)))
     if change := changed(scene, frame):
@@ -279,7 +279,7 @@ def _costs(scene: FlameScene, frame: int) -> list[str]:
     own, total = tree.own[frame], tree.total[frame]
     lines = [f"{count(int(total[at]))} {unit(scene)}: {', '.join(shares(scene, frame))}"]
     if 0 < own[at] < total[at]:
-        lines.append(f"of them {count(int(own[at]))} itself")
+        lines.append(Message("of them {0} itself", count(int(own[at]))))
     unknown = {scene.metric}
     if tree.unit == "samples":
         unknown.add(Metric.HITS)
@@ -289,7 +289,7 @@ def _costs(scene: FlameScene, frame: int) -> list[str]:
     texts = [f"{METRIC_TEXT[metric]} {count(int(total[metric.value]))}" for metric in others]
     hidden = int(total[Metric.TOTAL.value] - total[Metric.NONHIDDEN.value])
     if tree.has_hidden:
-        texts.append(f"hidden {percent(hidden, int(total[Metric.TOTAL.value]))}")
+        texts.append(Message("hidden {0}", percent(hidden, int(total[Metric.TOTAL.value]))))
     return [*lines, ", ".join(texts)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
-from rcv_py.base.text import elide_right, percent, short_count, translated
+from rcv_py.base.text import Message, elide_right, join_texts, percent, short_count, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
@@ -158,7 +158,11 @@ class CurveOverlay(TimeOverlay):
             return readings
         fitting = sorted(readings, key=lambda reading: not reading.is_bold)[: max(1, room - 1)]
         fitting = [reading for reading in readings if reading in fitting]
-        return [*fitting, ReadoutLine(f"{len(readings) - len(fitting)} more", "")] if room > 1 else fitting
+        return (
+            [*fitting, ReadoutLine(Message("{0} more", len(readings) - len(fitting)), "")]
+            if room > 1
+            else fitting
+        )
 
     def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[ReadoutLine]) -> None:
         metrics, font = small_text(painter), painter.font()
@@ -246,7 +250,9 @@ class CurveCanvas(TimePlot):
         scale = self.axis.scale_of_time
         ns = scale.ns_per_cycle
         moment = (
-            time_text((time - scale.origin) * ns, self.axis.shown.width * ns) if ns else f"cycle {time:,}"
+            time_text((time - scale.origin) * ns, self.axis.shown.width * ns)
+            if ns
+            else Message("cycle {0:,}", time)
         )
         return moment, readings
 
@@ -309,8 +315,12 @@ class CurveCanvas(TimePlot):
         if not 0 < len(curves) <= MAX_MEANS:
             return ""
         means = [float(curve.steps.means(window, 1)[0]) for curve in curves if curve.is_step]
-        return " · ".join(
-            f"{curve.name}: mean {mean:,.4g}" for curve, mean in zip(curves, means, strict=False)
+        return join_texts(
+            " · ",
+            (
+                Message("{0}: mean {1:,.4g}", curve.name, mean)
+                for curve, mean in zip(curves, means, strict=False)
+            ),
         )
 
     def y_of(self, value: float) -> float:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QTo
 
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import elide_right, translated
+from rcv_py.base.text import Message, elide_right, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
@@ -130,7 +130,9 @@ class CurveLegend(QScrollArea):
         for curve, button in zip(self._curves, self.buttons, strict=True):
             is_shown = curve.name in shown
             button.setChecked(is_shown)
-            button.setAccessibleName(translated(f"Curve {curve.name}, {'shown' if is_shown else 'hidden'}"))
+            button.setAccessibleName(
+                translated(Message("Curve {0}, {1}", curve.name, "shown" if is_shown else "hidden"))
+            )
             tip = curve.tip or curve.name
             button.setToolTip(tooltip(f"{translated(tip)}\n{translated(CLICKS)}"))
         self._recolor()

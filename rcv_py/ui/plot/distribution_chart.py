@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
 
 from rcv_py.analysis.cost.distribution import DistributionView
-from rcv_py.base.text import count, percent, plural, translated
+from rcv_py.base.text import Message, count, percent, plural, translated
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
@@ -57,9 +57,14 @@ class DistributionChart(BarChart):
         spread, number = view.spread, self.times.number
         self.setAccessibleDescription(
             translated(
-                f"{plural(spread.hits, 'hit')}: minimum {number(spread.min)}, "
-                f"median {number(spread.median)}, p95 {number(spread.p95)}, "
-                f"maximum {self.times.span(spread.max)}"
+                Message(
+                    "{0}: minimum {1}, median {2}, p95 {3}, maximum {4}",
+                    plural(spread.hits, "hit"),
+                    number(spread.min),
+                    number(spread.median),
+                    number(spread.p95),
+                    self.times.span(spread.max),
+                )
             )
         )
 
@@ -87,7 +92,10 @@ class DistributionChart(BarChart):
         if self.view is None or not 0 <= bar < len(self):
             return ""
         hits, total = int(self.totals[bar]), int(self.totals.sum())
-        lines = [self.range_text(bar), f"{plural(hits, 'hit')}, {percent(hits, total)} of {count(total)}"]
+        lines = [
+            self.range_text(bar),
+            Message("{0}, {1} of {2}", plural(hits, "hit"), percent(hits, total), count(total)),
+        ]
         if len(self.view.groups) > 1:
             groups = zip(self.view.groups, self.parts[bar].tolist(), strict=True)
             lines += [f"{name}: {count(hits)}" for name, hits in groups if hits]
@@ -99,7 +107,7 @@ class DistributionChart(BarChart):
         low, high = (int(self.view.histogram.edges[at]) for at in (bar, bar + 1))
         if high == low + 1:
             return self.times.span(low)
-        return f"{self.times.number(low)} to {self.times.span(high - 1)}"
+        return Message("{0} to {1}", self.times.number(low), self.times.span(high - 1))
 
     def x_of_value(self, value: float) -> float:
         """Return the position of a number of cycles."""

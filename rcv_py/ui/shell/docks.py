@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.base.text import Message
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
@@ -181,7 +182,9 @@ class Dock(QDockWidget):
         """Show a sentence instead of the panel, which failed and may show anything."""
         if self.notice is not None:
             return
-        text = f"{self.info.title} met a mistake in rcv and may be wrong, so it is hidden. The rest works."
+        text = Message(
+            "{0} met a mistake in rcv and may be wrong, so it is hidden. The rest works.", self.info.title
+        )
         self.notice = BrokenNotice(text, report, self.mend)
         self.panel.hide()
         self._around.addWidget(self.notice)

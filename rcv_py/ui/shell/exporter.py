@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.ids import WaveId
@@ -70,7 +70,10 @@ class Exporter:
     def check_name(self, name: str) -> None:
         """Raise UsageError if there is no panel with that id."""
         if name not in self.names():
-            raise UsageError(f"There is no panel {name!r}.", hint=f"Panels: {', '.join(self.names())}.")
+            raise UsageError(
+                Message("There is no panel {0!r}.", name),
+                hint=Message("Panels: {0}.", ", ".join(self.names())),
+            )
 
     def current(self) -> str:
         """Return the id of the focused panel, else of the window."""
@@ -82,7 +85,8 @@ class Exporter:
         sheet = None if panel is None else panel.sheet()
         if sheet is None:
             raise ExportError(
-                f"{self.names()[name]} has no table.", hint="Choose a panel that shows a table, such as ISA."
+                Message("{0} has no table.", self.names()[name]),
+                hint="Choose a panel that shows a table, such as ISA.",
             )
         return sheet
 
@@ -102,8 +106,8 @@ class Exporter:
         }
         if suffix.lower() not in makers:
             raise ExportError(
-                f"{suffix or 'A name without an ending'} is no kind of file that can be written.",
-                hint=f"Use a name that ends in {', '.join(makers)}.",
+                Message("{0} is no kind of file that can be written.", suffix or "A name without an ending"),
+                hint=Message("Use a name that ends in {0}.", ", ".join(makers)),
             )
         with self._awake(name):
             return makers[suffix.lower()]()
@@ -146,7 +150,7 @@ class Exporter:
         with self._awake(name):
             QApplication.clipboard().setImage(self.image(name, scale))
         self.window.statusBar().showMessage(
-            translated(f"Copied a picture of: {self.names()[name].lower()}."), 3000
+            translated(Message("Copied a picture of: {0}.", self.names()[name].lower())), 3000
         )
 
     def copy_table(self, name: str) -> None:
@@ -154,7 +158,7 @@ class Exporter:
         with self._awake(name):
             copy_text(self.sheet(name).csv("\t"))
         self.window.statusBar().showMessage(
-            translated(f"Copied the table of: {self.names()[name].lower()}."), 3000
+            translated(Message("Copied the table of: {0}.", self.names()[name].lower())), 3000
         )
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
@@ -167,12 +171,12 @@ class Exporter:
         words = self.command_line(name)
         if words is None:
             raise ExportError(
-                f"{self.names()[name]} shows nothing that a command could print.",
+                Message("{0} shows nothing that a command could print.", self.names()[name]),
                 hint="Choose what it needs first.",
             )
         text = shlex.join(words)
         copy_text(text)
-        self.window.statusBar().showMessage(translated(f"Copied: {text}"), 6000)
+        self.window.statusBar().showMessage(translated(Message("Copied: {0}", text)), 6000)
 
     def guarded(self, action: Callable[[], None]) -> None:
         """Call a function; show the reason if it fails."""
@@ -278,14 +282,14 @@ class ExportDialog(Dialog):
             path = Path(self.path.text().strip()).expanduser()
             if path != self._may_replace and path.is_file():
                 self._may_replace = path
-                self.error.setText(f"{path} exists already. Save once more to replace it.")
+                self.error.setText(Message("{0} exists already. Save once more to replace it.", path))
                 return
             self._exporter.save(self.what.currentData(), path, self.scale.currentData())
         except RcvError as error:
             self.error.setText(f"{error} {error.hint}".strip())
             return
         self._exporter.ui.settings.remember("export_folder", str(path.parent))
-        self._exporter.window.statusBar().showMessage(translated(f"Saved {path}"), 5000)
+        self._exporter.window.statusBar().showMessage(translated(Message("Saved {0}", path)), 5000)
         self.accept()
 
     def _changed(self) -> None:
@@ -305,7 +309,7 @@ class ExportDialog(Dialog):
     def _check_table(self) -> None:
         suffix, name = self.form.currentData(), self.what.currentData()
         no_table = suffix == ".csv" and not self._exporter.has_sheet(name)
-        self.error.setText(f"{self._names[name]} has no table just now." if no_table else "")
+        self.error.setText(Message("{0} has no table just now.", self._names[name]) if no_table else "")
 
     def _browse(self) -> None:
         suffix = self.form.currentData()
@@ -356,7 +360,7 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
 
 WRITING = "A file is being written; wait for it, or cancel it in the status bar."
 _PAGES = "Web page (*.html)"
-_REPORTS = f"{_PAGES};;Markdown (*.md)"
+_REPORTS = Message("{0};;Markdown (*.md)", _PAGES)
 _TRACES = "Perfetto trace (*.pftrace *.pftrace.gz);;speedscope profile (*.speedscope.json)"
 
 Write = Callable[[Path, Report, CancelFlag], None]
@@ -474,7 +478,7 @@ class FileWriter(QObject):
         if self.is_busy:
             raise ExportError(WRITING)
         flag = self._flag = CancelFlag()
-        self._show(Stage(f"Writing {path.name}"))
+        self._show(Stage(Message("Writing {0}", path.name)))
 
         def job() -> Path:
             try:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 
 from rcv_py.analysis.cost.distribution import Which
 from rcv_py.base.settings import BY_NAME
+from rcv_py.base.text import Message
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, always, commands
@@ -216,7 +217,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
 
     bars = (
         toggle((f"view.bars_{name}", title, "View/Cost bars", f"Ctrl+Alt+{number}"), "isa.bar_scale",
-               (name, name), f"Draw {title.lower()} for costs.")
+               (name, name), Message("Draw {0} for costs.", title.lower()))
         for number, (name, title) in enumerate(BAR_SCALES.items(), start=1)
     )  # fmt: skip
     return (
@@ -233,8 +234,8 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                (True, False), "Count the idle time before an instruction in its bar."),
         *(_size_command(settings, size) for size in SIZES),
         *commands("View/Sizes", (
-            (f"view.area_{name}", f"{name.capitalize()} panel", f"Ctrl+Alt+{key}",
-             partial(workspace.grow, *by), f"Make the panel that has the focus {name}.", always)
+            (f"view.area_{name}", Message("{0} panel", name.capitalize()), f"Ctrl+Alt+{key}",
+             partial(workspace.grow, *by), Message("Make the panel that has the focus {0}.", name), always)
             for name, key, by in AREA_SIZES
         )),
         Command(id="view.fold_bottom", title="Fold the bottom tabs", menu="View",
@@ -242,8 +243,9 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                 tip="Show only the titles of the bottom tabs, or all of them.",
                 is_checked=lambda: workspace.is_bottom_folded),
         *(
-            Command(id=f"view.fold_{side}", title=f"Fold the {side} side", menu="View", shortcuts=(key,),
-                    run=partial(fold, side), tip=f"Show only icons at the {side}, or the panels there.",
+            Command(id=f"view.fold_{side}", title=Message("Fold the {0} side", side), menu="View",
+                    shortcuts=(key,), run=partial(fold, side),
+                    tip=Message("Show only icons at the {0}, or the panels there.", side),
                     is_checked=partial(is_folded, side))
             for side, key in (("left", "Ctrl+B"), ("right", "Ctrl+Shift+B"))
         ),
@@ -280,7 +282,7 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
 
     def why_not() -> str:
         at_end = settings[option] >= bounds.high if by > 0 else settings[option] <= bounds.low
-        return f"It is as {'big' if by > 0 else 'small'} as it gets." if at_end else ""
+        return Message("It is as {0} as it gets.", "big" if by > 0 else "small") if at_end else ""
 
     return Command(
         id=name,
@@ -288,7 +290,7 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
         menu="View/Sizes",
         run=run,
         shortcuts=keys,
-        tip=f"{title}: {bounds.text}",
+        tip=Message("{0}: {1}", title, bounds.text),
         why_not=why_not,
     )
 
@@ -308,9 +310,9 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     infos = sorted((info for dock in docks for info in (dock.info, *dock.parts)), key=place)
     return tuple(
         Command(id=f"view.panel_{info.id}", title=info.title,
-                menu=f"View/Panels/{AREAS.get(info.area, AREAS['bottom'])}", run=partial(toggle, info.id),
-                shortcuts=info.keys,
-                tip=f"Show or hide: {info.tip}",
+                menu=Message("View/Panels/{0}", AREAS.get(info.area, AREAS["bottom"])),
+                run=partial(toggle, info.id), shortcuts=info.keys,
+                tip=Message("Show or hide: {0}", info.tip),
                 is_checked=partial(workspace.is_shown, info.id))
         for info in infos
         if info.is_listed
@@ -320,17 +322,24 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
 def analyze_commands(session: Session) -> tuple[Command, ...]:
     """Return the menu Analyze: the meaning of a cost and the waves that count."""
     rows: list[tuple[str, str, str, Cell[Any], Any, str]] = [
-        (mode.name, f"Latency: {mode.value.lower()}", "Latency", session.latency_mode, mode,
-         f"Cost columns show: {mode.value.lower()}.")
+        (mode.name, Message("Latency: {0}", mode.value.lower()), "Latency", session.latency_mode, mode,
+         Message("Cost columns show: {0}.", mode.value.lower()))
         for mode in LatencyMode
     ]  # fmt: skip
     rows += [
-        (cost.value, f"{cost.value.capitalize()} source cost", "Source cost", session.source_cost, cost, tip)
+        (
+            cost.value,
+            Message("{0} source cost", cost.value.capitalize()),
+            "Source cost",
+            session.source_cost,
+            cost,
+            tip,
+        )
         for cost, tip in COST_TIPS.items()
     ]
 
     return tuple(
-        Command(id=f"analyze.{name.lower()}", title=title, menu=f"Analyze/{menu}",
+        Command(id=f"analyze.{name.lower()}", title=title, menu=Message("Analyze/{0}", menu),
                 run=partial(cell.set, value),
                 shortcuts=(f"Ctrl+{number}",), tip=tip, why_not=needs(session), is_checked=holds(cell, value))
         for number, (name, title, menu, cell, value, tip) in enumerate(rows, start=1)

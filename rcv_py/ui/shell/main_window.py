@@ -15,7 +15,7 @@ from shiboken6 import isValid
 from rcv_py.base.log import LOG
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.problems import Problem
-from rcv_py.base.text import translated, visible
+from rcv_py.base.text import Message, translated, visible
 from rcv_py.formats.locate import SESSION
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.state.commands import Command, always, commands
@@ -530,7 +530,10 @@ class MainWindow(QMainWindow):
             dock.mend()
         title = self.program if trace is None else f"{visible(trace.title)} – {self.program}"
         self.setWindowTitle(shown(title))
-        LOG.add("capture", "closed" if trace is None else f"opened {trace.path}: {len(trace.waves):,} waves")
+        LOG.add(
+            "capture",
+            "closed" if trace is None else Message("opened {0}: {1:,} waves", trace.path, len(trace.waves)),
+        )
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             restore_visit(self.ui.settings, self.ui.session)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QScrollArea, QVBoxLayout, QWidget
 
-from rcv_py.base.text import is_english, translated
+from rcv_py.base.text import Message, is_english, translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import boxed, column, grid, row
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, shown
@@ -69,8 +69,8 @@ class Actions:
             if self._why_not.get(command.id) == why_not:
                 continue
             self._why_not[command.id] = why_not
-            keys = f"  ({shown_keys(command)})" if command.shortcuts else ""
-            set_tooltip(action, f"{command.tip or command.title}{keys}")
+            keys = Message("  ({0})", shown_keys(command)) if command.shortcuts else ""
+            set_tooltip(action, Message("{0}{1}", command.tip or command.title, keys))
             allow(action, why_not)
             action.setStatusTip(shown(why_not or command.tip))
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.problems import Problem, Problems
+from rcv_py.base.text import Message
 from rcv_py.model.notes import NoteChanges
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -193,7 +194,7 @@ class NotesKeeper(QObject):
         self._saving = None
         if isinstance(done, RcvError):
             problems = Problems()
-            problems.warn("notes", f"Notes are not kept yet: {done}", done.hint)
+            problems.warn("notes", Message("Notes are not kept yet: {0}", done), done.hint)
             self._problems = tuple(problems)
             self._report()
             self._retry.start()

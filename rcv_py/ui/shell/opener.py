@@ -15,6 +15,7 @@ from PySide6.QtCore import QCryptographicHash, QObject, Signal
 
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.progress import Stage
+from rcv_py.base.text import Message
 from rcv_py.formats.locate import SESSION, Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
@@ -258,7 +259,7 @@ class BaselineOpener(QObject):
             replicate = read(place, workers)
             if baseline is not None and replicate.trace.path == baseline.trace.path:
                 raise UsageError(
-                    f"{place} is the baseline itself, and nothing differs from itself.",
+                    Message("{0} is the baseline itself, and nothing differs from itself.", place),
                     hint="Choose another recording of the same build.",
                 )
             return replicate
@@ -287,7 +288,8 @@ def read(path: Path, workers: int | None = None) -> Baseline:
         raise NotATrace(path, NOTHING_BELOW)
     if len(paths) > 1:
         raise UsageError(
-            f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
+            Message("{0} holds several captures, and a baseline is one.", path),
+            hint="Choose the folder of one capture.",
         )
     trace = open_capture(paths[0])
     with Reducer(trace, workers=workers) as found:

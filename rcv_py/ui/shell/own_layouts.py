@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QWidget
 
-from rcv_py.base.text import elide_right, visible
+from rcv_py.base.text import Message, elide_right, visible
 from rcv_py.state.commands import Command, Commands, always
 from rcv_py.ui.core.plain_text import ask_text, ask_which
 from rcv_py.ui.core.settings_store import Settings
@@ -25,7 +25,7 @@ MENU = "View/Layout"
 NAME_LENGTH = 40  # letters
 FIRST_KEY = 5  # Alt+5; the four before are the built-in layouts
 NONE_SAVED = "No layout was saved: first choose “Save layout as …” in the menu View › Layout."
-FULL = f"{MAX_LAYOUTS} layouts are saved. Delete one first, or save under one of their names."
+FULL = Message("{0} layouts are saved. Delete one first, or save under one of their names.", MAX_LAYOUTS)
 
 OWN_COMMANDS = tuple(f"view.layout_own_{place}" for place in range(1, MAX_LAYOUTS + 1))
 
@@ -92,7 +92,9 @@ class OwnLayouts:
 
     def ask_save(self) -> None:
         """Ask for a name and save the layout."""
-        known = next((name for name in self.names if self._is_shown(name)), f"Layout {len(self._saved) + 1}")
+        known = next(
+            (name for name in self.names if self._is_shown(name)), Message("Layout {0}", len(self._saved) + 1)
+        )
         if name := ask_text(self._parent, "Save layout as", "Name of the layout:", known):
             self.save(name)
 
@@ -142,7 +144,7 @@ class OwnLayouts:
         name = self.names[at] if at < len(self._saved) else ""
         return Command(
             id=OWN_COMMANDS[at],
-            title=name or f"Own layout {at + 1}",
+            title=name or Message("Own layout {0}", at + 1),
             menu=MENU,
             run=partial(self.use, at),
             shortcuts=(f"Alt+{FIRST_KEY + at}",),

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.text import MAX_DIGITS, translated
+from rcv_py.base.text import MAX_DIGITS, Message, translated
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
 from rcv_py.state.selection import SelectedPlace
@@ -109,10 +109,10 @@ class Finder:
         number = re.sub(r"^:?(line|instruction)\b|^#", "", text).strip()
         is_number = re.fullmatch(rf"\d{{1,{MAX_DIGITS}}}", number, re.ASCII)
         if is_number and (row := int(number)) < len(trace.code):
-            title = f"Go to instruction {row}: {trace.code.text[row]}{beside(trace, row)}"
+            title = Message("Go to instruction {0}: {1}{2}", row, trace.code.text[row], beside(trace, row))
             yield Item(title, "place", partial(self.session.select_line, row))
         elif (place := place_in(trace, text)) is not None:
-            yield Item(f"Go to {place}", "place", partial(go_to_place, self.session, place))
+            yield Item(Message("Go to {0}", place), "place", partial(go_to_place, self.session, place))
 
     def _command_items(self, text: str) -> Iterator[Item]:
         for command in best(self.commands, _said, text, 40):
@@ -126,7 +126,7 @@ class Finder:
                 tip=command.tip,
                 why_not=command.why_not(),
             )
-        named = [(f"Open {self.title_of(path)}", path) for path in self.recent()]
+        named = [(Message("Open {0}", self.title_of(path)), path) for path in self.recent()]
         for title, path in best(named, lambda pair: f"{pair[0]} {pair[1].name}", text, 5):
             run = partial(self.open_path, path)
             yield Item(title=title, icon="folder", run=run, tip=str(path))
@@ -139,7 +139,7 @@ class Finder:
                 title=name,
                 icon="label",
                 run=partial(self.session.select_line, row),
-                note=f"instruction {row}",
+                note=Message("instruction {0}", row),
             )
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
@@ -154,7 +154,7 @@ class Finder:
         for row in range(len(trace.waves)):
             wave = trace.waves.id(row)
             if wanted in str(wave):
-                length = f"{trace.waves.span(row).width:,} cycles"
+                length = Message("{0:,} cycles", trace.waves.span(row).width)
                 yield Item(
                     title=str(wave), icon="wave", run=partial(self.session.select_wave, wave), note=length
                 )
@@ -164,7 +164,9 @@ class Finder:
         for row, line in enumerate(trace.code.text[:CODE_ROWS]):
             if wanted in line.casefold():
                 go = partial(self.session.select_line, row)
-                yield Item(title=line, icon="line", run=go, note=f"instruction {row}", is_code=True)
+                yield Item(
+                    title=line, icon="line", run=go, note=Message("instruction {0}", row), is_code=True
+                )
 
 
 def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTableView, QTabWidget, QWidget
 
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.model.profile import Profile
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.layout import column, row
@@ -35,10 +35,14 @@ class ProfilePage(QWidget):
 
     def show_profile(self, profile: Profile, tables: Mapping[str, ResultTable], trace: str) -> None:
         """Show a profile; `trace` is a sentence about raw traces."""
-        self.title.setText(f"{profile.path.name}: a run without a thread trace")
+        self.title.setText(Message("{0}: a run without a thread trace", profile.path.name))
         launches = plural(len(profile.launches), "launch", "launches")
-        counts = f"{launches} of {plural(len(profile.kernels), 'kernel')}"
-        lines = [f"{counts}. Thread trace: {trace}", profile.command, *map(str, profile.problems)]
+        counts = Message("{0} of {1}", launches, plural(len(profile.kernels), "kernel"))
+        lines = [
+            Message("{0}. Thread trace: {1}", counts, trace),
+            profile.command,
+            *map(str, profile.problems),
+        ]
         self.facts.setText("\n".join(filter(None, lines)))
         while (page := self.tabs.widget(0)) is not None:
             self.tabs.removeTab(0)

@@ -11,7 +11,16 @@ from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import byte_size, elide_left, elide_right, plural, short_count, translated
+from rcv_py.base.text import (
+    Message,
+    byte_size,
+    elide_left,
+    elide_right,
+    join_texts,
+    plural,
+    short_count,
+    translated,
+)
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
@@ -95,13 +104,15 @@ class TopBar(QWidget):
         parts += [plural(len(doubts), "warning") + " of health"] if doubts else []
         if hints := len(problems) - len(wrong) + len(notes or ()) - len(doubts):
             parts.append(plural(hints, "note"))
-        said = ", ".join(parts) or "No problem was found."
+        said = join_texts(", ", parts) or "No problem was found."
         if session.trace.value is not None and notes is None:
             said += " Health was not looked at yet."
         first = [one.text for one in wrong[:4]] + [note.title for note in doubts[:4]]
         keys = self._trust_keys
-        self.trust.setToolTip(tooltip("\n".join([said, *first, f"Click to see what to do{keys}."])))
-        self.trust.setAccessibleName(translated(f"Problems and health: {said}"))
+        self.trust.setToolTip(
+            tooltip(join_texts("\n", [said, *first, Message("Click to see what to do{0}.", keys)]))
+        )
+        self.trust.setAccessibleName(translated(Message("Problems and health: {0}", said)))
 
     def _update(self) -> None:
         self._show_trust()
@@ -113,7 +124,7 @@ class TopBar(QWidget):
         self.capture.setToolTip(
             tooltip("Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}")
         )
-        self.capture.setAccessibleName(translated(f"Capture: {name}"))
+        self.capture.setAccessibleName(translated(Message("Capture: {0}", name)))
         self.capture.setIcon(icon(theme, "chevron", "muted"))
         for name, action in self._actions.items():
             action.setIcon(icon(theme, name))
@@ -135,15 +146,20 @@ class TopBar(QWidget):
         for entry in _around(beside, None if trace is None else trace.path):
             is_on = trace is not None and entry.path == trace.path
             call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
-            size = f"{plural(entry.waves, 'wave')}, {short_count(entry.latency)} cycles"
-            size = f"not decoded, {byte_size(entry.size)}" if entry.is_part else size
+            size = Message("{0}, {1} cycles", plural(entry.waves, "wave"), short_count(entry.latency))
+            size = Message("not decoded, {0}", byte_size(entry.size)) if entry.is_part else size
             title = f"{entry.title}   ({entry.note or size})"
             allow(add_action(menu, title, call, tip=tip, is_on=is_on), entry.note)
         if len(beside) > MAX_SIBLINGS:
             menu.addSeparator()
             folder = beside[0].path.parent
-            tip = f"Show all captures in {folder}."
-            add_action(menu, f"All {len(beside):,} captures …", partial(self._opener.open, folder), tip=tip)
+            tip = Message("Show all captures in {0}.", folder)
+            add_action(
+                menu,
+                Message("All {0:,} captures …", len(beside)),
+                partial(self._opener.open, folder),
+                tip=tip,
+            )
         if not beside:
             for path in self._opener.recent:
                 add_action(menu, self._opener.title(path), partial(self._opener.open, path), tip=str(path))
@@ -218,8 +234,14 @@ class StatusBar(QStatusBar):
     def _update(self) -> None:
         trace, store = self._ui.session.trace.value, self._ui.session.store
         tokens = 0 if store is None else store.tokens
-        self.facts.setText("No capture is open." if trace is None else " · ".join(facts(trace, tokens)))
-        memory = "" if store is None else f"{store.count:,} waves in memory, {byte_size(store.nbytes)}"
+        self.facts.setText(
+            "No capture is open." if trace is None else join_texts(" · ", facts(trace, tokens))
+        )
+        memory = (
+            ""
+            if store is None
+            else Message("{0:,} waves in memory, {1}", store.count, byte_size(store.nbytes))
+        )
         self.facts.setToolTip(tooltip(memory or "Open a capture with Ctrl+O."))
 
     def _show_stage(self) -> None:
@@ -244,8 +266,10 @@ def facts(trace: Trace, tokens: int) -> list[str]:
     parts = [
         trace.target,
         plural(len(trace.waves), "wave"),
-        f"{short_count(tokens)} tokens" if tokens else "",
+        Message("{0} tokens", short_count(tokens)) if tokens else "",
         f"{engines} SE" if engines else "",
-        f"{trace.clock.shader_hz / 1e9:.2f} GHz" if trace.clock.shader_hz else "clock unknown",
+        Message("{0:.2f} GHz", trace.clock.shader_hz / 1000000000.0)
+        if trace.clock.shader_hz
+        else "clock unknown",
     ]
     return [part for part in parts if part]

@@ -8,7 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, ran_text
-from rcv_py.base.text import percent, plural, translated
+from rcv_py.base.text import Message, percent, plural, translated
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
@@ -70,8 +70,10 @@ def add_populations(menu: QMenu, session: Session) -> None:
         if name == WORKING:  # a separate entry above stands for it
             continue
         share = percent(int(populations.cycles[at]), int(populations.cycles.sum()))
-        title = f"{populations.name[at]}, {plural(int(populations.waves[at]), 'wave')}"
-        tip = f"{share} of the cycles of waves, {populations.instructions[at]:,.0f} executions a wave."
+        title = Message("{0}, {1}", populations.name[at], plural(int(populations.waves[at]), "wave"))
+        tip = Message(
+            "{0} of the cycles of waves, {1:,.0f} executions a wave.", share, populations.instructions[at]
+        )
         is_on = session.waves.value == name
         group.addAction(add_action(menu, title, partial(session.waves.set, name), tip=tip, is_on=is_on))
 
@@ -97,8 +99,12 @@ class WavesButton(QToolButton):
         self.setVisible(is_known and (len(waves or ()) > 1 or not (waves and waves.has_working)))
         if waves is not None and choice is not None:
             self.setText(button_text(choice.text) if waves.has_working else translated("no wave works"))
-            reason = "" if waves.has_working else f"All waves left early or are empty: {ran_text(waves)}.\n"
-            self.setToolTip(tooltip(f"{reason}{TIP}"))
+            reason = (
+                ""
+                if waves.has_working
+                else Message("All waves left early or are empty: {0}.\n", ran_text(waves))
+            )
+            self.setToolTip(tooltip(Message("{0}{1}", reason, TIP)))
 
     def _fill(self) -> None:
         self._menu.clear()

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.base import resources
-from rcv_py.base.text import byte_size, elide_left, plural, translated
+from rcv_py.base.text import Message, byte_size, elide_left, plural, translated
 from rcv_py.model.trace import CaptureEntry, capture_title
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
@@ -179,7 +179,7 @@ class Chooser(QWidget):
     def show_entries(self, folder: Path, entries: tuple[CaptureEntry, ...]) -> None:
         """Show the captures found below a folder."""
         self.entries, self.health = entries, {}
-        self.title.setText(f"{plural(len(entries), 'capture')} in {folder}")
+        self.title.setText(Message("{0} in {1}", plural(len(entries), "capture"), folder))
         self.model.set_columns(columns(entries))
         for place, shown in enumerate(self.model.columns):
             self.table.setColumnWidth(place, shown.width)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from rcv_py.base.text import elide_right, translated
+from rcv_py.base.text import Message, elide_right, translated
 from rcv_py.ui.core.plain_text import add_action, tooltip
 
 MAX_LENGTH = 48  # maximum characters of a name in the menu
@@ -63,8 +63,8 @@ class FilterButton(QToolButton):
         self.setMenu(self._menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self.setAccessibleName(translated(f"What {what} shows"))
-        self.setToolTip(tooltip(f"What {what} shows."))
+        self.setAccessibleName(translated(Message("What {0} shows", what)))
+        self.setToolTip(tooltip(Message("What {0} shows.", what)))
         self._say()
 
     def put_into_corner(self, parent: QWidget, place: QRect) -> None:
@@ -147,7 +147,7 @@ class FilterButton(QToolButton):
             return
         add_action(
             self._menu,
-            f"{title}: all or none",
+            Message("{0}: all or none", title),
             lambda: self.set_on(ids, bool(set(ids) & self.hidden)),
             tip="Show all of these, or none.",
         )
@@ -164,6 +164,6 @@ class FilterButton(QToolButton):
 
     def _say(self) -> None:
         count = sum(choice.is_on and not self._is_on(choice) for choice in self.choices)
-        self.setText(translated(f"Show ({count} off) ▾" if count else "Show ▾"))
+        self.setText(translated(Message("Show ({0} off) ▾", count) if count else "Show ▾"))
         if self.parent() is not None:
             self.setVisible(bool(self._sections))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPolygonF
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import Message, elide_right
 from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -104,7 +104,7 @@ def note_tip(notes: Sequence[Note]) -> Rich:
     """Return titles and texts of notes as rich text; "" without any."""
     parts = []
     for note in notes[:MAX_IN_TIP]:
-        parts.append(rich("<b>{}</b> {}", f"Note: {note.title}", f"({note.severity})"))
+        parts.append(rich("<b>{}</b> {}", Message("Note: {0}", note.title), f"({note.severity})"))
         if note.text:
             parts.append(
                 rich("<span style='white-space:pre-wrap'>{}</span>", elide_right(note.text, TIP_LETTERS))
@@ -131,8 +131,8 @@ def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Cal
     actions: list[tuple[str, Callable[[], object]]] = []
     for note in tuple(notes)[:MAX_IN_TIP]:
         named = elide_right(note.title, TITLE_LETTERS)
-        actions.append((f"Edit the note “{named}” …", partial(session.notes.draft.set, note)))
-        actions.append((f"Remove the note “{named}”", partial(session.notes.remove, note.id)))
+        actions.append((Message("Edit the note “{0}” …", named), partial(session.notes.draft.set, note)))
+        actions.append((Message("Remove the note “{0}”", named), partial(session.notes.remove, note.id)))
     return actions
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 
+from rcv_py.base.text import Message
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table.find_bar import matches_of
 from rcv_py.ui.table.table_panel import Result, TablePanel
@@ -38,7 +39,7 @@ class SearchedPanel(TablePanel[Result]):
         rows, problem = matches_of(texts, query) if query.text else (None, "")
         self.view.table.set_filter(rows)
         is_none = rows is not None and not len(rows)
-        missing = NOTHING.format(text=query.text) if is_none else ""
+        missing = Message(NOTHING, text=query.text) if is_none else ""
         self.empty.say(self.nothing if not texts else problem or missing)
         self.say()
 
@@ -46,7 +47,7 @@ class SearchedPanel(TablePanel[Result]):
         """Show the number of rows."""
         query, shown = self.session.query.value, len(self.view.table.data_rows)
         problem = matches_of((), query)[1] if query.text else ""
-        self.counted.emit(f"{shown:,} found" if query.text else "", shown, problem)
+        self.counted.emit(Message("{0:,} found", shown) if query.text else "", shown, problem)
 
     def step(self, direction: int) -> None:
         """Go to the next (+1) or previous (-1) row, wrapping around the end."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.base.problems import Affects
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.computing import Computing
@@ -108,12 +108,12 @@ class TablePanel(Panel, Generic[Result]):
         topic = self.topic or title.lower()
         if trace is None or not len(trace.waves) or not len(trace.code):
             them = title.lower() if self.topic else "them"
-            return self.reason(NO_WAVES.format(topic=topic, them=them), Affects.WAVES)
+            return self.reason(Message(NO_WAVES, topic=topic, them=them), Affects.WAVES)
         if known is None or not known.waves:
             store = self.session.store
             is_over = store is not None and len(store.missing) >= len(trace.waves)
             if is_over:
-                return UNREAD.format(topic=topic)
+                return Message(UNREAD, topic=topic)
             return self.computing.begin(title.lower(), *filter(None, (self.result_name,)))
         return ""
 

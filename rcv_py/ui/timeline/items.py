@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsWidget, Q
 
 from rcv_py.base import colors
 from rcv_py.base.runs import ascending, repeated
-from rcv_py.base.text import count, elide_right, nanoseconds, translated
+from rcv_py.base.text import Message, count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
 from rcv_py.ui.core.shapes import draws_shapes, path_of
@@ -285,8 +285,12 @@ class TimeAxis(PlainAxis):
         """Return the unit, and the time of a pixel where a pixel covers several cycles."""
         per_px = self.shown.width / max(1.0, self.size().width())
         scale = self.scale_of_time
-        length = nanoseconds(per_px * scale.ns_per_cycle) if scale.ns_per_cycle else f"{per_px:,.0f} cycles"
-        return scale.unit + (f" · 1 px = {length}" if per_px >= 2 else "")
+        length = (
+            nanoseconds(per_px * scale.ns_per_cycle)
+            if scale.ns_per_cycle
+            else Message("{0:,.0f} cycles", per_px)
+        )
+        return scale.unit + (Message(" · 1 px = {0}", length) if per_px >= 2 else "")
 
     def grid_px(self, window: TimeWindow, width_px: int) -> np.ndarray:
         """Return the pixels of the ticks in a picture of that width, int64."""

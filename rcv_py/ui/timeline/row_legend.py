@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.base.text import Message
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, STATE_ORDER
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.ui.core.swatches import Swatch
@@ -49,7 +50,7 @@ def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
         yield Swatch(theme.stalled(kind), "stall: paler", meaning, key=STALL)
     for place, state in enumerate(STATE_ORDER):
         if seen[STRIP + place]:
-            name = f"wave: {state.name.lower()}"
+            name = Message("wave: {0}", state.name.lower())
             yield Swatch(theme.state(state), name, STATE_TEXT[state.name], key=f"{STATE}{place}")
 
 

@@ -18,7 +18,7 @@ from rcv_py.analysis.events.event_table import (
     lasting,
 )
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
@@ -57,8 +57,8 @@ class Line:
 
     def text(self, times: Times) -> str:
         """Return what happened, when, and for how long."""
-        lasted = f", for {times.span(self.length)}" if self.length > 0 else ""
-        return f"{self.what} at {times.at(self.time)}{lasted}{self.more}"
+        lasted = Message(", for {0}", times.span(self.length)) if self.length > 0 else ""
+        return Message("{0} at {1}{2}{3}", self.what, times.at(self.time), lasted, self.more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,7 +235,9 @@ def event_lines(
     for dispatch, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
         if dispatch.se not in without and f"{PREFIX}dispatch" not in hidden:
             facts = f" ({text})" if (text := dispatch_facts(dispatch)) else ""
-            lines.append(Line(dispatch.time, "accent", f"SE {dispatch.se}: {name} dispatched", facts))
+            lines.append(
+                Line(dispatch.time, "accent", Message("SE {0}: {1} dispatched", dispatch.se, name), facts)
+            )
     events = trace.events
     if events is not None:
         types = ascending(events.kind).tolist()

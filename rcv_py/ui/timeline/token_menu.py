@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.base.manifest import panel_for
-from rcv_py.base.text import plural
+from rcv_py.base.text import Message, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
@@ -37,14 +37,14 @@ def token_actions(
         return []
     actions: list[Action] = [
         ("Copy the instruction", lambda: copy_text(trace.code.text[line])),
-        (f"Go to instruction {line}", then(lambda: front(panel_for("instruction")))),
+        (Message("Go to instruction {0}", line), then(lambda: front(panel_for("instruction")))),
     ]
     if chain := trace.code.chain(line):
         place = place_text(trace.sources, *chain[0])
-        actions.append((f"Go to {place}", then(lambda: front(panel_for("source line")))))
+        actions.append((Message("Go to {0}", place), then(lambda: front(panel_for("source line")))))
     asked = session.between.value
     if asked is not None and asked.last is None:
-        actions.append((f"Measure to here, from instruction {asked.first}", then(lambda: None)))
+        actions.append((Message("Measure to here, from instruction {0}", asked.first), then(lambda: None)))
     hits = wave.executions(line)
     first, last = (wave.tokens.span(int(hits.rows[at])) for at in (0, -1))
     every = TimeWindow(first.begin, last.end).padded(0.02)
@@ -53,7 +53,7 @@ def token_actions(
         ("Measure from here", then(measure)),
         ("Bookmark", then(session.toggle_bookmark)),
         (
-            f"Show all {plural(len(hits), 'execution')} of it in this wave",
+            Message("Show all {0} of it in this wave", plural(len(hits), "execution")),
             then(lambda: session.set_view(every)),
         ),
     ]

@@ -9,7 +9,7 @@ from rcv_py.analysis.events.event_table import record_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.raster import RowSegment, shares_in, tokens_in
 from rcv_py.analysis.timeline.token_details import producers
-from rcv_py.base.text import count, elide_left, elide_right, percent, plural
+from rcv_py.base.text import Message, count, elide_left, elide_right, join_texts, percent, plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, MARKER_TEXT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.trace import Trace
@@ -49,7 +49,7 @@ def token_at(segment: RowSegment, time: int, pixel: TimeWindow | None = None, de
 
 def wave_name(wave: WaveId) -> str:
     """Return `SE 2 · SIMD 1 · slot 0 · wave 3`."""
-    return f"SE {wave.se} · SIMD {wave.simd} · slot {wave.slot} · wave {wave.wid}"
+    return Message("SE {0} · SIMD {1} · slot {2} · wave {3}", wave.se, wave.simd, wave.slot, wave.wid)
 
 
 def token_tip(
@@ -62,15 +62,15 @@ def token_tip(
     lines: list[str] = [rich("<b>{}</b>", name), _source(trace, line)]
     span = tokens.span(row)
     since = times.number(span.begin - segment.begin)
-    lines.append(f"at {times.at(span.begin)} (+{since} since the wave began)")
+    lines.append(Message("at {0} (+{1} since the wave began)", times.at(span.begin), since))
     stall, busy = int(tokens.stall[row]), int(tokens.busy[row])
     part = "issue" if trace.architecture.busy_is_issue else "execution"
-    parts = f"stall {times.number(stall)} + {part} {times.number(busy)}"
+    parts = Message("stall {0} + {1} {2}", times.number(stall), part, times.number(busy))
     lines.append(f"{parts} = {times.both(stall + busy)}")
     if wave is not None:
         hits = wave.executions(line)
         if line >= 0:
-            lines.append(f"hit {count(hits.before(row) + 1)} of {count(len(hits))}")
+            lines.append(Message("hit {0} of {1}", count(hits.before(row) + 1), count(len(hits))))
         lines += [*_waits_for(trace, wave, row, line), wave_name(wave.id), _state(wave, pixel.begin)]
     held = tokens_in(segment, pixel)
     if held > 1:
@@ -92,15 +92,19 @@ def pixel_text(segment: RowSegment, pixel: TimeWindow) -> str:
     texts = [f"{name} {percent(share, 1)}" for share, name in parts[:MAX_SHARES]]
     if len(parts) > MAX_SHARES:
         texts.append(
-            f"{len(parts) - MAX_SHARES} more {percent(sum(share for share, _ in parts[MAX_SHARES:]), 1)}"
+            Message(
+                "{0} more {1}",
+                len(parts) - MAX_SHARES,
+                percent(sum((share for share, _ in parts[MAX_SHARES:])), 1),
+            )
         )
     empty = 1 - sum(share for share, _ in parts)
-    return " · ".join([*texts, f"nothing {percent(empty, 1)}"] if empty > 0 else texts)
+    return join_texts(" · ", [*texts, Message("nothing {0}", percent(empty, 1))] if empty > 0 else texts)
 
 
 def sibling_tip(text: Rich, simd: str) -> Rich:
     """Append to a tip that the instruction belongs to the SIMD that was not traced."""
-    return joined("<br>", [text, f"{simd}, sibling of the traced one: no instruction identity."])
+    return joined("<br>", [text, Message("{0}, sibling of the traced one: no instruction identity.", simd)])
 
 
 def gap_tip(times: Times, wave: TracedWave | None, segment: RowSegment, time: int) -> Rich:
@@ -110,7 +114,10 @@ def gap_tip(times: Times, wave: TracedWave | None, segment: RowSegment, time: in
     end = int(tokens.span(before).end) if before >= 0 else segment.begin
     after = before + 1
     stop = int(tokens.span(after).begin) if after < len(tokens) else segment.end
-    lines: list[str] = [rich("<b>idle for {}</b>", times.both(max(0, stop - end))), f"at {times.at(time)}"]
+    lines: list[str] = [
+        rich("<b>idle for {}</b>", times.both(max(0, stop - end))),
+        Message("at {0}", times.at(time)),
+    ]
     if wave is not None:
         lines += [_state(wave, time), wave_name(wave.id)]
     return lines_tip(filter(None, lines))
@@ -124,13 +131,15 @@ def state_tip(times: Times, wave: TracedWave, time: int) -> Rich:
     length = int(wave.states.duration[row])
     begin = wave.states.base + int(wave.states.offset[row])
     lines = [rich("<b>{}</b> for {}", _state_name(int(wave.states.state[row])), times.both(length))]
-    return lines_tip([*lines, f"from {times.at(begin)}", wave_name(wave.id)])
+    return lines_tip([*lines, Message("from {0}", times.at(begin)), wave_name(wave.id)])
 
 
 def _instruction(trace: Trace, line: int, kind: int) -> str:
     if 0 <= line < len(trace.code):
         return elide_right(trace.code.text[line], 90) + beside(trace, line)
-    return KIND_TEXT.get(TokenKind(kind), "unknown") if kind in KIND_TEXT else f"unknown kind {kind}"
+    return (
+        KIND_TEXT.get(TokenKind(kind), "unknown") if kind in KIND_TEXT else Message("unknown kind {0}", kind)
+    )
 
 
 def _source(trace: Trace, line: int) -> str:
@@ -152,11 +161,11 @@ def _waits_for(trace: Trace, wave: TracedWave, row: int, line: int) -> list[str]
 
 def _state(wave: TracedWave, time: int) -> str:
     row = wave.states.at(time)
-    return f"wave state: {_state_name(int(wave.states.state[row]))}" if row >= 0 else ""
+    return Message("wave state: {0}", _state_name(int(wave.states.state[row]))) if row >= 0 else ""
 
 
 def _state_name(state: int) -> str:
-    return WaveState(state).name.lower() if 0 <= state < len(WaveState) else f"number {state}"
+    return WaveState(state).name.lower() if 0 <= state < len(WaveState) else Message("number {0}", state)
 
 
 def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Rich:
@@ -165,10 +174,10 @@ def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Ric
     kind = MARKER_TEXT[MarkerKind(int(spans.kind[span]))]
     lines: list[str] = [
         rich("<b>{}</b>", elide_right(spans.names[name], 90)),
-        f"{kind}, depth {int(spans.depth[span])}",
+        Message("{0}, depth {1}", kind, int(spans.depth[span])),
     ]
     if spans.is_point[span]:
-        lines.append(f"at {times.at(begin)}")
+        lines.append(Message("at {0}", times.at(begin)))
     else:
         lines.append(f"{times.at(begin)} … {times.at(end)}: {times.both(end - begin)}")
     if spans.is_open[span]:
@@ -176,14 +185,20 @@ def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Ric
     if spans.sources[name]:
         lines.append(elide_left(spans.sources[name], 70))
     se, cu, simd, slot = (int(column[span]) for column in (spans.se, spans.cu, spans.simd, spans.slot))
-    lines.append(f"SE {se} · {trace.architecture.unit_name} {cu} · SIMD {simd} · slot {slot}")
+    lines.append(
+        Message("SE {0} · {1} {2} · SIMD {3} · slot {4}", se, trace.architecture.unit_name, cu, simd, slot)
+    )
     return lines_tip(lines)
 
 
 def value_lines(times: Times, spans: MarkerSpans, rows: np.ndarray) -> list[str]:
     """Return a line for each of the first values, and the number of further values."""
-    lines = [
-        f"shader data at {times.at(int(spans.records.time[row]))}: {record_text(spans, row)}"
+    lines: list[str] = [
+        Message("shader data at {0}: {1}", times.at(int(spans.records.time[row])), record_text(spans, row))
         for row in rows[:MAX_VALUES].tolist()
     ]
-    return [*lines, f"and {len(rows) - MAX_VALUES:,} more values here"] if len(rows) > MAX_VALUES else lines
+    return (
+        [*lines, Message("and {0:,} more values here", len(rows) - MAX_VALUES)]
+        if len(rows) > MAX_VALUES
+        else lines
+    )

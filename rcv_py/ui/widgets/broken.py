@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.panel import Panel, PanelInfo
@@ -39,7 +39,7 @@ class BrokenPanel(Panel):
     def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
         super().__init__(ui)
         self.report = report
-        text = f"{info.title} could not be made because of a mistake in rcv. The rest works."
+        text = Message("{0} could not be made because of a mistake in rcv. The rest works.", info.title)
         column(BrokenNotice(text, report), of=self)
 
 

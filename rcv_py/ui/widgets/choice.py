@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QSizePolicy, QWidget
 
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import button_text, shown, tooltip
 
@@ -20,7 +20,7 @@ class ChoiceBox(QComboBox):
     def __init__(self, name: str, texts: Mapping[str, str], *, tip: str = "") -> None:
         super().__init__()
         self.setAccessibleName(translated(name))
-        self.setToolTip(tooltip(tip or f"{name}."))
+        self.setToolTip(tooltip(tip or Message("{0}.", name)))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(NARROWEST_PX)
         for value, text in texts.items():

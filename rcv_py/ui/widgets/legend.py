@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.base.text import percent, translated
+from rcv_py.base.text import Message, join_texts, percent, translated
 from rcv_py.model.kinds import WaveState
 from rcv_py.ui.core.plain_text import draw_text, tooltip
 from rcv_py.ui.core.swatches import (
@@ -90,7 +90,11 @@ class Legend(QWidget):
         meanings = ", ".join(translated(one.meaning or one.name) for one in self.swatches)
         chosen = next((one.name for one in self.swatches if one.key and one.key == self.picked), "")
         at = self.swatches[self._at].name if 0 <= self._at < len(self.swatches) else ""
-        parts = [f"Colours: {meanings}", chosen and f"picked out: {chosen}", at and f"at {at}"]
+        parts = [
+            Message("Colours: {0}", meanings),
+            chosen and Message("picked out: {0}", chosen),
+            at and Message("at {0}", at),
+        ]
         self.setAccessibleName("; ".join(translated(part) for part in parts if part))
 
     # -- mouse and keys ---------------------------------------------------------------------------------
@@ -161,7 +165,9 @@ def state_text(cycles: Sequence[int]) -> str:
     """Return the shares as text, largest first; "" if there are no states."""
     total = sum(cycles[state] for state in SHOWN) if cycles else 0
     present = sorted((state for state in SHOWN if total and cycles[state]), key=lambda state: -cycles[state])
-    return ", ".join(f"{state.name.lower()} {percent(cycles[state], total)}" for state in present)
+    return join_texts(
+        ", ", (Message("{0} {1}", state.name.lower(), percent(cycles[state], total)) for state in present)
+    )
 
 
 class StateBar(QWidget):

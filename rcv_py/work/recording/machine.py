@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message
 
 OnLine = Callable[[str], object]  # called with each line that a program prints
 LINE = 4096  # characters of a line at most: a program may print no line feed at all
@@ -79,7 +80,7 @@ class There:
         """Read `HOST` or `HOST:FOLDER`; raise UsageError for a host that ssh would take for an option."""
         host, _, work = text.partition(":")
         if not host or host.startswith("-"):
-            raise UsageError(f"{text} is no name of a machine.", hint="Write HOST or HOST:FOLDER.")
+            raise UsageError(Message("{0} is no name of a machine.", text), hint="Write HOST or HOST:FOLDER.")
         return cls(host, work)
 
     def run(self, words: Sequence[str], on_line: OnLine) -> int:
@@ -93,10 +94,11 @@ class There:
         code = self._ssh(f"{self._enter}mktemp -d", lines.append)
         found = next((line for line in reversed(lines) if _FOLDER.fullmatch(line)), None)
         if code or found is None:
-            said = f" It said: {lines[-1]}" if lines else ""
+            said = Message(" It said: {0}", lines[-1]) if lines else ""
             trial = shlex.join(["ssh", self.host, f"{self._enter}true"])
             raise UsageError(
-                f"{self.host} cannot be used.{said}", hint=f"Does `{trial}` work without a question?"
+                Message("{0} cannot be used.{1}", self.host, said),
+                hint=Message("Does `{0}` work without a question?", trial),
             )
         return found
 
@@ -106,7 +108,8 @@ class There:
         done = subprocess.run(self._words(command), input=text.encode(), capture_output=True, check=False)
         if done.returncode:
             raise UsageError(
-                f"{path} cannot be written on {self.host}.", hint=done.stderr.decode("utf-8", "replace")
+                Message("{0} cannot be written on {1}.", path, self.host),
+                hint=done.stderr.decode("utf-8", "replace"),
             )
 
     def fetch(self, folder: str, target: Path) -> None:
@@ -116,7 +119,8 @@ class There:
         )
         if code:
             raise UsageError(
-                f"What was recorded cannot be copied from {self.host}.", hint=f"It lies in {folder} there."
+                Message("What was recorded cannot be copied from {0}.", self.host),
+                hint=Message("It lies in {0} there.", folder),
             )
         self._ssh(f"rm -rf {shlex.quote(folder)}", _ignored)
 
@@ -138,7 +142,7 @@ def _made(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"{folder} cannot be made: {error.strerror}.", hint="Choose another --out."
+            Message("{0} cannot be made: {1}.", folder, error.strerror), hint="Choose another --out."
         ) from error
 
 
@@ -172,7 +176,7 @@ def _started(words: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
         )
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(f"{words[0]} cannot be started: {why}.") from error
+        raise UsageError(Message("{0} cannot be started: {1}.", words[0], why)) from error
     with process:
         try:
             yield process

@@ -11,6 +11,7 @@ from pathlib import Path
 from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import Setting
 from rcv_py.base.errors import TraceError, UsageError
+from rcv_py.base.text import Message
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry
 from rcv_py.work.recording.machine import NO_PROGRAM, Machine, OnLine, ThisMachine, find_program
@@ -90,16 +91,18 @@ class Attempt:
         if self.trouble is not None:
             return UsageError(self.trouble.text, hint=self.trouble.hint)
         if self.code:
-            said = f" It said: {' | '.join(self.last)}" if self.last else ""
+            said = Message(" It said: {0}", " | ".join(self.last)) if self.last else ""
             return UsageError(
-                f"rocprofv3 ended with {self.code}, and wrote no capture.{said}",
+                Message("rocprofv3 ended with {0}, and wrote no capture.{1}", self.code, said),
                 hint="Does the command run without it?",
             )
         is_chosen = {"kernel_include_regex", "kernel_iteration_range"} & self.settings.keys()
         why = "no kernel has the name that was asked for, or ran so often" if is_chosen else "no kernel ran"
         return UsageError(
-            f"rocprofv3 wrote no capture: {why}.",
-            hint=f"`{PROGRAM} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch.",
+            Message("rocprofv3 wrote no capture: {0}.", why),
+            hint=Message(
+                "`{0} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch.", PROGRAM
+            ),
         )
 
 
@@ -129,7 +132,11 @@ class Recorder:
             self._machine.fetch(there, folder)
         if code in NO_PROGRAM:
             raise UsageError(
-                f"{self._program} cannot be run{'' if isinstance(self._machine, ThisMachine) else ' there'}.",
+                Message(
+                    "{0} cannot be run{1}.",
+                    self._program,
+                    "" if isinstance(self._machine, ThisMachine) else " there",
+                ),
                 hint="Name it with --rocprofv3 PATH.",
             )
         best, number = best_capture(folder)
@@ -155,7 +162,7 @@ class Recorder:
         found = find_program(PROGRAM, PLACES)
         if found is None:
             raise UsageError(
-                f"{PROGRAM} is not on this machine.",
+                Message("{0} is not on this machine.", PROGRAM),
                 hint="Install ROCm 7 or later, name it with --rocprofv3 PATH, or record with --host HOST.",
             )
         return found

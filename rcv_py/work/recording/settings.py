@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rcv_py.analysis.health.input_yaml import BUFFER, FORMS
 from rcv_py.analysis.health.note import HealthNote, Setting
+from rcv_py.base.text import Message
 
 NAME = "out"  # of the files
 # Notes about captures that show nothing: their recommendation is worth another run.
@@ -33,7 +34,7 @@ class SettingChange:
     after: Setting
 
     def __str__(self) -> str:
-        before = "" if self.before is None else f" instead of {self.before}"
+        before = "" if self.before is None else Message(" instead of {0}", self.before)
         return f"{self.name} {self.after}{before}"
 
 

@@ -30,6 +30,7 @@ from rcv_py.analysis.counters.formula.parser import (
     names,
     parse,
 )
+from rcv_py.base.text import Message
 
 MAX_TEXT = 200_000  # characters of a file
 MAX_DEFINITIONS = 1_000
@@ -101,12 +102,14 @@ def read_definitions(text: str, file: str = "") -> Definitions:
     Never raises: a line that is not a formula keeps its name and its error, and affects no other line.
     """
     if len(text) > MAX_TEXT:
-        sentence = f"A file of formulas may have {MAX_TEXT:,} characters; this one has {len(text):,}."
+        sentence = Message(
+            "A file of formulas may have {0:,} characters; this one has {1:,}.", MAX_TEXT, len(text)
+        )
         return Definitions((), (FormulaError(FormulaKind.LIMIT, sentence, MAX_TEXT, len(text)),))
     rows: list[Definition] = []
     for start, stop, comment in _lines(text):
         if len(rows) == MAX_DEFINITIONS:
-            sentence = f"A file may have {MAX_DEFINITIONS:,} formulas; the rest is not read."
+            sentence = Message("A file may have {0:,} formulas; the rest is not read.", MAX_DEFINITIONS)
             error = FormulaError(FormulaKind.LIMIT, sentence, start, stop)
             rows.append(
                 Definition(name="", node=None, start=start, stop=stop, comment="", error=error, file=file)
@@ -134,7 +137,7 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
     if sign < 0:
         error = FormulaError(FormulaKind.PARSE, "A formula is written NAME := EXPRESSION.", start, stop)
     elif not 0 < len(name) <= MAX_NAME or not name.isprintable():
-        sentence = f"Before := a name of at most {MAX_NAME} characters is expected."
+        sentence = Message("Before := a name of at most {0} characters is expected.", MAX_NAME)
         name, error = "", FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
     else:
         try:
@@ -229,7 +232,7 @@ class Evaluator:
                 ring = cycle.args[1][:0:-1]  # each needs the next
                 for at, part in enumerate(ring):
                     formula, path = self._formulas[part], " → ".join((*ring[at:], *ring[:at], part))
-                    sentence = f"{part} needs itself: {path}."
+                    sentence = Message("{0} needs itself: {1}.", part, path)
                     error = FormulaError(FormulaKind.CYCLE, sentence, formula.start, formula.stop)
                     self._done[part], graph[part] = error, []
 
@@ -249,7 +252,7 @@ class Evaluator:
         if value is None:
             raise self._unknown(node)
         if isinstance(value, FormulaError):
-            raise node.error(value.kind, f"{node.text} has no value: {value}")
+            raise node.error(value.kind, Message("{0} has no value: {1}", node.text, value))
         return value
 
     def _unknown(self, node: Name) -> FormulaError:
@@ -257,8 +260,10 @@ class Evaluator:
             return node.error(FormulaKind.UNKNOWN, self.reasons[node.text])
         known = (*self.given, *self._formulas, *FUNCTIONS)
         near = difflib.get_close_matches(node.text, known, 1, 0.75)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        return node.error(FormulaKind.UNKNOWN, f"There is no counter or formula {node.text}.{hint}")
+        hint = Message(" Did you mean {0}?", near[0]) if near else ""
+        return node.error(
+            FormulaKind.UNKNOWN, Message("There is no counter or formula {0}.{1}", node.text, hint)
+        )
 
 
 # -- values of trees ------------------------------------------------------------------------------------
@@ -306,7 +311,7 @@ def _chained(node: Chain, lookup: Lookup) -> np.ndarray:
         other = _value(item, lookup)
         pairs = zip(value.shape, other.shape, strict=True)
         if any(a != b and 1 not in (a, b) for a, b in pairs):
-            sentence = f"{shape_text(value)} and {shape_text(other)} do not fit each other."
+            sentence = Message("{0} and {1} do not fit each other.", shape_text(value), shape_text(other))
             raise FormulaError(FormulaKind.SHAPE, sentence, node.start, item.stop)
         shape = np.broadcast_shapes(value.shape, other.shape)
         _check_size(int(np.prod(shape, dtype=np.float64)), node)
@@ -332,7 +337,9 @@ def _along(node: Call, value: np.ndarray, rest: list[Node], axis: int, lookup: L
         chosen = [_place(rest[0], length, lookup)] if len(rest) == 1 else _range(rest, length, lookup)
         return np.take(value, chosen, axis=axis)
     if length < 2:
-        raise node.error(FormulaKind.SHORT, f"The axis {AXES[axis]} has {length}; two or more are needed.")
+        raise node.error(
+            FormulaKind.SHORT, Message("The axis {0} has {1}; two or more are needed.", AXES[axis], length)
+        )
     if node.function == "remove":
         return np.delete(value, _place(rest[0], length, lookup), axis=axis)
     return np.diff(value, axis=axis)
@@ -342,7 +349,7 @@ def _reduced(node: Call, value: np.ndarray) -> np.ndarray:
     is_all = not node.axes or ALL in node.axes
     axes = tuple(range(len(AXES))) if is_all else tuple(sorted(set(node.axes)))
     if node.function != "sum" and any(value.shape[axis] == 0 for axis in axes):
-        raise node.error(FormulaKind.SHORT, f"{node.function} of nothing has no value.")
+        raise node.error(FormulaKind.SHORT, Message("{0} of nothing has no value.", node.function))
     return _REDUCE[node.function](value, axis=axes, keepdims=True)
 
 
@@ -360,7 +367,7 @@ def _range(items: list[Node], length: int, lookup: Lookup) -> np.ndarray:
     start, stop, step = (*(_whole(item, lookup) for item in items), 1)[:3]
     if start < 0 or stop > length or start >= stop or step < 1:
         parts = f"{start}:{stop}" + (f":{step}" if len(items) > 2 else "")
-        sentence = f"{parts} is no part of {length:,} places."
+        sentence = Message("{0} is no part of {1:,} places.", parts, length)
         raise FormulaError(FormulaKind.INDEX, sentence, items[0].start, items[-1].stop)
     return np.arange(start, stop, step)
 
@@ -369,7 +376,7 @@ def _place(item: Node, length: int, lookup: Lookup) -> int:
     """A valid index; a negative index counts from the end."""
     at = _whole(item, lookup)
     if not -length <= at < length:
-        sentence = f"There is no place {at}: the axis has {length:,}, counted from 0."
+        sentence = Message("There is no place {0}: the axis has {1:,}, counted from 0.", at, length)
         raise item.error(FormulaKind.INDEX, sentence)
     return at % length
 
@@ -378,14 +385,16 @@ def _whole(item: Node, lookup: Lookup) -> int:
     """The integer part of a single number."""
     value = _value(item, lookup)
     if value.size != 1:
-        raise item.error(FormulaKind.SCALAR, f"One number is needed here; this is {shape_text(value)}.")
+        raise item.error(
+            FormulaKind.SCALAR, Message("One number is needed here; this is {0}.", shape_text(value))
+        )
     number = float(value.reshape(-1)[0])
     if not abs(number) < 1 << 53:  # nan too
-        raise item.error(FormulaKind.INDEX, f"{number} is no place of an axis.")
+        raise item.error(FormulaKind.INDEX, Message("{0} is no place of an axis.", number))
     return int(number)
 
 
 def _check_size(elements: int, node: Node) -> None:
     if elements > MAX_ELEMENTS:
-        sentence = f"The result would have {elements:,} numbers; {MAX_ELEMENTS:,} is the limit."
+        sentence = Message("The result would have {0:,} numbers; {1:,} is the limit.", elements, MAX_ELEMENTS)
         raise node.error(FormulaKind.LIMIT, sentence)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.text import Message
 
 MAX_DEPTH = 40  # of nested parentheses, brackets and prefixes
 MAX_CHARACTERS = 8_000  # of one formula
@@ -101,7 +102,15 @@ class FormulaError(RcvError):
         line, column = self.place(text)
         shown = text.split("\n")[line - 1]
         width = max(1, min(self.stop - self.start, len(shown) - column + 1))
-        return f"{shown}\n{' ' * (column - 1)}{'^' * width}\nLine {line}, column {column}: {self}"
+        return Message(
+            "{0}\n{1}{2}\nLine {3}, column {4}: {5}",
+            shown,
+            " " * (column - 1),
+            "^" * width,
+            line,
+            column,
+            self,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +190,15 @@ def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
     """
     stop = len(text) if stop is None else stop
     if stop - start > MAX_CHARACTERS:
-        sentence = f"A formula may have {MAX_CHARACTERS:,} characters; this one has {stop - start:,}."
+        sentence = Message(
+            "A formula may have {0:,} characters; this one has {1:,}.", MAX_CHARACTERS, stop - start
+        )
         raise FormulaError(FormulaKind.LIMIT, sentence, start + MAX_CHARACTERS, stop)
     parser = _Parser(text, start, stop)
     node = parser.expression()
     if parser.here.kind != "end":
-        sentence = (
-            f"The formula is complete before {parser.here.text!r}; a sign such as + or a comma is missing."
+        sentence = Message(
+            "The formula is complete before {0!r}; a sign such as + or a comma is missing.", parser.here.text
         )
         raise parser.here.error(FormulaKind.PARSE, sentence)
     return node
@@ -215,7 +226,7 @@ class _Parser:
         match = _TOKENS[self.is_range].match(self.text, self.at, self.stop)
         if match is None or match.lastgroup is None:
             at = self.stop - len(self.text[self.at : self.stop].lstrip(" \t\r\f\v"))
-            sentence = f"The character {self.text[at]!r} has no meaning here."
+            sentence = Message("The character {0!r} has no meaning here.", self.text[at])
             raise FormulaError(FormulaKind.PARSE, sentence, at, at + 1)
         kind = match.lastgroup
         return _Token(*match.span(kind), kind, match[kind])
@@ -242,8 +253,8 @@ class _Parser:
 
     def unexpected(self, wanted: str) -> FormulaError:
         token = self.here
-        found = "the line ends" if token.kind == "end" else f"there is {token.text!r}"
-        return token.error(FormulaKind.PARSE, f"Here {found}, but {wanted} is expected.")
+        found = "the line ends" if token.kind == "end" else Message("there is {0!r}", token.text)
+        return token.error(FormulaKind.PARSE, Message("Here {0}, but {1} is expected.", found, wanted))
 
     # -- chains and atoms ---------------------------------------------------------------------------
 
@@ -261,7 +272,7 @@ class _Parser:
         token = self.here
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise token.error(FormulaKind.LIMIT, f"Formulas may be nested {MAX_DEPTH} deep.")
+            raise token.error(FormulaKind.LIMIT, Message("Formulas may be nested {0} deep.", MAX_DEPTH))
         node = self.leaf(token)
         self.depth -= 1
         return node
@@ -275,7 +286,7 @@ class _Parser:
             try:
                 return Number(token.start, token.stop, float(token.text))
             except ValueError:
-                raise token.error(FormulaKind.PARSE, f"{token.text} is not a number.") from None
+                raise token.error(FormulaKind.PARSE, Message("{0} is not a number.", token.text)) from None
         if token.text in ("-", "!"):
             item = self.atom()
             return Prefix(token.start, item.stop, token.text, item)
@@ -297,12 +308,16 @@ class _Parser:
         if closing is not None:
             return self.call(token, closing)
         if token.text in FUNCTIONS:
-            sentence = f"{token.text} is a function: write {FUNCTIONS[token.text][0]}."
+            sentence = Message("{0} is a function: write {1}.", token.text, FUNCTIONS[token.text][0])
             raise token.error(FormulaKind.PARSE, sentence)
         if opening:
             near = difflib.get_close_matches(token.text, FUNCTIONS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"functions are {', '.join(FUNCTIONS)}."
-            raise token.error(FormulaKind.PARSE, f"{token.text} is not a function; {hint}")
+            hint = (
+                Message("did you mean {0}?", near[0])
+                if near
+                else Message("functions are {0}.", ", ".join(FUNCTIONS))
+            )
+            raise token.error(FormulaKind.PARSE, Message("{0} is not a function; {1}", token.text, hint))
         return Name(token.start, token.stop, token.text)
 
     def call(self, token: _Token, closing: str) -> Node:
@@ -310,20 +325,22 @@ class _Parser:
         function = token.text
         items = [self.expression()]
         if function in ("select", "remove"):
-            self.need(",", f"and an index, as in {FUNCTIONS[function][0]},")
+            self.need(",", Message("and an index, as in {0},", FUNCTIONS[function][0]))
             items.append(self.index())
             while function == "select" and len(items) < 4 and self.take(":"):
                 items.append(self.index())
         if function not in REDUCTIONS or closing == "]":
             axes = self.axes(closing, is_list=function in REDUCTIONS)
-            stop = self.need(closing, f"that closes {function}").stop
+            stop = self.need(closing, Message("that closes {0}", function)).stop
             return Call(token.start, stop, function, tuple(items), axes)
         rest = []
         while self.take(","):
             rest.append((function, self.expression()))
-        node = Chain(token.start, self.need(closing, f"that closes {function}").stop, items[0], tuple(rest))
+        node = Chain(
+            token.start, self.need(closing, Message("that closes {0}", function)).stop, items[0], tuple(rest)
+        )
         if not rest:
-            sentence = f"{function}(…) compares two or more; for one write {function}[…]."
+            sentence = Message("{0}(…) compares two or more; for one write {0}[…].", function)
             raise node.error(FormulaKind.PARSE, sentence)
         return node
 
@@ -339,7 +356,7 @@ class _Parser:
             return () if is_list else (TIME,)
         word = self.next()
         if word.text != "axis":
-            raise word.error(FormulaKind.PARSE, f"Only axis=… can follow, not {word.text!r}.")
+            raise word.error(FormulaKind.PARSE, Message("Only axis=… can follow, not {0!r}.", word.text))
         self.need("=", "behind axis")
         if not is_list or not self.take("["):
             return (self.axis(),)

@@ -24,7 +24,7 @@ from math import isnan, nan
 
 import numpy as np
 
-from rcv_py.base.text import byte_size, count, nanoseconds, percent
+from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent
 from rcv_py.model.device import PmcTable
 
 
@@ -244,18 +244,18 @@ def traffic_facts(row: Traffic) -> Iterator[tuple[str, str]]:
     if not isnan(row.hit_rate):
         yield "L2 hit rate", _hits(row)
     if not isnan(counted["l1_reads"]):
-        yield "from L1", f"{_count(counted['l1_reads'])} reads that L1 sent to L2"
+        yield "from L1", Message("{0} reads that L1 sent to L2", _count(counted["l1_reads"]))
     if not isnan(counted["reads"]):
         parts = [_count(counted["reads"])]
-        parts += [] if isnan(row.partial) else [f"{share(row.partial)} of 32 bytes"]
-        parts += [] if isnan(row.dram) else [f"{share(row.dram)} went to this device's memory"]
+        parts += [] if isnan(row.partial) else [Message("{0} of 32 bytes", share(row.partial))]
+        parts += [] if isnan(row.dram) else [Message("{0} went to this device's memory", share(row.dram))]
         yield "reads of memory", "; ".join(parts)
     if row.read.is_known:
         yield "read", _read_text(row)
     if row.over_fetch.is_known:
         under = ": less than has to be read, so the ideal is too high or part was cached"
         low = under if row.over_fetch.high < UNDER_FETCH else ""
-        yield "over-fetch", f"{span(row.over_fetch, ratio)} of the ideal bytes{low}"
+        yield "over-fetch", Message("{0} of the ideal bytes{1}", span(row.over_fetch, ratio), low)
     if row.written.is_known:
         yield "written", span(row.written, byte_size)
 
@@ -265,7 +265,7 @@ def span(value: Range, write: Callable[[float], str]) -> str:
     if not value.is_known:
         return ""
     low, high = write(value.low), write(value.high)
-    return high if low == high else f"{low} to {high}"
+    return high if low == high else Message("{0} to {1}", low, high)
 
 
 def share(value: float | None) -> str:
@@ -284,14 +284,16 @@ def _count(value: float) -> str:
 
 def _hits(row: Traffic) -> str:
     hits, misses = row.counted["hits"], row.counted["misses"]
-    text = f"{share(row.hit_rate)}: {_count(hits)} of {_count(hits + misses)} lookups"
+    text = Message("{0}: {1} of {2} lookups", share(row.hit_rate), _count(hits), _count(hits + misses))
     low, high = share(row.hit_rates.low), share(row.hit_rates.high)
-    return text if low == high else f"{text}; {low} to {high} in single dispatches"
+    return text if low == high else Message("{0}; {1} to {2} in single dispatches", text, low, high)
 
 
 def _read_text(row: Traffic) -> str:
     is_exact = row.read.low == row.read.high
     text = span(row.read, byte_size) + ("" if is_exact else " (sizes of reads were not all recorded)")
     if row.read_rate.is_known:
-        text += f"; {span(row.read_rate, '{:,.0f}'.format)} GB/s in {nanoseconds(row.nanoseconds)}"
+        text += Message(
+            "; {0} GB/s in {1}", span(row.read_rate, "{:,.0f}".format), nanoseconds(row.nanoseconds)
+        )
     return text

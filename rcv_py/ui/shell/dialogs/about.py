@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from rcv_py import __version__
+from rcv_py.base.text import Message
 from rcv_py.ui.core.layout import Dialog
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel
 from rcv_py.ui.shell.dialogs.error_box import facts
@@ -26,5 +27,5 @@ class AboutBox(Dialog):
         super().__init__("About rcv", parent)
         what = "A viewer of instruction-level thread traces of AMD GPUs."
         text = "\n\n".join((what, "\n".join(LICENCES), facts(None)))
-        heading = PlainLabel(f"rcv {__version__}", role="heading")
+        heading = PlainLabel(Message("rcv {0}", __version__), role="heading")
         self.fill(heading, PlainLabel(text, textInteractionFlags=SELECTABLE), spacing=6)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame
 
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import row
@@ -51,7 +51,7 @@ class CodeAlarm(QFrame):
             return
         self.text.setText(f"{TITLE}. {match.sentence}")
         self.setToolTip(tooltip(f"{match.examples_text(trace.code)}\n{CONSEQUENCE}\n{REMEDY}"))
-        self.setAccessibleName(translated(f"Error: {TITLE}"))
+        self.setAccessibleName(translated(Message("Error: {0}", TITLE)))
         self.setAccessibleDescription(translated(f"{match.sentence} {CONSEQUENCE} {REMEDY}"))
 
     def _restyle(self) -> None:

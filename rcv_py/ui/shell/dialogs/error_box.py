@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QPlainTextEdit, QWi
 from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.base.log import IN_REPORT, LOG, without_home
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.layout import Dialog
@@ -209,8 +209,10 @@ def facts(trace: Trace | None) -> str:
     lines = _versions().splitlines()
     if trace is not None:
         lines += [
-            f"format {trace.version or 'unknown'}, {trace.target}, {len(trace.waves):,} waves",
-            f"{len(trace.code):,} code lines, {len(trace.sources):,} sources",
+            Message(
+                "format {0}, {1}, {2:,} waves", trace.version or "unknown", trace.target, len(trace.waves)
+            ),
+            Message("{0:,} code lines, {1:,} sources", len(trace.code), len(trace.sources)),
             *(f"{problem.severity}: {problem.text}" for problem in trace.problems),
         ]
     return "\n".join(lines)

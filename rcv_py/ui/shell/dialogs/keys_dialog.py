@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.plain_text import PlainLabel, shown
@@ -137,7 +137,11 @@ class KeysDialog(Dialog):
         self.use.setEnabled(has_new)
         self.none.setEnabled(bool(command.shortcuts))
         self.default.setEnabled(command.shortcuts != self._commands.default(command.id))
-        taken = "" if holder is None else f"  These keys run “{holder.title}” now, which will lose them."
+        taken = (
+            ""
+            if holder is None
+            else Message("  These keys run “{0}” now, which will lose them.", holder.title)
+        )
         self.said.setText(f"{command.title}: {command.tip}{taken}")
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QPlainText
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.formats.notes.store import new_note
 from rcv_py.model.notes import TEXT_LETTERS, TITLE_LETTERS, Note, one_line
 from rcv_py.state.session import Session
@@ -46,7 +46,7 @@ class NoteDialog(Dialog):
         self.text.setMinimumHeight(TEXT_PX)
         self.text.setTabChangesFocus(True)
         self.said = PlainLabel("", wordWrap=True, role="muted")
-        place = ElidedLabel(f"About {draft.anchor}", role="muted")
+        place = ElidedLabel(Message("About {0}", draft.anchor), role="muted")
         place.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.buttons.accepted.connect(self.accept)
         self.title.textChanged.connect(self._check)

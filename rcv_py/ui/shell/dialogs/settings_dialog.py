@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.languages import LANGUAGES
 from rcv_py.base.settings import BY_NAME, OPTIONS, Option
-from rcv_py.base.text import plural, translated
+from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.state.settings_file import read_settings, write_settings
 from rcv_py.ui.core.layout import Dialog, boxed, row
 from rcv_py.ui.core.plain_text import PlainLabel, allow, set_tooltip, tooltip
@@ -35,6 +35,7 @@ from rcv_py.ui.core.settings_store import Settings
 NAME_PX = 244  # label of an option
 GROUPS = {
     "look": "Look",
+    "panels": "Panels",
     "timeline": "Timelines",
     "isa": "Instructions",
     "hotspot": "Hotspot",
@@ -94,7 +95,7 @@ class SettingsDialog(Dialog):
         """Write options that differ from their defaults; raise ExportError on failure."""
         values = {option.name: self._settings[option.name] for option in OPTIONS}
         write_settings(path, values, self._settings.keys.value)
-        self.said.setText(f"Written to {path}.")
+        self.said.setText(Message("Written to {0}.", path))
 
     def import_from(self, path: Path) -> None:
         """Set the options in a file, and reset all others; raise UsageError if it holds no settings."""
@@ -103,7 +104,9 @@ class SettingsDialog(Dialog):
             self._settings[option.name] = found.values.get(option.name, option.default)
         self._settings.set_keys(found.keys)
         settings, keys = plural(len(found.values), "setting"), plural(len(found.keys), "command")
-        self.said.setText(" ".join((f"Took {settings} and keys of {keys}.", *found.rejected)))
+        self.said.setText(
+            join_texts(" ", (Message("Took {0} and keys of {1}.", settings, keys), *found.rejected))
+        )
 
     def _ask_and_export(self) -> None:
         chosen, _ = QFileDialog.getSaveFileName(
@@ -141,8 +144,10 @@ class SettingsDialog(Dialog):
         editor.setAccessibleName(translated(option.text))
         editor.setToolTip(tooltip(option.name))
         reset = QPushButton(translated("Reset"))
-        reset.setAccessibleName(translated(f"Reset: {option.text}"))
-        set_tooltip(reset, f"Back to {option.default!s}." if option.default != "" else "Back to nothing.")
+        reset.setAccessibleName(translated(Message("Reset: {0}", option.text)))
+        set_tooltip(
+            reset, Message("Back to {0!s}.", option.default) if option.default != "" else "Back to nothing."
+        )
         reset.clicked.connect(lambda: put(option.default))
         field = boxed(row((editor, 1), reset, spacing=6))
         form.addRow(_name(option.text), field)
