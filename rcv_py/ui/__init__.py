@@ -1,6 +1,6 @@
 """The window: the only layer that imports Qt.
 
-Imports of lower layers that every window needs are here; `rcv_py/tuning` imports PySide6 and pyqtgraph.
+Imports of lower layers that every window needs are here, then `rcv_py/tuning` imports PySide6.
 """
 
 # ruff: noqa: F401 - re-exported for later imports
@@ -10,4 +10,6 @@ from rcv_py.state import commands, session
 from rcv_py.work import findings, pool
 
 # isort: split
-from rcv_py.tuning import pyqtgraph_import
+from rcv_py.tuning.shiboken_import import import_shiboken
+
+import_shiboken()

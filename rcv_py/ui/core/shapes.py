@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 
@@ -73,6 +75,13 @@ def _rectangles(codes: np.ndarray, nothing: int) -> dict[int, np.ndarray]:
     return {int(code[begin[at]]): part for at, part in zip([0, *cuts.tolist()], parts, strict=False)}
 
 
+@cache
+def pyqtgraph() -> ModuleType:
+    """Return pyqtgraph, which draws columns; a window shows its first picture without it."""
+    import_module("rcv_py.tuning.pyqtgraph_import")
+    return import_module("pyqtgraph")
+
+
 def path_of(rows: np.ndarray) -> QPainterPath:
     """Return the outline of rectangles, [n, 4] rows of left, top, width and height, as a single path."""
     left, top, width, height = rows.astype(np.float64).T
@@ -80,7 +89,7 @@ def path_of(rows: np.ndarray) -> QPainterPath:
     x = np.stack([left, right, right, left, left], axis=1).reshape(-1)
     y = np.stack([top, top, bottom, bottom, top], axis=1).reshape(-1)
     joined = np.tile(np.array([1, 1, 1, 1, 0], dtype=np.int32), len(left))
-    return pg.functions.arrayToQPath(x, y, connect=joined)
+    return pyqtgraph().functions.arrayToQPath(x, y, connect=joined)
 
 
 def paint_codes(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QLineF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
+from rcv_py.ui.core.shapes import pyqtgraph
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.timeline.items import BoxItem, PlotBox, Rects
@@ -258,4 +258,6 @@ def _shape(curve: Curve, scale: PlotScale) -> CurveRects | QPolygonF:
     x, y = slopes(curve.steps, scale)
     if not len(x):
         return QPolygonF()
-    return pg.functions.arrayToQPolygonF(np.ascontiguousarray(x, float), np.ascontiguousarray(y, float))
+    return pyqtgraph().functions.arrayToQPolygonF(
+        np.ascontiguousarray(x, float), np.ascontiguousarray(y, float)
+    )

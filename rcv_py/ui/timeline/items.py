@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from pyqtgraph.Qt.internals import PrimitiveArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsWidget, QSizePolicy
@@ -16,7 +17,7 @@ from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import Message, count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
-from rcv_py.ui.core.shapes import draws_shapes, path_of
+from rcv_py.ui.core.shapes import draws_shapes, path_of, pyqtgraph
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 
@@ -106,8 +107,9 @@ def small_text(painter: QPainter) -> QFontMetricsF:
 class Rects:
     """A buffer of rectangles that Qt reads without a Python object for each."""
 
-    def __init__(self) -> None:
-        self._array = PrimitiveArray(QRectF, 4)
+    @cached_property
+    def _array(self) -> Any:
+        return pyqtgraph().Qt.internals.PrimitiveArray(QRectF, 4)
 
     def draw(self, painter: QPainter, columns: np.ndarray) -> None:
         """Draw float [n, 4] rows of left, top, width and height with the painter's brush and pen."""
