@@ -35,7 +35,7 @@ from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.analysis.whatif.critical_path import PathTable
-from rcv_py.analysis.whatif.experiments import EVERYTHING, Experiment, ranked, sample, usual_experiments
+from rcv_py.analysis.whatif.experiments import EVERYTHING, ranked, sample, usual_experiments
 from rcv_py.analysis.whatif.predict import Prediction
 from rcv_py.api.capture_code import CaptureCode
 from rcv_py.api.capture_tables import (
@@ -332,7 +332,7 @@ class Capture(CaptureCode):
         ).changes(self.trace.code)
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
         player = self._player(every=every)
-        tried = [Experiment(tuple(changes))] if changes else usual_experiments(player, self.trace.code)
+        tried = [tuple(changes)] if changes else usual_experiments(player, self.trace.code)
         found = ranked(player, tried)
         return Answer.of(prediction_table(found), tuple(found), whatif_facts(found, played))
 

@@ -59,17 +59,9 @@ def residencies(
     stop = int(time.max(initial=0)) if end is None else end
     event = of_rows(events, order[chosen])
     return Residencies(
-        se=event.se,
-        sa=event.sa,
-        cu=event.cu,
-        simd=event.simd,
-        slot=event.slot,
+        **{name: getattr(event, name) for name in (*_PLACE_BITS, "kernel", "workgroup", "me", "pipe")},
         begin=np.where(starts, time[chosen], time.min(initial=stop)),
         end=np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
-        kernel=event.kernel,
-        workgroup=event.workgroup,
-        me=event.me,
-        pipe=event.pipe,
         is_open_start=~starts,
         is_open_end=starts & (lasts | is_start[own]),
     )

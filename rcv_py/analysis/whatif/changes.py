@@ -151,7 +151,7 @@ class Dpp:
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
-        waits = np.unique(_waits(recording)[is_meant[recording.awaited]])
+        waits = np.unique(recording.waiting[is_meant[recording.awaited]])
         without = _awaiting(recording, ~is_meant[recording.awaited])
         is_idle = np.zeros(len(is_meant), dtype=bool)
         is_idle[waits[np.diff(without.await_first)[waits] == 0]] = True
@@ -175,8 +175,7 @@ class Merge:
 
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
-        place = np.empty(len(recording), dtype=np.int64)
-        place[recording.order] = np.arange(len(recording))
+        place = recording.place
         mine = np.flatnonzero(chosen(recording, self.lines))
         mine = mine[np.argsort(place[mine], kind="stable")]
         is_first = recording.line[mine] == self.lines[0]
@@ -198,7 +197,7 @@ class Merge:
         speed = np.array([BYTES_A_CYCLE.get(unit, 1) for unit in range(int(recording.unit.max()) + 1)])
         needed = -(-moved[wide] // speed[recording.unit[wide]])
         hold[wide] = np.maximum(hold[wide], needed.astype(np.int64))
-        key = np.unique(_waits(recording) * len(recording) + stand_in[recording.awaited])
+        key = np.unique(recording.waiting * len(recording) + stand_in[recording.awaited])
         counts = np.bincount(key // len(recording), minlength=len(recording))
         changed = replace(
             recording,
@@ -227,7 +226,7 @@ class Free:
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
-        free = _awaiting(recording, ~is_meant[_waits(recording)])
+        free = _awaiting(recording, ~is_meant[recording.waiting])
         return replace(_costless(free, is_meant), delay=np.where(is_meant, 0, recording.delay))
 
     @property
@@ -301,14 +300,9 @@ def chosen(recording: Recording, lines: Collection[int]) -> np.ndarray:
     return is_meant[recording.line]
 
 
-def _waits(recording: Recording) -> np.ndarray:
-    """The waiting token of each row of `awaited`, int64."""
-    return np.repeat(np.arange(len(recording)), np.diff(recording.await_first))
-
-
 def _awaiting(recording: Recording, kept: np.ndarray) -> Recording:
     """Return the recording with only the awaited operations that `kept` selects, bool [rows of `awaited`]."""
-    counts = np.bincount(_waits(recording)[kept], minlength=len(recording))
+    counts = np.bincount(recording.waiting[kept], minlength=len(recording))
     return replace(recording, await_first=borders(counts), awaited=recording.awaited[kept])
 
 
@@ -330,8 +324,7 @@ def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
     An execution moves before the last execution of `before` since the previous execution of `line`; if there
     is none, before the next one that comes ahead of the next execution of `line`; else it stays.
     """
-    place = np.empty(len(recording), dtype=np.int64)
-    place[recording.order] = np.arange(len(recording))
+    place = recording.place
     key = place.astype(np.float64)
     mine = np.sort(place[recording.line == line])
     marks = np.sort(place[recording.line == before])

@@ -479,7 +479,6 @@ def critical_path(recorded: Recording, played: Played) -> Path:
     rows = _rows(recorded, played)
     n, waves = len(rows.issue), len(played.end)
     met = _met(recorded, rows)
-    none = np.full(n, NO_INDEX, dtype=np.int64)
     lives = WaveTimes(
         begin=played.begin,
         end=played.end,
@@ -497,37 +496,22 @@ def critical_path(recorded: Recording, played: Played) -> Path:
         newest=np.full(queues, NO_INDEX, dtype=np.int64),
         latest=np.full(waves * CLASSES, -FAR, dtype=np.int64),
     )
-    why = Predecessor(
-        source=none.copy(),
-        by=none.copy(),
-        ready=none.copy(),
-        back=np.full(n, FAR, dtype=np.int64),
-        older=none.copy(),
-        left=none.copy(),
-        ahead=none.copy(),
-    )
+    none = {name: np.full(n, NO_INDEX, dtype=np.int64) for name in Predecessor._fields}
+    why = Predecessor(**{**none, "back": np.full(n, FAR, dtype=np.int64)})
     explain(rows, met, shared, lives, why)
     room = 8 * n + 4 * waves + 8
     token, cause, begin, end, wave = np.zeros((5, room), dtype=np.int64)
     pieces = Pieces(token, cause, begin, end, wave, filled=np.zeros(1, dtype=np.int64))
     walk(rows, met, lives, why, pieces)
     found = slice(None, int(pieces.filled[0]))
-    return Path(
-        token=pieces.token[found][::-1].copy(),
-        cause=pieces.cause[found][::-1].copy(),
-        begin=pieces.begin[found][::-1].copy(),
-        end=pieces.end[found][::-1].copy(),
-        wave=pieces.wave[found][::-1].copy(),
-        slack=_slack(rows, met, lives, why, units),
-    )
+    token, cause, begin, end, wave = (column[found][::-1].copy() for column in pieces[:5])
+    return Path(token, cause, begin, end, wave, _slack(rows, met, lives, why, units))
 
 
 def _rows(recorded: Recording, played: Played) -> PathTokens:
     """The columns of tokens, with the arrival time of the wave at each."""
     n, wide = len(played.issue), np.int64
     order, first = recorded.order, recorded.first
-    place = np.empty(n, dtype=wide)
-    place[order] = np.arange(n)
     owner = recorded.owner
     arrival = np.zeros(n, dtype=wide)
     arrival[order[1:]] = played.issue[order[:-1]] + recorded.pace[order[:-1]]
@@ -541,7 +525,7 @@ def _rows(recorded: Recording, played: Played) -> PathTokens:
     return PathTokens(
         first=first,
         owner=owner,
-        place=place,
+        place=recorded.place,
         order=order,
         issue=played.issue,
         arrival=arrival,
@@ -641,12 +625,5 @@ def path_table(units: Sequence[tuple[Recording, Played]]) -> PathTable:
         *((line, cause, *cell, 0) for (line, cause), cell in on),
         *((line, -1, 0, 0, int(slack[line])) for line in off),
     ]
-    table = np.array(columns, dtype=np.int64).reshape(-1, 5)
-    return PathTable(
-        line=table[:, 0],
-        cause=table[:, 1],
-        cycles=table[:, 2],
-        times=table[:, 3],
-        slack=table[:, 4],
-        length=length,
-    )
+    line, cause, cycles, times, least = np.array(columns, dtype=np.int64).reshape(-1, 5).T
+    return PathTable(line, cause, cycles, times, least, length)

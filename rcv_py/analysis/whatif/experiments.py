@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -60,19 +59,7 @@ def sample(trace: Trace, most: int = MAX_TOKENS) -> SampledWaves:
     return SampledWaves(tuple(rows.tolist()), tuple(taken), len(index), held)
 
 
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """Changes that are tried together."""
-
-    changes: tuple[Change, ...]
-
-    @property
-    def text(self) -> str:
-        """Describe the changes."""
-        return "; ".join(change.text for change in self.changes)
-
-
-def usual_experiments(player: Player, code: CodeTable) -> list[Experiment]:
+def usual_experiments(player: Player, code: CodeTable) -> list[tuple[Change, ...]]:
     """Return the experiments that show best where the time goes.
 
     They are: each kind of memory twice as fast; the operations that were waited for longest; the longest
@@ -96,12 +83,14 @@ def usual_experiments(player: Player, code: CodeTable) -> list[Experiment]:
         row for row, text in enumerate(code.text) if text.startswith("s_nop") and code.hits[row]
     ):
         changes.append(Free(nops))
-    return [Experiment((change,)) for change in changes]
+    return [(change,) for change in changes]
 
 
-def ranked(player: Player, experiments: Sequence[Experiment], *, is_quick: bool = False) -> list[Prediction]:
+def ranked(
+    player: Player, experiments: Sequence[Sequence[Change]], *, is_quick: bool = False
+) -> list[Prediction]:
     """Return the prediction for each experiment, the largest gain first."""
-    found = [player.predict(one.changes, is_quick=is_quick) for one in experiments]
+    found = [player.predict(one, is_quick=is_quick) for one in experiments]
     return sorted(found, key=lambda one: one.share)
 
 

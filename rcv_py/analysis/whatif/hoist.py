@@ -31,7 +31,7 @@ class Hoist:
         """Return the recording with the change."""
         for load in self.loads:
             recording = Move(load, self.before).of(recording)
-        waits = np.repeat(np.arange(len(recording)), np.diff(recording.await_first))
+        waits = recording.waiting
         is_later = (recording.line[waits] == self.wait) & np.isin(
             recording.line[recording.awaited], np.array(self.deferred, dtype=np.int64)
         )
@@ -54,8 +54,7 @@ class Hoist:
 
 def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.ndarray:
     """Return the next execution of any of the instructions after each token in its wave, -1: none."""
-    place = np.empty(len(recording), dtype=np.int64)
-    place[recording.order] = np.arange(len(recording))
+    place = recording.place
     marks = np.sort(place[chosen(recording, lines)])
     at = np.searchsorted(marks, place[tokens], side="right")
     following = np.append(marks, len(recording))[at]

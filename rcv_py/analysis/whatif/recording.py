@@ -109,6 +109,18 @@ class Recording:
         """The wave of each token, int64, in the recorded order of the columns."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
+    @property
+    def place(self) -> np.ndarray:
+        """The position of each token in `order`, int64."""
+        place = np.empty(len(self), dtype=np.int64)
+        place[self.order] = np.arange(len(self))
+        return place
+
+    @property
+    def waiting(self) -> np.ndarray:
+        """The token that waits for each of `awaited`, int64."""
+        return np.repeat(np.arange(len(self)), np.diff(self.await_first))
+
 
 @dataclass(frozen=True, slots=True)
 class Guess:

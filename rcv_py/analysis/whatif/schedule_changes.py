@@ -34,8 +34,7 @@ class PrefetchIteration:
         earlier = np.arange(len(recording.line))
         earlier[rows[1:][~is_first[1:]]] = rows[:-1][~is_first[1:]]
         awaited = earlier[recording.awaited]
-        waits = np.repeat(np.arange(len(recording)), np.diff(recording.await_first))
-        return replace(recording, awaited=awaited[np.lexsort((awaited, waits))])
+        return replace(recording, awaited=awaited[np.lexsort((awaited, recording.waiting))])
 
     @property
     def text(self) -> str:

@@ -9,7 +9,6 @@ from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import (
     EVERYTHING,
     MAX_TOKENS,
-    Experiment,
     ranked,
     sample,
     usual_experiments,
@@ -44,7 +43,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
     player = player_of(trace, played)
     if options.path:
         return _path(options, trace, player.path(changes))
-    experiments = [Experiment(tuple(changes))] if changes else usual_experiments(player, trace.code)
+    experiments = [tuple(changes)] if changes else usual_experiments(player, trace.code)
     found = ranked(player, experiments)
     table = prediction_table(found)
     about = facts(found, played)
