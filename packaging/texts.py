@@ -159,8 +159,8 @@ def page_texts() -> Iterator[str]:
     yield from MARKUP_TEXT.findall((folder / "page.html").read_text(encoding="utf-8"))
 
 
-def template(known: Iterable[Text] = ()) -> Catalog:
-    """Return all texts of the program: those that read as words, and of the others those that are known."""
+def template() -> Catalog:
+    """Return the texts of the program: those that read as words, and of the others those in a catalogue."""
     found: dict[Text, str] = {}
     for file in sorted(CODE.rglob("*.py")):
         name = file.relative_to(CODE).as_posix()
@@ -168,7 +168,7 @@ def template(known: Iterable[Text] = ()) -> Catalog:
             nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
             for text, values in texts_of(nodes, has_help=HELP.match(name) is not None):
                 found[text] = found.get(text) or values
-    every = set(known)
+    every = {one.id for path in catalogues().values() for one in read(path)}
     kept = {text: note for text, note in found.items() if text in every or note or _is_wanted(text)}
     kept |= {text: "" for text in (*columns(), *page_texts()) if _is_wanted(text) or _has_letters(text)}
     kept |= {forms(one, many): "" for one, many in COUNTED.items()}
@@ -207,7 +207,7 @@ def compiled(catalogue: Catalog) -> bytes:
 def update(path: Path) -> None:
     """Put the texts of the program into a catalogue, and compile it."""
     catalogue = read(path)
-    catalogue.update(template(one.id for one in catalogue), no_fuzzy_matching=True)
+    catalogue.update(template(), no_fuzzy_matching=True, update_creation_date=False)
     catalogue.obsolete.clear()
     with path.open("wb") as file:
         write_po(file, catalogue, width=110, sort_output=True)
@@ -217,7 +217,7 @@ def update(path: Path) -> None:
 def missing(catalogue: Catalog) -> list[str]:
     """Return the texts of the program that a catalogue has no translation of."""
     done = {one.id for one in catalogue if all(strings(one)) and not one.fuzzy}
-    return [str(one.id) for one in template(one.id for one in catalogue) if one.id and one.id not in done]
+    return [str(one.id) for one in template() if one.id and one.id not in done]
 
 
 def other_places(catalogue: Catalog) -> list[str]:

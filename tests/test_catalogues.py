@@ -56,7 +56,7 @@ def test_what_is_not_translated_and_what_cannot_be_filled_in_is_listed(
     said = Catalog()
     for text in ("Rows", "{0} rows", "Columns", ("{0:,} row", "{0:,} rows")):
         said.add(text)
-    monkeypatch.setattr(script(), "template", lambda known: said)
+    monkeypatch.setattr(script(), "template", lambda: said)
     chinese = Catalog(locale="zh_CN")
     chinese.add("Rows", "行")
     chinese.add("{0} rows", "行")

@@ -35,7 +35,7 @@ def wide(text: str) -> str:
 def pseudo() -> Catalogue:
     """All texts, in wide letters."""
     texts = script()
-    made = texts.template(one.id for one in texts.read(texts.catalogues()["zh_CN"]))
+    made = texts.template()
     for one in made:
         if one.id:
             one.string = wide(one.id) if isinstance(one.id, str) else tuple(map(wide, one.id))
