@@ -51,7 +51,8 @@ app.window.show_with({str(SAMPLE)!r})
 while app.ui.results.cell("findings").value is None or not app.window.idle:
     app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 settled = ours()
-import pyqtgraph
+from rcv_py.ui.core import shapes
+pyqtgraph = shapes.pyqtgraph()
 from rcv_py.tuning import shiboken_import
 explained = sorted(shiboken_import.LATE - shiboken_import.waiting())
 pairs = [(getattr(PySide6, name), getattr(pyqtgraph.Qt, name)) for name in ("QtCore", "QtGui", "QtWidgets")]
@@ -64,7 +65,6 @@ docks = app.window.workspace.docks
 reason = app.ui.commands["go.faster_hit"].why_not()
 app.ui.commands.run("analyze.formulas")
 more = sorted(set(ours()) - set(settled))
-import pyqtgraph
 unused = ("pyqtgraph.parametertree", "pyqtgraph.imageview", "pyqtgraph.multiprocess")
 plots = [sorted(name for name in sys.modules if name.startswith(unused))]
 plots += [pyqtgraph.ImageItem.__module__, hasattr(pyqtgraph, "Nothing")]
