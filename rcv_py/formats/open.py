@@ -32,7 +32,7 @@ from rcv_py.model.waves import WaveIndex
 
 DECODED = re.compile(r"ui_output_agent_(?P<agent>\d{1,18})_dispatch_(?P<dispatch>\d{1,18})", re.ASCII)
 if TYPE_CHECKING:  # decoded captures do not need it
-    from rcv_py.formats.packed.origin import Origin
+    from rcv_py.formats.packed.write import Origin
     from rcv_py.formats.raw.options import Early, Jobs, RawOptions
 
 
@@ -181,7 +181,7 @@ def origin_of(path: Path) -> Origin:
 
     Raises TraceError if a packed capture is damaged.
     """
-    from rcv_py.formats.packed.origin import Origin  # noqa: PLC0415 - not needed to open a capture
+    from rcv_py.formats.packed.write import Origin  # noqa: PLC0415 - not needed to open a capture
 
     shape = shape_of(path)
     if shape is CaptureForm.PACKED:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,20 +105,15 @@ class NotePlaces:
         """Return all notes; a file that cannot be read costs its notes and becomes a problem."""
         problems = Problems()
         found: dict[str, Note] = {}
-        documents = [self._read(*one, problems) for one in self._places()]
+        places = [(self.trace.path, MEMBER)] if self._is_packed else []
+        places += [(self.beside, self.beside.name), (self.own, OWN_PLACE)]  # later ones override earlier ones
+        documents = [self._read(*one, problems) for one in places]
         for document in documents:
             for note in document.notes:
                 found[note.id] = note
         for id_ in documents[-1].removed:
             found.pop(id_, None)
         return Notebook(identity=self.identity, notes=tuple(found.values()), problems=tuple(problems))
-
-    def _places(self) -> Iterator[tuple[Path, str]]:
-        """Files and their labels; later files override earlier ones."""
-        if self._is_packed:
-            yield self.trace.path, MEMBER
-        yield self.beside, self.beside.name
-        yield self.own, OWN_PLACE
 
     @property
     def _is_packed(self) -> bool:

@@ -15,9 +15,8 @@ from rcv_py.formats.input.files import is_inside, parse_json
 from rcv_py.formats.packed import npy, records
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable
-from rcv_py.formats.packed.origin import Origin
 from rcv_py.formats.packed.stored import Notes, StoredWaves
-from rcv_py.formats.packed.write import FORMAT, MANIFEST, TABLES, TRACE
+from rcv_py.formats.packed.write import FORMAT, MANIFEST, TABLES, TRACE, Origin
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

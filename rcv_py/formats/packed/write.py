@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,6 @@ from rcv_py.base.runs import borders
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.packed import npy, records
 from rcv_py.formats.packed.archive import NOTES, Writer
-from rcv_py.formats.packed.origin import Origin
 from rcv_py.formats.packed.pieces import cut, packed_piece
 from rcv_py.formats.packed.stored import INDEX, piece_name
 from rcv_py.model.code import SourceFile
@@ -30,6 +29,17 @@ TRACE, TABLES = "trace.json", "tables.columns"
 ELSEWHERE = ("path", "reader", "batch_cache", "facts")  # of a trace: not in the file, or with its waves
 PIECE_TOKENS = 1 << 16  # about half a megabyte to unpack for one wave
 NO_SOURCE = "The source was left out when the capture was packed."
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Recorder and time of a capture, from names and dates of its files; -1: unknown number."""
+
+    agent: int = -1
+    dispatch: int = -1
+    recorded: int = -1  # when its files were written, seconds since 1970, UTC
+
+
 UNKNOWN = Origin()
 
 
