@@ -192,7 +192,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("rcv_py.features.hotspot.report.kinds", interrupted)
     assert run("report", sample_path(NAME), "--out", tmp_path / "r.html") == 130
-    monkeypatch.setattr("rcv_py.export.traces.perfetto.Waves.tokens", interrupted)
+    monkeypatch.setattr("rcv_py.export.traces.perfetto.WaveSlices.tokens", interrupted)
     assert run("export", sample_path(NAME), "--to", "perfetto", "--out", tmp_path / "t") == 130
     assert not list(tmp_path.iterdir())
 
