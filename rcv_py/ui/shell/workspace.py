@@ -301,16 +301,13 @@ class Workspace(QMainWindow):
         """Return the visible docks of the columns and their heights, but those that take the rest."""
         heights: dict[Dock, int] = {}
         for areas in COLUMNS:
-            groups = [group for area in areas if (group := self.group(area))]
-            fronts = [front for group in groups if (front := self._in_front(group[0])).is_seen]
-            heights |= _but_last({dock: dock.height() for dock in fronts})
+            heights |= _but_last({dock: dock.height() for dock in self._fronts(*areas) if dock.is_seen})
         return heights
 
     def _text_changed(self) -> None:
         """Give the sides room for text of another size."""
         ratio, self._size = grown(SCALE) / self._size, grown(SCALE)
-        shown = [self._in_front(group[0]) for area in ("left", "wave") if (group := self.group(area))]
-        shown = [dock for dock in shown if dock.isVisible()]
+        shown = [dock for dock in self._fronts("left", "wave") if dock.isVisible()]
         widths = {dock: round(dock.width() * ratio) for dock in shown}
         heights = {dock: round(dock.height() * ratio) for dock in shown if dock.area == "wave"}
         self._fit(partial(self._give, widths, heights))
@@ -339,8 +336,7 @@ class Workspace(QMainWindow):
     def _traded(self, place: str, before: Mapping[str, int]) -> tuple[Dock, int, Qt.Orientation] | None:
         """Return the size that shrinks a place to its minimum or restores it; None if it is hidden."""
         other, way = ROOM_GOES_TO[place]
-        groups = [self.group(area) for area in (place, other)]
-        docks = [self._in_front(group[0]) for group in groups if group]
+        docks = self._fronts(place, other)
         if len(docks) < 2 or any(dock.isHidden() or dock.isFloating() for dock in docks):
             return None
         sizes = [dock.width() if way == ACROSS else dock.height() for dock in docks]
@@ -427,6 +423,10 @@ class Workspace(QMainWindow):
         tabs = self.tabifiedDockWidgets(dock)
         return next((one for one in self.docks.values() if one in tabs and one.is_seen), dock)
 
+    def _fronts(self, *areas: str) -> list[Dock]:
+        """Return the dock in front of each of these places that has docks."""
+        return [self._in_front(group[0]) for area in areas if (group := self.group(area))]
+
     # -- folding ------------------------------------------------------------------------------------
 
     @property
@@ -451,9 +451,7 @@ class Workspace(QMainWindow):
         if is_folded and len(docks) < 2:  # a single dock has no tab to unfold it by
             self.folded -= {"bottom"}
             return
-        front = [
-            self._in_front(group[0]) for area in ("time", "code", "bottom") if (group := self.group(area))
-        ]
+        front = self._fronts("time", "code", "bottom")
         heights = [dock.height() for dock in front]
         for dock in docks:
             dock.fold(is_folded)
@@ -479,8 +477,7 @@ class Workspace(QMainWindow):
             dock.fold(self.is_bottom_folded and not is_floating)
 
     def _fold_side(self, side: str) -> None:
-        middle = [self._in_front(group[0]) for area in ("code", "source") if (group := self.group(area))]
-        widths = {dock: dock.width() for dock in middle}
+        widths = {dock: dock.width() for dock in self._fronts(*CODE_AREAS)}
         self._put_away(side, [dock for dock in self._on(side) if not dock.isHidden()])
 
         def fit() -> None:
