@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.cost_columns import LineStats, cost_columns, executions, wave_lines
-from rcv_py.analysis.timeline.token_details import hit_of
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import TracedWave
@@ -162,4 +161,5 @@ def test_executions_are_the_nth_of_each_line(lines: list[int], hit: int) -> None
 def test_a_hit_is_counted_from_the_first_time_its_line_ran() -> None:
     tokens = LOOP.tokens
     assert tokens.line.tolist() == [0, 1, 0, 0]
-    assert [hit_of(tokens, row) for row in range(4)] == [(0, 3), (0, 1), (1, 3), (2, 3)]
+    hits = [LOOP.executions(line) for line in tokens.line.tolist()]
+    assert [(one.before(row), len(one)) for row, one in enumerate(hits)] == [(0, 3), (0, 1), (1, 3), (2, 3)]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
+from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.situation import FindingContext
 from rcv_py.analysis.findings.worst import WorstExecution
 from rcv_py.base.text import Message, count
-from rcv_py.model.trace import Trace
 
 LINES = 3  # instructions that a finding names
 
@@ -20,14 +19,8 @@ def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
         "instruction",
         Message("{0}, {1}", text, why) if why else text,
         line=line,
-        beside=source_line(inputs.trace, line),
+        beside=known_place(inputs.trace, line),
     )
-
-
-def source_line(trace: Trace, line: int) -> str:
-    """The source line of an instruction, `file.py:186`; "" if it has none."""
-    place = instruction_place(trace, line)
-    return "" if place == NO_PLACE else place
 
 
 def lines_of(case: FindingContext) -> list[Evidence]:
@@ -91,7 +84,7 @@ def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence
         token=one.token,
         begin=one.begin,
         end=one.end,
-        beside=source_line(inputs.trace, one.line),
+        beside=known_place(inputs.trace, one.line),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.costs import launch_of
 from rcv_py.analysis.core.occupancy import steps
-from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
+from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
@@ -70,7 +70,6 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     rows = ~code.is_label
     notes = capture_health(trace)
     top, share = _top(code)
-    source = instruction_place(trace, top)
     curve = steps(trace.occupancy).get(-1)
     numbers = None if curve is None or not len(trace.occupancy) else occupancy_numbers(curve)
     launch = launch_of(trace)
@@ -94,7 +93,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         top=" ".join(code.text[top].split()) if top >= 0 else "",
         top_line=top,
         top_share=share,
-        top_source="" if source == NO_PLACE else source,
+        top_source=known_place(trace, top),
         mean_waves=0.0 if numbers is None else numbers.mean,
         peak_waves=0 if numbers is None else numbers.peak,
         health=headline(notes),
