@@ -51,16 +51,8 @@ _WMMA_PASSES = {11: 32, 12: 16}
 
 # Lanes of the slow pipe: a quarter of the rate.
 _SLOW_VALU = (
-    "v_exp_",
-    "v_log_",
-    "v_rcp_",
-    "v_rsq_",
-    "v_sqrt_",
-    "v_sin_",
-    "v_cos_",
-    "v_mul_lo_u32",
-    "v_mul_hi_",
-)
+    "v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_", "v_mul_lo_u32", "v_mul_hi_",
+)  # fmt: skip
 
 _REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)")
 _COUNT = re.compile(r"\b(vmcnt|lgkmcnt|expcnt|vscnt)\((\d+)\)")

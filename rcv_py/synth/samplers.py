@@ -15,15 +15,9 @@ from rcv_py.synth.wave_state import DURATION, KIND, STALL, TIME, LiveWave
 
 SAMPLE_INTERVAL = 40  # cycles between two counter samples
 COUNTERS = (
-    "SQ_BUSY_CU_CYCLES",
-    "SQ_INST_LEVEL_VMEM",
-    "SQ_INST_LEVEL_LDS",
-    "SQ_INST_LEVEL_SMEM",
-    "SQ_VALU_MFMA_BUSY_CYCLES",
-    "SQ_ACTIVE_INST_VALU",
-    "SQ_ACTIVE_INST_LDS",
-    "SQ_ACTIVE_INST_FLAT",
-)
+    "SQ_BUSY_CU_CYCLES", "SQ_INST_LEVEL_VMEM", "SQ_INST_LEVEL_LDS", "SQ_INST_LEVEL_SMEM",
+    "SQ_VALU_MFMA_BUSY_CYCLES", "SQ_ACTIVE_INST_VALU", "SQ_ACTIVE_INST_LDS", "SQ_ACTIVE_INST_FLAT",
+)  # fmt: skip
 _ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
 
 PERIOD = 48  # cycles between two PC samples of a wave

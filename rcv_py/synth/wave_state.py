@@ -46,9 +46,7 @@ class SyntheticWorkgroup:
     arrived: list[LiveWave] = field(default_factory=list)
     alive: int = 0
     left: LiveWave | None = None  # the wave that ended last
-    opened: list[tuple[int, LiveWave]] = field(
-        default_factory=list
-    )  # split barriers: when, and who came last
+    opened: list[tuple[int, LiveWave]] = field(default_factory=list)  # split barriers: when, by which wave
 
 
 @dataclass(slots=True)
@@ -75,16 +73,13 @@ class LiveWave:
     holder_rows: list[dict[int, int]] = field(default_factory=list)  # of each token: cause, instruction
     rows: list[tuple[int, ...]] = field(default_factory=list)
     pending: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # counter: (returned, token)
-    ready: dict[str, tuple[int, int]] = field(
-        default_factory=dict
-    )  # register: (cycle, token of the matrix unit)
+    ready: dict[str, tuple[int, int]] = field(default_factory=dict)  # register: (cycle, token of the unit)
     all_ready: int = 0  # time at which everything in `ready` is available
     visits: dict[int, int] = field(default_factory=dict)  # branch: iterations so far
     iterations: dict[str, list[int]] = field(default_factory=dict)  # label: of each visit
     markers: list[tuple[int, int]] = field(default_factory=list)  # (cycle, value)
-    scopes: list[tuple[int, int, int, int, int]] = field(
-        default_factory=list
-    )  # closed scopes and points: begin, end, depth, marker, 1 for a point
+    # Closed scopes and points: begin, end, depth, marker, 1 for a point
+    scopes: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     open_scopes: list[tuple[int, int]] = field(default_factory=list)  # (begin, marker)
     number: int = 0  # in its workgroup
     signals: list[int] = field(default_factory=list)  # when it arrived at split barriers

@@ -58,9 +58,7 @@ def captures_done(
         tries[at] += 1
         executor.submit(function, paths[at]).add_done_callback(lambda done: results.put((at, done)))
 
-    at_once = (
-        1 if isinstance(executor, InProcessExecutor) else len(paths)
-    )  # calls in this process: one by one
+    at_once = 1 if isinstance(executor, InProcessExecutor) else len(paths)  # in this process one by one
     for at in range(min(at_once, len(paths))):
         submit(at)
     left = len(paths)

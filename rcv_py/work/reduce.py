@@ -44,9 +44,7 @@ from rcv_py.work.load import (
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SLAB_BYTES = 6 << 20  # bytes of the files of the waves that begin in a slab: a quarter of a million tokens
-STRIPS_A_WORKER = (
-    4  # of the remaining work: the last strips are short, so that all workers end at about the same time
-)
+STRIPS_A_WORKER = 4  # of the remaining work: the last strips are short, so that all workers end together
 MAX_STRIP = 8  # slabs
 PARCEL_BYTES = 16 << 20  # bytes of files of the parcels in work at a time, on average
 CALLS_AHEAD = 2  # strips that a process holds: the current and the next

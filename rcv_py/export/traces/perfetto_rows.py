@@ -77,9 +77,7 @@ class Slices:
     category: np.ndarray  # int64, 1-based place in CATEGORIES
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
-    arguments: Mapping[DebugAnnotation, np.ndarray] = field(
-        default_factory=dict
-    )  # numbers; of texts, 0: none
+    arguments: Mapping[DebugAnnotation, np.ndarray] = field(default_factory=dict)  # of texts numbers, 0: none
     leaves: FlowEnds = NO_ARROWS  # that begin at a slice
     arrives: FlowEnds = NO_ARROWS  # that end at one
 

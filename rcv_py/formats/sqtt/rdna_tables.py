@@ -270,17 +270,9 @@ MASKS = (Token.IMMEDIATE, Token.WAVE_READY)
 CONTROLS = (Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END, Token.NEW_PC, Token.MISC)
 QUIET = (Token.NOP, Token.TIME, Token.ALU_DONE, Token.MEMORY_DONE, Token.UTIL_COUNTER, Token.WAVE_ALLOC)
 NOTED = (
-    Token.WAVE_START,
-    Token.WAVE_START_EXT,
-    Token.WAVE_END,
-    Token.SHADER_DATA,
-    Token.SHADER_DATA_SHORT,
-    Token.MISC,
-    Token.EVENT,
-    Token.REG,
-    Token.REG_INIT,
-    Token.TIMESTAMP,
-)
+    Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END, Token.SHADER_DATA, Token.SHADER_DATA_SHORT,
+    Token.MISC, Token.EVENT, Token.REG, Token.REG_INIT, Token.TIMESTAMP,
+)  # fmt: skip
 SLOT_GFX10 = {Token.INST: 8, Token.VALU_INST: 7, Token.IMM_ONE: 7}
 SLOT_GFX12 = {**SLOT_GFX10, Token.INST: 7}
 SLOT_GFX1250 = {Token.INST: 7, Token.IMM_ONE: 10}

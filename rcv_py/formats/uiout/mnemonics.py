@@ -32,23 +32,10 @@ _LATER = {TokenKind.VMEM: "global_ scratch_", TokenKind.MSG: "s_barrier", TokenK
 
 # Only gfx950 has these; other members of gfx9 do not.
 _GFX950 = (
-    "ds_read_b64_tr_b",
-    "ds_read_b96_tr_b6",
-    "v_permlane16_swap",
-    "v_permlane32_swap",
-    "v_bitop3",
-    "v_mfma_scale_",
-    "v_maximum3",
-    "v_minimum3",
-    "v_cvt_pk_bf16_f32",
-    "v_ashr_pk_",
-    "v_prng_b32",
-    "v_cvt_scalef32_",
-    "v_dot2c_f32_bf16",
-    "v_pk_maximum3",
-    "v_pk_minimum3",
-    "global_load_lds_dwordx",
-)
+    "ds_read_b64_tr_b", "ds_read_b96_tr_b6", "v_permlane16_swap", "v_permlane32_swap", "v_bitop3",
+    "v_mfma_scale_", "v_maximum3", "v_minimum3", "v_cvt_pk_bf16_f32", "v_ashr_pk_", "v_prng_b32",
+    "v_cvt_scalef32_", "v_dot2c_f32_bf16", "v_pk_maximum3", "v_pk_minimum3", "global_load_lds_dwordx",
+)  # fmt: skip
 # Matrix instructions of twice the depth: 16x16x32 and 32x32x16 of 16 bits, 16x16x64 and 32x32x32 of 8 bits
 # with integers, and the sparse ones of twice that.
 _MATRIX_GFX950 = re.compile(
