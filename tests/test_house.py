@@ -95,6 +95,39 @@ def terse(known: Known) -> Iterator[str]:
             yield f"{module.name}: {name}: {text}"
 
 
+def undocumented(known: Known) -> Iterator[str]:
+    """Public methods without a docstring that override nothing of the package; Qt's names are no words."""
+    nodes = [(module, node) for module in known.values() for node in module.nodes]
+    classes = {node.name: node for _, node in nodes if isinstance(node, ast.ClassDef)}
+    for module, node in nodes:
+        if isinstance(node, ast.ClassDef) and node in module.tree.body and not node.name.startswith("_"):
+            names = {one.name for one in _methods(node) if one.name[0] != "_" and one.name.islower()}
+            for name in names.difference(*map(_declared, _bases(node, classes))):
+                yield f"{module.name}: {node.name}.{name}"
+
+
+def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    """Methods without a docstring, and without the setters of properties."""
+    for one in node.body:
+        if isinstance(one, ast.FunctionDef) and not ast.get_docstring(one):
+            is_setter = any(ast.unparse(decorator).endswith(".setter") for decorator in one.decorator_list)
+            yield from () if is_setter else (one,)
+
+
+def _declared(node: ast.ClassDef) -> set[str]:
+    targets = [one.target for one in node.body if isinstance(one, ast.AnnAssign)]
+    methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+    return methods | {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _bases(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> Iterator[ast.ClassDef]:
+    for base in node.bases:
+        known = classes.get(ast.unparse(base).partition("[")[0])
+        if known is not None and known is not node:
+            yield known
+            yield from _bases(known, classes)
+
+
 def small(known: Known) -> Iterator[str]:
     """Short modules with one importer, or none."""
     importers = Counter(name for module in known.values() for name in set(inner(module, known)))
@@ -184,10 +217,22 @@ def _defined(module: Module) -> Iterator[tuple[Named, str]]:
 
 RULES: dict[str, Callable[[Known], Iterator[str]]] = {
     rule.__name__: rule
-    for rule in (undescribed, colours, evaluated, quoted, terse, small, positional, ambiguous, homemade)
+    for rule in (
+        undescribed,
+        undocumented,
+        colours,
+        evaluated,
+        quoted,
+        terse,
+        small,
+        positional,
+        ambiguous,
+        homemade,
+    )
 }
 PLANTED = {
     "undescribed": "x = 1",
+    "undocumented": "class Wave:\n    def wait(self) -> None: ...",
     "colours": 'pen = "#aabbcc"',
     "evaluated": "x = eval('1')",
     "quoted": '"""What it is,"\n" and what it is not."""',

@@ -144,7 +144,6 @@ class CompareView(RowsView):
         self.table.set_filter(np.flatnonzero(rows.is_real) if only_real else None)
 
     def row_style(self, row: int) -> RowStyle:
-        """Return how a row is drawn."""
         rows = self.rows
         if rows is None or row >= len(rows):
             return RowStyle(self.theme.role("text"))
@@ -360,7 +359,6 @@ class ComparePanel(TablePanel[Comparison]):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Return the verdict."""
         return "" if self.result is None else self.result.judgement.sentence
 
     def command_line(self) -> command_text.CommandWords | None:
@@ -374,7 +372,6 @@ class ComparePanel(TablePanel[Comparison]):
         return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """Return the shown rows."""
         if self.result is None or self.view.rows is None or self.by == FLAME:
             return None
         return Sheet(

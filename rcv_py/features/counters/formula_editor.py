@@ -174,7 +174,6 @@ class _Highlighter(QSyntaxHighlighter):
         self._theme = theme
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line."""
         for pattern, name in _CLASSES:
             for match in pattern.finditer(text):
                 first = _utf16(text, match.start())

@@ -242,14 +242,12 @@ class CountersPanel(CurvePanel):
         return self.page
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the drawn counters."""
         places = (("se", self.chosen("engine")), ("cu", self.chosen("unit")), ("simd", self.chosen("simd")))
         where = [f"--{name}={value}" for name, value in places if value.isdigit()]
         shown = command_text.only([row.name for row in self._listed()], self._drawn)
         return command_text.rcv(self.session, "counters", *where, *self.files.words(), *shown)
 
     def focus_search(self) -> bool:
-        """Filter counters."""
         if self.page.is_empty:
             return False
         self.tree.field.setFocus()
@@ -257,11 +255,9 @@ class CountersPanel(CurvePanel):
         return True
 
     def save_state(self) -> dict[str, Any]:
-        """Return ticks, choices and the width of the tree."""
         return super().save_state() | {"ticks": self._ticks}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore what `save_state` returned."""
         ticks = state.get("ticks")
         if isinstance(ticks, dict):
             self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}

@@ -169,16 +169,13 @@ class EventsPanel(TablePanel[EventTable]):
     # -- called by the shell ------------------------------------------------------------------------
 
     def focus_search(self) -> bool:
-        """Put the cursor into the field."""
         self.bar.focus()
         return True
 
     def caption(self) -> str:
-        """Return the number of rows."""
         return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the shown rows."""
         if self.result is None:
             return None
         there = {ENTRY_TEXT[EntryKind(kind)] for kind in ascending(self.result.kind).tolist()}

@@ -139,7 +139,6 @@ class NumberStrip(QWidget):
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use as many columns as fit."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -274,7 +273,6 @@ class FindingList(QListWidget):
             super().keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
-        """Return the usual size."""
         return QSize(330, 160)
 
 
@@ -284,7 +282,6 @@ class _Rows(QStyledItemDelegate):
         self._theme, self._list = theme, parent
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Return the fixed height of a row."""
         return QSize(120, grown(ROW))
 
     def paint(
@@ -625,7 +622,6 @@ class TriagePanel(Panel):
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
-        """Return commands that open the page and copy its contents."""
         return commands("Analyze", (
             ("triage.show", "What to look at first", "F4",
              lazy.with_panel(cls.come),
@@ -637,19 +633,16 @@ class TriagePanel(Panel):
         ))  # fmt: skip
 
     def caption(self) -> str:
-        """Return which waves are ranked, and how much was analyzed."""
         selection = "" if self.findings is None else self.findings.selection
         return " · ".join(filter(None, (selection, self.note.text())))
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the findings."""
         has_predictions = self.findings is not None and bool(self.findings.guesses)
         return command_text.rcv(
             self.session, "triage", "--top=0", *(("--predict",) if has_predictions else ())
         )
 
     def sheet(self) -> Sheet | None:
-        """Return one row per finding."""
         if self.findings is None or not self.has_findings:
             return None
         from rcv_py.features.findings.result import finding_table  # noqa: PLC0415 - it imports all detectors

@@ -248,7 +248,6 @@ class FlamegraphPanel(Panel):
     # -- searching ----------------------------------------------------------------------------------
 
     def focus_search(self) -> bool:
-        """Put the cursor into the search field."""
         self.find_bar.focus()
         return True
 
@@ -284,11 +283,9 @@ class FlamegraphPanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
-        """Return the path and the picture."""
         return self.empty
 
     def caption(self) -> str:
-        """Return the meaning of the frames and their widths."""
         note = self.note.text()
         return f"{self.choices.text()}; {note}" if note else self.choices.text()
 
@@ -301,7 +298,6 @@ class FlamegraphPanel(Panel):
         return (f"--around={file}{second}",)
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for all frames."""
         wanted = self.wanted
         what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")
         around = self._around(wanted.element)
@@ -316,7 +312,6 @@ class FlamegraphPanel(Panel):
         return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *all_frames)
 
     def sheet(self) -> Sheet | None:
-        """Return one row per frame, from the root to the leaves, left to right."""
         scene = self.view.scene
         if scene is None:
             return None

@@ -74,7 +74,6 @@ class NoteCard(QFrame):
         self._icon.setPixmap(pixmap(name, self._theme.role(role), ICON_PX, self.devicePixelRatioF()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy."""
         if event.matches(QKeySequence.StandardKey.Copy):
             copy_text(note_text(self.note))
         else:
@@ -208,15 +207,12 @@ class HealthPanel(Panel):
         return "" if self.notes is not None else "The capture is still being looked at."
 
     def caption(self) -> str:
-        """Return the worst note."""
         return "" if self.notes is None else headline(self.notes)
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the notes."""
         return command_text.rcv(self.session, "check")
 
     def sheet(self) -> Sheet | None:
-        """Return a row per piece of evidence, with its meaning and the remedy."""
         if not self.notes:
             return None
         sheet = Sheet.of("Health", number_table(self.notes))

@@ -67,11 +67,9 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
             copy_text(f"{problem.severity}: {problem.where}: {problem}")
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the facts and problems."""
         return command_text.rcv(self.session, "info", "--read")
 
     def sheet(self) -> Sheet | None:
-        """Return all problems."""
         if not self.problems:
             return None
         rows = map(_cells, self.problems)

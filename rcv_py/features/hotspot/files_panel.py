@@ -45,7 +45,6 @@ class FilesPanel(PartedPanel):
         column(boxed(row(self.choice, (self.field, 1), margins=BAR, spacing=4)), (self.stack, 1), of=self)
 
     def focus_search(self) -> bool:
-        """Put the cursor into the filter."""
         self.field.setFocus()
         self.field.selectAll()
         return True

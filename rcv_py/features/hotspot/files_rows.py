@@ -132,7 +132,6 @@ class RankedView(RowsView):
     ranking: Ranking | None = None
 
     def tip(self, row: int, column: str) -> str:
-        """Return place, whole text, cost and share."""
         ranking = self.ranking
         if ranking is None or not 0 <= row < len(ranking.cost):
             return ""
@@ -243,11 +242,9 @@ class TopLinesPanel(TablePanel[Ranking]):
             view.draw_plain(painter, rest, name, self.ui.theme.role("muted"))
 
     def first_focus(self) -> QWidget:
-        """Return the list."""
         return self.view
 
     def sheet(self) -> Sheet | None:
-        """Return the ranking, in the shown order."""
         ranking = self.result
         if ranking is None:
             return None
@@ -261,7 +258,6 @@ class TopLinesPanel(TablePanel[Ranking]):
         return Sheet("Top lines", names, rows)
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the ranking."""
         trace, file = self.session.trace.value, self._wanted_file()
         by = "--by=source" if has_sources(trace) else "--by=instruction"
         of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)

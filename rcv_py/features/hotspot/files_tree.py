@@ -224,16 +224,13 @@ class FileTreePanel(Panel):
         menu.popup(at)
 
     def first_focus(self) -> QWidget:
-        """Return the tree."""
         return self.tree
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the tree."""
         how = command_text.charge(self.ui)
         return command_text.rcv(self.session, "hotspot", "--by=tree", *how, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """Return all nodes, depth first."""
         root = self.tree.rows.root
         if not root.children:
             return None

@@ -195,16 +195,13 @@ class HotspotPanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Return what is counted."""
         return self.note.text() or self.scope.currentText()
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the histogram."""
         se, bins = self._engine(), self.ui.settings["hotspot.bins"]
         engine = () if se is None else (f"--se={se}",)
         ranged = command_text.clock(self.session)
         return command_text.rcv(self.session, "hotspot", f"--bins={bins}", *engine, *ranged)
 
     def sheet(self) -> Sheet | None:
-        """Return one row per bar, with one column per kind that occurs."""
         return None if self.plot.bins is None else Sheet.of("Hotspot", bins_table(self.plot.bins))

@@ -474,7 +474,6 @@ class IsaPanel(CodePanel):
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
-        """Return commands that step through the hottest rows, and choose bars, arrows and folds."""
         settings = ui.settings
 
         def no_cost() -> str:
@@ -547,7 +546,6 @@ class IsaPanel(CodePanel):
         )  # fmt: skip
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the table as it is shown."""
         if self._rows is None:
             return None
         session, bars = self.session, self._rows.bars.mode
@@ -577,11 +575,9 @@ class IsaPanel(CodePanel):
         return csv_sheet(self._rows, table, rows)
 
     def caption(self) -> str:
-        """Return which numbers are shown."""
         return "" if self._rows is None else self._rows.costs.label
 
     def save_state(self) -> dict[str, Any]:
-        """Return columns, order, and the kinds of arrows, bars and folds."""
         return {
             **super().save_state(),
             "gutter": self.view.arrow_mode,
@@ -590,7 +586,6 @@ class IsaPanel(CodePanel):
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore what `save_state` returned."""
         super().load_state(state)
         if state.get("bars") in Annotation.__members__:
             self.set_annotation(Annotation[state["bars"]])

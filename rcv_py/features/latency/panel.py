@@ -309,7 +309,6 @@ class LatencyPanel(TablePanel[LatencyRows]):
 
     @property
     def lines(self) -> np.ndarray:
-        """Return the instruction of each row."""
         return NO_LINES if self.result is None else self.result.line
 
     # -- painting -----------------------------------------------------------------------------------
@@ -334,12 +333,10 @@ class LatencyPanel(TablePanel[LatencyRows]):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Return the shown table, and the rule if there are two."""
         shown = self.kind.currentText()
         return f"{shown}, {self.rule.currentText().lower()}" if self.is_ruled else shown
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the shown table."""
         kind, rule = self.kind.value, self.rule.value
         waits = self._waits() if self.is_memory else None
         ruled = (f"--rule={rule}",) if self.is_ruled else ()

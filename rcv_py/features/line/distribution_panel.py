@@ -302,14 +302,12 @@ class DistributionPanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Return instruction, measure and number of hits."""
         if self.view is None:
             return ""
         measure = MEASURE_NAMES[self.view.wanted.measure].lower()
         return Message("instruction {0}, {1}, {2}", self._line(), measure, self.note.text())
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the bars and the listed hits."""
         line, view = self._line(), self.view
         if line is None or view is None:
             return None
@@ -319,7 +317,6 @@ class DistributionPanel(Panel):
         return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
 
     def sheet(self) -> Sheet | None:
-        """Return all hits, the slowest first."""
         view, trace = self.view, self.session.trace.value
         if view is None or trace is None:
             return None

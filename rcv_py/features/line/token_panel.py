@@ -418,7 +418,6 @@ class TokenDetailsPanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the facts of the selected instruction."""
         selection = self.session.selection.value
         if self.facts is None:
             return self.first.command_line()
@@ -426,7 +425,6 @@ class TokenDetailsPanel(Panel):
         return command_text.rcv(self.session, "place", place)
 
     def sheet(self) -> Sheet | None:
-        """Return the facts as name and value."""
         facts, trace = self.facts, self.session.trace.value
         if facts is None or trace is None:
             return self.first.sheet()

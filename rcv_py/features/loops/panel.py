@@ -75,7 +75,6 @@ class IterationStrip(BarChart):
         self.select(-1)
 
     def select(self, first: int, stop: int = -1) -> None:
-        """Mark iterations, and report which."""
         super().select(first, stop)
         text = Message(
             "{0}, up to {1} cycles", plural(len(self), "iteration"), count(int(self.totals.max(initial=0)))
@@ -152,7 +151,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         super()._open()
 
     def result_names(self) -> tuple[str, ...]:
-        """Return the results of both tables."""
         return LOOPS, SEGMENTS
 
     def _choose_table(self) -> None:
@@ -371,7 +369,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Return the loop and the shown iterations, or that segments are listed."""
         if not self.is_loops:
             return TABLES[SEGMENTS].lower()
         pair = self._pair()
@@ -382,7 +379,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         )
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the chosen loop's iterations, the loops, or the segments."""
         if not self.is_loops:
             order = command_text.sorting(self.segments.table)
             return command_text.rcv(self.session, "loops", "--by=segments", *order, "--top=0")
@@ -395,7 +391,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """Return the listed table."""
         if self.shown_segments is None:
             return super().sheet()
         shown = self.segments.table

@@ -57,12 +57,10 @@ class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
 
     @property
     def texts(self) -> list[str]:
-        """Return the instructions of the places."""
         return self._what
 
     @property
     def nothing(self) -> str:
-        """Return how to add places."""
         return NOWHERE if self.session.trace.value is not None else self.reason(NOWHERE)
 
     def _refresh(self) -> None:
@@ -103,12 +101,10 @@ class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
             self.session.go_to_visit(place.visit)
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the facts of the newest places."""
         links = [text for place in self.places if (text := str(place.selection))]
         return command_text.rcv(self.session, "place", *dict.fromkeys(links[:MAX_PLACES])) if links else None
 
     def sheet(self) -> Sheet | None:
-        """Return bookmarks and visits as links."""
         trace = self.session.trace.value
         if trace is None or not self.places:
             return None

@@ -52,17 +52,14 @@ class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the names of the labels."""
         return tuple(label.name for label in self.result or ())
 
     @property
     def nothing(self) -> str:
-        """Return why there are no labels."""
         return self.reason(NO_LABELS)
 
     @property
     def lines(self) -> np.ndarray:
-        """Return the code row of each label."""
         return np.array([label.row for label in self.result or ()], dtype=np.int64)
 
     def row_of(self, selection: Selection) -> int:
@@ -71,5 +68,4 @@ class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
         return -1 if line is None else int(np.searchsorted(self.lines, line, side="right")) - 1
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the labels."""
         return command_text.rcv(self.session, "isa", "--labels", *command_text.sorting(self.view.table))

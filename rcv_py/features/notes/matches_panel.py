@@ -140,6 +140,5 @@ class MatchesPanel(SearchedPanel[Hits]):
         self.counted.emit(text if self.session.query.value.text else "", count, self.hits.problem)
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the hits."""
         words = command_text.matching(self.session.query.value)
         return command_text.rcv(self.session, "search", *words) if words else None

@@ -29,7 +29,6 @@ class NotesView(RowsView):
     """The view of notes: each row has its flag, and its text as a tooltip."""
 
     def tip(self, row: int, column: str) -> str:
-        """Return only the note's own text."""
         return ""
 
 
@@ -58,12 +57,10 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
 
     @property
     def texts(self) -> list[str]:
-        """Return titles, texts and places."""
         return [f"{note.words}\n{note.anchor}" for note in self.notes]
 
     @property
     def nothing(self) -> str:
-        """Return how to write a note."""
         return self.reason(NONE)
 
     def _refresh(self) -> None:
@@ -104,10 +101,8 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         menu.popup(self.view.viewport().mapToGlobal(at))
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the notes."""
         return command_text.rcv(self.session, "notes", *command_text.matching(self.session.query.value))
 
     def sheet(self) -> Sheet | None:
-        """Return the notes with all their fields."""
         trace = self.session.trace.value
         return None if trace is None or not self.notes else Sheet.of("Notes", note_table(trace, self.notes))

@@ -35,7 +35,6 @@ class SearchPanel(PartedPanel):
         self._show_query()
 
     def focus_search(self) -> bool:
-        """Put the cursor into the field."""
         self.bar.focus()
         return True
 

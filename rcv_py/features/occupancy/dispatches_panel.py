@@ -69,7 +69,6 @@ class DispatchesPanel(CurvePanel):
         return "" if trace is None else about(name, self.kernels[name], Times.of(trace, self.ui.settings))
 
     def command_line(self) -> CommandWords | None:
-        """Return the command for mean, peak, tail and ramp of the shown kernels."""
         of = {name: kernel_name(kernel) for name, kernel in self.kernels.items()}
         return rcv(self.session, "occupancy", "--by=kernel", *only(of, self.plot.shown, of))
 

@@ -81,7 +81,6 @@ class OccupancyPanel(CurvePanel):
         return Times() if trace is None else Times.of(trace, self.ui.settings)
 
     def command_line(self) -> CommandWords | None:
-        """Return the command for mean, peak, tail and ramp of the shown curves."""
         # The command knows every unit of the device, the panel those that were traced: it has to name them.
         is_some = self.chosen("group") in ("cu", "simd")
         mine = [curve.name for curve in self.curves]

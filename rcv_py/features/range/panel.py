@@ -153,7 +153,6 @@ class ClockRangePanel(Panel):
         return Sheet("Between", tuple(facts), [tuple(facts.values())])
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the range's contents, or for the time between the instructions."""
         window, ends = self._question()
         if window is None and ends is None:
             return None
@@ -162,6 +161,5 @@ class ClockRangePanel(Panel):
         return command_text.rcv(self.session, "range", *at, *pair)
 
     def caption(self) -> str:
-        """The range."""
         window, _ = self._question()
         return "" if window is None else Message("measured {0}", window)

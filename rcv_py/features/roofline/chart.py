@@ -113,7 +113,6 @@ class RooflineChart(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Return the usual size."""
         return QSize(420, 260)
 
     def minimumSizeHint(self) -> QSize:
@@ -166,7 +165,6 @@ class RooflineChart(QWidget):
     # -- painting -----------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint axes, roofs and points."""
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.fillRect(self.rect(), self._theme.role("canvas"))
@@ -279,7 +277,6 @@ class RooflineChart(QWidget):
     # -- mouse --------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose a point."""
         point = self.point_at(event.position())
         if point is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(point.scope)

@@ -121,19 +121,15 @@ class RooflinePanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
-        """Return the plot."""
         return self.chart
 
     def caption(self) -> str:
-        """Return how the numbers are meant."""
         return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the same numbers."""
         return None if self.roofline is None else command_text.rcv(self.session, "roofline")
 
     def sheet(self) -> Sheet | None:
-        """Return the kernel and its loops."""
         if self.shown is None:
             return None
         fields = self.shown.fields(ShownIn.WINDOW)

@@ -353,7 +353,6 @@ class SourcePanel(CodePanel):
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
-        """Return commands that step through the hottest lines, and choose how costs are charged."""
         cell = ui.session.source_cost
         other = {SourceCost.SELF: SourceCost.INCLUSIVE, SourceCost.INCLUSIVE: SourceCost.SELF}
         rows = (
@@ -369,7 +368,6 @@ class SourcePanel(CodePanel):
         return commands("Go/Code", ((*row, Message("{0}.", row[1]), always) for row in rows))
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the lines of the file that have code."""
         trace = self.session.trace.value
         if trace is None or self.view.lines is None:
             return None
@@ -379,7 +377,6 @@ class SourcePanel(CodePanel):
         return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """Return the lines of the file with their costs."""
         if self.view.lines is None:
             return None
         return Sheet(
@@ -387,7 +384,6 @@ class SourcePanel(CodePanel):
         )
 
     def caption(self) -> str:
-        """Return the file, and how costs are charged."""
         return Message("{0}, {1} cost", self.files.toolTip(), self.session.source_cost.value.value)
 
     def _restyle(self) -> None:

@@ -159,7 +159,6 @@ class SourceView(RowsView):
         self._find_dedent()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Adjust to the number of visible lines."""
         super().resizeEvent(event)
         self._find_dedent()
 

@@ -213,11 +213,9 @@ class SummaryPanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Return how much of the capture is read."""
         return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the page."""
         return command_text.rcv(self.session, "summary")
 
     def sheet(self) -> Sheet | None:

@@ -125,7 +125,6 @@ class PartRows(QWidget):
         return self.fontMetrics().height() + 4
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same height, but less width."""
         return QSize(170, self.sizeHint().height())
 
     def event(self, event: QEvent) -> bool:
@@ -161,22 +160,18 @@ class Meters(PartRows):
         self._shows(f"{meter.name} {number(meter)}" for meter in self.meters if not meter.is_heading)
 
     def text(self) -> str:
-        """Return all bars, one per line."""
         return "\n".join(f"{meter.name}\t{number(meter)}".rstrip() for meter in self.meters)
 
     def tip(self, row: int) -> str:
-        """Return the tooltip of a bar."""
         if not 0 <= row < len(self.meters):
             return ""
         meter = self.meters[row]
         return meter.meaning if meter.is_heading else f"{meter.name}: {number(meter)}\n{meter.meaning}"
 
     def sizeHint(self) -> QSize:
-        """Return room for every row."""
         return QSize(260, len(self.meters) * self._row)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows."""
         metrics = self.fontMetrics()
         names = [
             metrics.horizontalAdvance(translated(meter.name)) for meter in self.meters if not meter.is_heading
@@ -245,13 +240,11 @@ class ShareBar(PartRows):
         return sum(share.value for share in self.shares)
 
     def text(self) -> str:
-        """Return all parts, one per line."""
         return "\n".join(
             f"{share.name}\t{share.value}\t{percent(share.value, self.total)}" for share in self.shares
         )
 
     def tip(self, row: int) -> str:
-        """Return the tooltip of a part."""
         if not 0 <= row < len(self.shares):
             return ""
         share = self.shares[row]
@@ -293,7 +286,6 @@ class ShareBar(PartRows):
     # -- painting -----------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the total and the list."""
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, self._is_ring)
             (self._paint_ring if self._is_ring else self._paint_bar)(painter)
@@ -385,7 +377,6 @@ class Card(QFrame):
         return "\n".join([self.title.text(), *(part.text() for part in parts if not part.isHidden())])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy."""
         if event.matches(QKeySequence.StandardKey.Copy):
             copy_text(self.text())
         else:
@@ -409,7 +400,6 @@ class CardFlow(QLayout):
         return [card for card in cards if not card.isHidden()]
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Add a card."""
         self._items.append(item)
 
     def count(self) -> int:
@@ -417,11 +407,9 @@ class CardFlow(QLayout):
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """Return a card, None outside."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Remove and return a card."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def hasHeightForWidth(self) -> bool:
@@ -434,11 +422,9 @@ class CardFlow(QLayout):
         return sum(_height(row) for row in rows) + GAP * (len(rows) + 1)
 
     def sizeHint(self) -> QSize:
-        """Return the size of the largest card."""
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        """Return room for the largest card."""
         shown = [card.minimumSizeHint() for card in self.cards()]
         return QSize(
             max((size.width() for size in shown), default=0) + 2 * GAP,

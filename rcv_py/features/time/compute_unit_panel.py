@@ -347,7 +347,6 @@ class ComputeUnitPanel(TimelinePanel):
             self.timeline.plot.rows_changed()
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the shown waves in the view."""
         unit = command_text.wave(self.session, "unit-of") if self._which.currentIndex() == 0 else ()
         hidden = command_text.each("without-kernel", self.hidden(KERNEL))
         return command_text.rcv(self.session, "waves", *unit, *hidden, *command_text.within(self.session))

@@ -106,14 +106,12 @@ class GlobalTimelinePanel(TimelinePanel):
         self.timeline.plot.rows_changed()
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for every wave of the device in view."""
         engines = command_text.each("without-se", self.hidden(ENGINE))
         kernels = command_text.each("without-kernel", self.hidden(KERNEL))
         inside = command_text.within(self.session)
         return command_text.rcv(self.session, "waves", "--resident", *engines, *kernels, *inside)
 
     def swatches_of(self, seen: np.ndarray) -> Iterator[Swatch]:
-        """Return swatches of the kernels in view, of waves without details, and of marker kinds."""
         theme, kernels = self.ui.theme, () if self.all is None else self.all.kernels
         for code in range(KERNEL_COLORS):
             names = kernels[code::KERNEL_COLORS]

@@ -141,18 +141,15 @@ class UtilizationPanel(TimelinePanel):
         self.timeline.plot.rows_changed()
 
     def caption(self) -> str:
-        """Return what the bars mean."""
         return self._note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the busy time of each unit in the view."""
         if not self.units.units:
             return None
         where = (*command_text.wave(self.session, "of"), *command_text.within(self.session))
         return command_text.rcv(self.session, "units", *where)
 
     def sheet(self) -> Sheet:
-        """Return busy cycles of each unit in the view."""
         window = self.session.window.value
         inside = [(unit.track, unit.covered.inside(window)) for unit in self.units.units]
         rows = [

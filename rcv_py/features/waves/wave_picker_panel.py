@@ -181,8 +181,6 @@ class WavePickerPanel(Panel):
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
-        """Return commands for the clock range, and for waves by speed."""
-
         def needs_waves() -> str:
             trace = ui.session.trace.value
             return "" if trace is not None and len(trace.waves) else "The capture has no waves."
@@ -349,14 +347,12 @@ class WavePickerPanel(Panel):
     # -- export -------------------------------------------------------------------------------------
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the selected wave and the number of waves that count."""
         wave = self.session.selection.value.wave
         if wave is None:
             return command_text.rcv(self.session, "waves")
         return command_text.rcv(self.session, "wave", str(wave), *command_text.clock(self.session))
 
     def sheet(self) -> Sheet | None:
-        """Return all waves of the capture."""
         trace = self.session.trace.value
         if trace is None:
             return None

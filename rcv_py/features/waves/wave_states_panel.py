@@ -126,7 +126,6 @@ class WaveStatesPanel(CurvePanel):
             self._rebuild.now()
 
     def command_line(self) -> CommandWords | None:
-        """Return the command for mean, peak and share of the shown states."""
         se = self._engine()
         engine = () if se is None else (f"--se={se}",)
         shown = only([state.name for state in LIVING], self.plot.shown)

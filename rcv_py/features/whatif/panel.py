@@ -409,7 +409,6 @@ class WhatIfPanel(TimelinePanel):
         menu.popup(self.view.viewport().mapToGlobal(position))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """Return the panel's command."""
         return [self.copy_action]
 
     def command_line(self) -> command_text.CommandWords | None:
@@ -422,7 +421,6 @@ class WhatIfPanel(TimelinePanel):
         return command_text.rcv(self.session, "whatif", *(() if chosen is None else chosen.words))
 
     def sheet(self) -> Sheet | None:
-        """Return the experiments."""
         if not self.experiments:
             return None
         return Sheet(self.declared.title, self.view.table.headers, self.view.table.table())

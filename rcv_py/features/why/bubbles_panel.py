@@ -38,7 +38,6 @@ class ByNoIssue(Grouping[Bubbles]):
     only = "Show the selected instruction only."
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
-        """Return bubbles, their share of all, and bubbles by kind."""
         return (
             self.name_column(
                 "instruction",
@@ -60,13 +59,11 @@ class ByNoIssue(Grouping[Bubbles]):
         return super().name(node) or NO_INSTRUCTION
 
     def parts(self, node: WhyNode) -> Parts:
-        """Return bubbles by their kind."""
         cycles = (node.stall, node.idle, node.drain)
         roles = (color for color, _ in KINDS.values())
         return [(part, self.ui.theme.role(color)) for part, color in zip(cycles, roles, strict=True)]
 
     def tip_of(self, node: WhyNode) -> str:
-        """Return cycles by kind, and the place."""
         trace = self.session.trace.value
         parts = zip(KINDS.values(), (node.stall, node.idle, node.drain), strict=True)
         lines = [f"{grouped(round(cycles))} cycles: {meaning}" for (_, meaning), cycles in parts if cycles]
@@ -77,11 +74,9 @@ class ByNoIssue(Grouping[Bubbles]):
         return "\n".join([self.name(node), whole, *lines, *filter(None, (place,))])
 
     def spoken(self, node: WhyNode) -> str:
-        """Return its name and cycles."""
         return Message("{0}, {1} cycles of bubbles", self.name(node), grouped(round(node.cycles)))
 
     def nodes(self, result: Bubbles, line: int | None) -> WhyNode:
-        """Return one row per instruction."""
         rows = _rows_of(result, line)
         columns = (result.line, result.total, result.stall, result.idle, result.drain)
         every = zip(*(column[rows].tolist() for column in columns), strict=True)
@@ -101,15 +96,12 @@ class ByNoIssue(Grouping[Bubbles]):
         return WhyNode(children=lines)
 
     def has_rows(self, result: Bubbles) -> bool:
-        """Return whether there is a bubble."""
         return len(result) > 0
 
     def nothing_about(self, line: int) -> str:
-        """Return why no rows are shown for an instruction."""
         return Message("No wave was in instruction {0} while nothing happened on its SIMD.", line)
 
     def note(self, result: Bubbles) -> str:
-        """Return the cycles, and their total."""
         text = Message(
             "in {0} of {1} SIMD cycles with a wave nothing happened ({2}), {3}",
             count(result.bubble),
@@ -131,16 +123,13 @@ class ByNoIssue(Grouping[Bubbles]):
         )
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
-        """Return the kinds of bubbles."""
         role = self.ui.theme.role
         return [(role(color), kind, meaning) for kind, (color, meaning) in KINDS.items()]
 
     def words(self) -> tuple[str, ...]:
-        """Return the command."""
         return ("bubbles",)
 
     def sheet(self, trace: Trace, result: Bubbles, line: int | None, root: WhyNode) -> Sheet:
-        """Return one row per instruction, in the shown order."""
         model = TableModel()
         columns = result_columns(bubble_table(trace, result), trace)
         model.set_columns(with_bar(columns, "text", "bubbles", tip=BAR_TIP))

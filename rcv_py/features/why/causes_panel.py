@@ -90,7 +90,6 @@ class ByCause(Grouping[Attribution]):
     only = "Show why the selected instruction was late, and what it made late."
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
-        """Return stall and its share of all stall, idle cycles, executions."""
         return (
             self.name_column(
                 "cause",
@@ -147,7 +146,6 @@ class ByCause(Grouping[Attribution]):
         return "\n".join(line for line in lines if line)
 
     def spoken(self, node: WhyNode) -> str:
-        """Return its name and cycles."""
         return Message(
             "{0}, {1} stalled, {2} idle cycles", self.name(node), grouped(node.stall), grouped(node.idle)
         )
@@ -163,11 +161,9 @@ class ByCause(Grouping[Attribution]):
         return _node(part, total, depth=0, children=causes)
 
     def has_rows(self, result: Attribution) -> bool:
-        """Return whether anything stalled or idled."""
         return len(result) > 0
 
     def nothing_about(self, line: int) -> str:
-        """Return why no rows are shown for an instruction."""
         return Message("Instruction {0} never stalled or idled, and made nothing else late.", line)
 
     def note(self, result: Attribution) -> str:
@@ -178,20 +174,16 @@ class ByCause(Grouping[Attribution]):
         return of_waves(self.session, share)
 
     def assumption(self, result: Attribution) -> str:
-        """Return the assumption of the attribution."""
         return result.assumption
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
-        """Return the causes of stall."""
         causes = [node.cause for node in root.children if node.stall]
         texts = {cause: CAUSE_TEXT[Cause(cause)] for cause in causes}
         return [(cause_colour(self.ui.theme, at), text.name, text.sentence) for at, text in texts.items()]
 
     def words(self) -> tuple[str, ...]:
-        """Return the command."""
         return ("causes",)
 
     def sheet(self, trace: Trace, result: Attribution, line: int | None, root: WhyNode) -> Sheet:
-        """Return one row per cause, late instruction and instruction to blame."""
         part = _about(result, line)
         return Sheet.of("Causes", flat_table(trace, part, part.by_cause(), "cause"))

@@ -84,12 +84,10 @@ class WhyPanel(TablePanel[Any]):
 
     @property
     def declared(self) -> PanelInfo:
-        """Return the registry entry of the grouping."""
         return discover()[self.grouping.id]
 
     @property
     def chosen_part(self) -> str:
-        """Return the id of the grouping."""
         return self.grouping.id
 
     def part(self, name: str) -> WhyPanel:
@@ -98,11 +96,9 @@ class WhyPanel(TablePanel[Any]):
         return self
 
     def made_part(self, name: str) -> WhyPanel:
-        """Return the panel, which exists."""
         return self
 
     def show_part(self, name: str) -> None:
-        """Group by a name."""
         self.choice.choose(name)
 
     def _group(self) -> None:
@@ -131,7 +127,6 @@ class WhyPanel(TablePanel[Any]):
         self._ask_range()
 
     def result_names(self) -> tuple[str, ...]:
-        """Return the results of all groupings."""
         return tuple(grouping.result_name for grouping in self._groupings.values())
 
     def _is_ranged(self) -> bool:
@@ -296,12 +291,10 @@ class WhyPanel(TablePanel[Any]):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Return the grouping and the sum of its cycles."""
         note = "" if self.result is None else self.note.text()
         return ", ".join(filter(None, (self.grouping.text.lower(), note)))
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command that prints the grouping."""
         command, *words = self.grouping.words()
         line = () if self.only_line is None else (f"--line={self.only_line}",)
         is_empty = bool(self._why_empty())  # the present rows belong to another grouping or capture
@@ -309,14 +302,12 @@ class WhyPanel(TablePanel[Any]):
         return command_text.rcv(self.session, command, *line, *words, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """Return the shown rows."""
         trace, result, root = self.session.trace.value, self.result, self.tree.rows.root
         if trace is None or result is None or not root.children:
             return None
         return self.grouping.sheet(trace, result, self.only_line, root)
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore what `save_state` returned, or each grouping's state from its time as a separate panel."""
         old = state.get(str(state.get(PART, self.chosen_part)))
         super().load_state((old if isinstance(old, dict) else {}) | state)
 

@@ -69,7 +69,6 @@ class ByWait(Grouping[WaitSummary]):
     of_range = WAITS
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
-        """Return stall and its share, executions, latency by exact samples."""
         return (
             self.name_column(
                 "wait",
@@ -115,14 +114,12 @@ class ByWait(Grouping[WaitSummary]):
         return [*parts, (rest, self.ui.theme.role("stall"))]
 
     def tip_of(self, node: WhyNode) -> str:
-        """Return numbers and place."""
         trace = self.session.trace.value
         facts = _wait_facts(node) if node.depth == 1 else _producer_facts(node)
         place = "" if trace is None else known_place(trace, node.line, full=True)
         return "\n".join([self.name(node), *facts, *filter(None, (place,))])
 
     def spoken(self, node: WhyNode) -> str:
-        """Return its name, whether it waits, and its duration."""
         what = "waits" if node.depth == 1 else "waited for"
         return Message(
             "{0}, {1}, {2} cycles of stall, {3} times",
@@ -155,11 +152,9 @@ class ByWait(Grouping[WaitSummary]):
         return _node(-1, int(table.hits.sum()), total, total, depth=0, children=waits)
 
     def has_rows(self, result: WaitSummary) -> bool:
-        """Return whether any wait ran."""
         return len(result.blocking) > 0
 
     def nothing_about(self, line: int) -> str:
-        """Return why no rows are shown for an instruction."""
         trace = self.session.trace.value
         text = "" if trace is None else f", {trace.code.text[line]}{beside(trace, line)},"
         return Message("Instruction {0}{1} neither waits nor is waited for.", line, text)
@@ -177,7 +172,6 @@ class ByWait(Grouping[WaitSummary]):
         return of_waves(self.session, text)
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
-        """Return the kinds of operations waited for."""
         trace = self.session.trace.value
         if trace is None:
             return []
@@ -189,11 +183,9 @@ class ByWait(Grouping[WaitSummary]):
         ]
 
     def words(self) -> tuple[str, ...]:
-        """Return the command for the clock range."""
         return ("waits", *command_text.clock(self.session))
 
     def sheet(self, trace: Trace, result: WaitSummary, line: int | None, root: WhyNode) -> Sheet:
-        """Return one row per wait and instruction that it waited for."""
         return Sheet.of("Waits", flat_table(trace, result, waits_about(result, line)))
 
 
