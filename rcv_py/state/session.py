@@ -297,6 +297,12 @@ class Session:
         trace, wave = self.trace.value, self.selection.value.wave
         return None if trace is None or wave is None else trace.waves.row(wave)
 
+    @property
+    def line(self) -> int | None:
+        """Row of the selected instruction in the code, None if there is none."""
+        trace, line = self.trace.value, self.selection.value.line
+        return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
+
     def token(self) -> tuple[TracedWave, int] | None:
         """The selected token as (wave, row), if a line and a hit are selected and the wave is loaded."""
         wave, selection = self.wave(), self.selection.value

@@ -16,7 +16,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Sheet, has
 from rcv_py.ui.core.plain_text import PlainLabel
-from rcv_py.ui.core.times import UNITS, Times
+from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
@@ -102,7 +102,7 @@ class EventsPanel(TablePanel[EventTable]):
                 if kind in kinds
             ],
         )
-        times = Times.of(trace, self.ui.settings)
+        times = self.times
         heading = {"title": times.unit or EVENTS["duration"].title, "width": 72}
 
         def length(cycles: int) -> str:

@@ -268,7 +268,7 @@ class IsaPanel(CodePanel):
         if trace is None or self._rows is None:
             return
         self._show_execution()
-        line = selection.line if selection.line is not None and selection.line < len(trace.code) else -1
+        line = -1 if self.session.line is None else self.session.line
         self.view.same_source = rows_at_leaf(trace.code, selection.source)
         self.view.marked = selection.lines
         if line >= 0 and line != self._followed:

@@ -137,10 +137,6 @@ class DistributionPanel(Panel):
         self._show(None)
         self._request.ask()
 
-    def _line(self) -> int | None:
-        trace, line = self.session.trace.value, self.session.selection.value.line
-        return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
-
     def _want(self) -> DistributionChoice:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
         row = trace.waves.row(wave) if trace is not None and wave is not None else None
@@ -151,12 +147,12 @@ class DistributionPanel(Panel):
         )
 
     def _more_waves(self) -> None:
-        if self._line() is not None:
+        if self.session.line is not None:
             self._request.update()
 
     def _compute(self) -> bool:
         trace, store = self.session.trace.value, self.session.store
-        line, wanted = self._line(), self._want()
+        line, wanted = self.session.line, self._want()
         if trace is None or store is None or line is None or not store.batches:
             self._show(None)
             return False
@@ -172,7 +168,7 @@ class DistributionPanel(Panel):
 
     def _take(self, answer: tuple[int, DistributionView]) -> None:
         line, view = answer
-        if line != self._line():
+        if line != self.session.line:
             return
         is_same = self._shown == line
         if self.view is None or not is_same or self.view.wanted.shape != view.wanted.shape:
@@ -186,15 +182,11 @@ class DistributionPanel(Panel):
         """Show the same hits in the current unit."""
         self._show(self.view)
 
-    def _times(self) -> Times:
-        trace = self.session.trace.value
-        return Times() if trace is None else Times.of(trace, self.ui.settings)
-
     def _show(self, view: DistributionView | None) -> None:
         has = view is not None and view.spread is not None
         self.view = view if has else None
         self.empty.say("" if has else self._why_empty(view))
-        self.plot.times = self._times()
+        self.plot.times = self.times
         self.plot.show_view(self.view)
         self.plot.select(self._bin)
         self._say()
@@ -203,7 +195,7 @@ class DistributionPanel(Panel):
 
     def _why_empty(self, view: DistributionView | None) -> str:
         missing = self.why_missing("waves")
-        if missing or self._line() is None:
+        if missing or self.session.line is None:
             return missing or NO_LINE
         if view is not None and len(view.hits):
             return ONLY_ONCE
@@ -211,13 +203,13 @@ class DistributionPanel(Panel):
         return READING if store is not None and not store.batches else NO_HIT
 
     def _say(self) -> None:
-        trace, line = self.session.trace.value, self._line()
+        trace, line = self.session.trace.value, self.session.line
         name = "" if trace is None or line is None else trace.code.text[line] + beside(trace, line)
         self.title.setText(f"{line}  {name}" if name else "")
         note = ""
         if self.view is not None and self.view.spread is not None:
             spread = self.view.spread
-            times = self._times()
+            times = self.times
             mean = f"{spread.mean:,.1f}" if times.unit else times.number(spread.mean)
             note = Message(
                 "{0}, mean {1}, sum {2}", plural(spread.hits, "hit"), mean, times.span(spread.total)
@@ -240,7 +232,7 @@ class DistributionPanel(Panel):
         self.listed.setText(
             Message("{0}{1}, largest {2} first", what, more, MEASURE_NAMES[view.wanted.measure].lower())
         )
-        columns = hit_columns(trace, view.hits, self.shown, view.wanted.measure, self._times())
+        columns = hit_columns(trace, view.hits, self.shown, view.wanted.measure, self.times)
         self.table.show_columns(columns)
 
     # -- selecting ----------------------------------------------------------------------------------
@@ -248,9 +240,9 @@ class DistributionPanel(Panel):
     def _follow(self) -> None:
         known = self._shown
         is_other_wave = self.view is not None and self.view.wanted != self._want()
-        is_back = self.view is None and self._line() is not None
-        if self._line() != known or is_other_wave or is_back:
-            if self._line() != known:
+        is_back = self.view is None and self.session.line is not None
+        if self.session.line != known or is_other_wave or is_back:
+            if self.session.line != known:
                 self._bin = -1
             self._request.ask()
         else:
@@ -305,10 +297,10 @@ class DistributionPanel(Panel):
         if self.view is None:
             return ""
         measure = MEASURE_NAMES[self.view.wanted.measure].lower()
-        return Message("instruction {0}, {1}, {2}", self._line(), measure, self.note.text())
+        return Message("instruction {0}, {1}, {2}", self.session.line, measure, self.note.text())
 
     def command_line(self) -> command_text.CommandWords | None:
-        line, view = self._line(), self.view
+        line, view = self.session.line, self.view
         if line is None or view is None:
             return None
         log = ("--log",) if view.wanted.is_log else ()

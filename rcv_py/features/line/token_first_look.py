@@ -69,8 +69,7 @@ class FirstLook(GrowingText):
         if trace is None or trace is not self._of or self.hottest is None or not self._is_wanted:
             return
         findings = self._ui.results.cell(FINDINGS).value
-        times = Times.of(trace, self._ui.settings)
-        self.show_html(page_of(trace, self.hottest, named_by(findings), times, self._ui.theme))
+        self.show_html(page_of(trace, self.hottest, named_by(findings), self._panel.times, self._ui.theme))
 
     def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the instructions."""

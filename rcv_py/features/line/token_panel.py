@@ -24,7 +24,7 @@ from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, tooltip
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.core.times import UNITS, Times
+from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
@@ -158,13 +158,9 @@ class TokenDetailsPanel(Panel):
         self.facts = facts
         self._show()
 
-    def _line(self) -> int | None:
-        trace, line = self.session.trace.value, self.session.selection.value.line
-        return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
-
     def _job(self) -> Callable[[], TokenFacts] | None:
         """Return a function that collects the facts; it touches no mutable state."""
-        trace, selection, line = self.session.trace.value, self.session.selection.value, self._line()
+        trace, selection, line = self.session.trace.value, self.session.selection.value, self.session.line
         if trace is None or line is None:
             return None
         # Imported when an instruction is selected: the first painting does not wait for attribution.
@@ -220,7 +216,7 @@ class TokenDetailsPanel(Panel):
 
     def _compute_all(self) -> None:
         """Compute all executions, unless that was done for this instruction."""
-        trace, store, line = self.session.trace.value, self.session.store, self._line()
+        trace, store, line = self.session.trace.value, self.session.store, self.session.line
         if trace is None or store is None or line is None or not store.batches:
             self._all_of, self.view, self.causes = None, None, None
             return
@@ -239,12 +235,12 @@ class TokenDetailsPanel(Panel):
         self._all_soon.run(lambda: distribution_view(ask(), wanted, step), partial(self._take_all, line))
 
     def _take_all(self, line: int, view: DistributionView) -> None:
-        if line == self._line():
+        if line == self.session.line:
             self.view = view if view.spread is not None else None
             self._show()
 
     def _compute_causes(self) -> None:
-        table, line = self.ui.results.cell("attribution").value, self._line()
+        table, line = self.ui.results.cell("attribution").value, self.session.line
         if table is None or line is None:
             self.causes = None
             return
@@ -253,7 +249,7 @@ class TokenDetailsPanel(Panel):
         self._causes_soon.run(lambda: causes_of(table, line), partial(self._take_causes, line))
 
     def _take_causes(self, line: int, causes: tuple[LineCause, ...]) -> None:
-        if line == self._line():
+        if line == self.session.line:
             self.causes = causes
             self._show()
 
@@ -265,13 +261,13 @@ class TokenDetailsPanel(Panel):
 
     def _play_when_idle(self) -> None:
         """Replay without the selected instruction's cost if that is cheap: waves were read to be replayed."""
-        line = self._line()
+        line = self.session.line
         if line is not None and line not in self.replays and self._playing is None and self.ui.tasks.idle:
             self._play(line)
 
     def _asked(self, link: QUrl) -> None:
         """Replay without the cost of the instruction, or open the panel with more experiments."""
-        line, kind = self._line(), link.toString().partition(":")[0]
+        line, kind = self.session.line, link.toString().partition(":")[0]
         if line is None:
             return
         if kind == PLAY:
@@ -315,7 +311,7 @@ class TokenDetailsPanel(Panel):
             return
         from rcv_py.features.line.token_beside import replay_html  # noqa: PLC0415 - as above
 
-        trace, line = self.session.trace.value, self._line()
+        trace, line = self.session.trace.value, self.session.line
         is_shown = trace is not None and line is not None and trace.has_thread_trace
         is_shown = is_shown and self.facts.totals.hits > 0
         self.replay.setVisible(is_shown)
@@ -350,8 +346,8 @@ class TokenDetailsPanel(Panel):
         self.empty.say("")
         from rcv_py.features.line.token_facts import FactsText  # noqa: PLC0415 - as above
 
-        times = Times.of(trace, self.ui.settings)
-        text, self.chart.times = FactsText(trace, facts, times), times
+        self.chart.times = self.times
+        text = FactsText(trace, facts, self.chart.times)
         view = self.view if self._all_of is not None and self._all_of[0] == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())

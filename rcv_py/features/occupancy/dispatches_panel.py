@@ -65,8 +65,7 @@ class DispatchesPanel(CurvePanel):
         self.say(self._about(names[0]) if len(kernels) == 1 else several)
 
     def _about(self, name: str) -> str:
-        trace = self.session.trace.value
-        return "" if trace is None else about(name, self.kernels[name], Times.of(trace, self.ui.settings))
+        return about(name, self.kernels[name], self.times)
 
     def command_line(self) -> CommandWords | None:
         of = {name: kernel_name(kernel) for name, kernel in self.kernels.items()}

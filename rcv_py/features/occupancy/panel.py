@@ -70,15 +70,11 @@ class OccupancyPanel(CurvePanel):
             self.page.say(NO_TRACED if self.chosen("group") in ("cu", "simd") else "")
         else:
             self.page.say(NO_LIMIT if is_share and not has_limit else "")
-        times = self._times()
+        times = self.times
         curves = [_curve(trace, times, curve, number, is_share) for number, curve in enumerate(self.curves)]
         self.plot.set_stack(Stack.LINES if is_share else Stack(self.chosen("stack")))
         self.plot.set_curves(curves, "waves, % of slots" if is_share else "resident waves")
         self._show_text()
-
-    def _times(self) -> Times:
-        trace = self.session.trace.value
-        return Times() if trace is None else Times.of(trace, self.ui.settings)
 
     def command_line(self) -> CommandWords | None:
         # The command knows every unit of the device, the panel those that were traced: it has to name them.
@@ -90,7 +86,7 @@ class OccupancyPanel(CurvePanel):
     def _show_text(self) -> None:
         shown = [curve for curve in self.curves if curve.name in self.plot.shown]
         if len(shown) == 1:
-            self.say(numbers_text(shown[0].steps, self._times()))
+            self.say(numbers_text(shown[0].steps, self.times))
             return
         per_unit = {curve.slots // curve.units for curve in shown if curve.slots}
         has_limit = len(per_unit) == 1 and self.chosen("group") != "simd"

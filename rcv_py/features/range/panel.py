@@ -20,7 +20,6 @@ from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import copy_text, joined, rich, set_tooltip
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.core.times import Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import LinkText
@@ -123,7 +122,7 @@ class ClockRangePanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        times = Times.of(trace, self.ui.settings)
+        times = self.times
         parts = []
         if asked is not None:
             is_known = found is not None and found.ends == (asked.first, asked.last)

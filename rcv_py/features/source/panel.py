@@ -235,8 +235,8 @@ class SourcePanel(CodePanel):
         self.strip.update()
 
     def _chain(self) -> list[tuple[int, int]]:
-        trace, line = self.session.trace.value, self.session.selection.value.line
-        return [] if trace is None or line is None or line >= len(trace.code) else trace.code.chain(line)
+        trace, line = self.session.trace.value, self.session.line
+        return [] if trace is None or line is None else trace.code.chain(line)
 
     def _rows_of(self, places: list[tuple[int, int]]) -> frozenset[int]:
         lines = self.view.lines

@@ -188,10 +188,10 @@ class SummaryPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        trace, line = self.session.trace.value, self.session.selection.value.line
+        trace, line = self.session.trace.value, self.session.line
         if trace is None or self.summary is None or self.summary.reasons is None:
             return
-        if line is None or not 0 <= line < len(trace.code):
+        if line is None:
             self.line_title.setText(NO_LINE)
             self.line_reasons.set_shares(())
             return

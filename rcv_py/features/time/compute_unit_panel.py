@@ -368,32 +368,29 @@ class ComputeUnitPanel(TimelinePanel):
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Return rich text about a point, with the events whose lines are near."""
         trace = self.session.trace.value
-        events = [] if trace is None else near_lines(self._lines, time, pixel, self.times(trace))
+        events = [] if trace is None else near_lines(self._lines, time, pixel, self.times)
         is_low = is_strip or self.timeline.plot.band_y >= 0
-        values = self.markers.value_tip(self.times(trace), row, time, pixel) if trace and is_low else ""
+        values = self.markers.value_tip(self.times, row, time, pixel) if trace and is_low else ""
         text = self._place_tip(row, time, pixel, is_strip)
         return joined("<br>", (part for part in (values, *events, text) if part))
-
-    def _span_tip(self, trace: Trace, span: int) -> str:
-        spans = self.markers.spans
-        return "" if span < 0 or spans is None else marker_tip(trace, self.times(trace), spans, span)
 
     def _place_tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return ""
         if self.timeline.plot.band_y >= 0:
-            return self._span_tip(trace, self._span_at(row, time))
+            spans, span = self.markers.spans, self._span_at(row, time)
+            return "" if span < 0 or spans is None else marker_tip(trace, self.times, spans, span)
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self.source.pending.at(row, time)
             still = GONE if store.is_complete else STILL
             return "" if waiting is None else store.missing.get(waiting, still)
         if is_strip and wave is not None:
-            return state_tip(self.times(trace), wave, time)
+            return state_tip(self.times, wave, time)
         if token < 0:
-            return gap_tip(self.times(trace), wave, segment, time)
-        text = token_tip(trace, self.times(trace), wave, segment, token, pixel=pixel)
+            return gap_tip(self.times, wave, segment, time)
+        text = token_tip(trace, self.times, wave, segment, token, pixel=pixel)
         if wave is not None and self.path is not None and (along := self.path.tip(wave.row, time)):
             text = joined("<br>", (text, along))
         return sibling_tip(text, self.source.names[row].group) if wave is None else text

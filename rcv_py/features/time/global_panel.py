@@ -146,11 +146,11 @@ class GlobalTimelinePanel(TimelinePanel):
         trace, device = self.session.trace.value, self.all
         if trace is None or device is None:
             return ""
-        lines = near_lines(device.lines, time, pixel, self.times(trace))
+        lines = near_lines(device.lines, time, pixel, self.times)
         box = device.boxes.at(row, pixel.begin, pixel.end)
         is_marker = box >= 0 and device.span[box] >= 0
         if is_marker and device.spans is not None:
-            lines.append(marker_tip(trace, self.times(trace), device.spans, int(device.span[box])))
+            lines.append(marker_tip(trace, self.times, device.spans, int(device.span[box])))
         elif box >= 0:
             lines += self._box_tip(trace, device, box)
         held = device.boxes.count(row, pixel.begin, pixel.end)
@@ -225,7 +225,7 @@ class GlobalTimelinePanel(TimelinePanel):
                 "{0} · SIMD {1} · slot {2}", self.source.names[int(device.boxes.row[box])].group, simd, slot
             ),
         ]
-        times = self.times(trace)
+        times = self.times
         lines.append(f"{times.at(span.begin)} … {times.at(span.end)}: {times.both(span.width)}")
         if lives.workgroup[life] >= 0:
             lines.append(Message("workgroup {0}", count(int(lives.workgroup[life]))))

@@ -175,9 +175,7 @@ class UtilizationPanel(TimelinePanel):
             return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
         span = TimeWindow(wave.begin, wave.end)
         segment = RowSegment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
-        return head + token_tip(
-            trace, self.times(trace), wave, segment, token, pixel=TimeWindow(time, time + 1)
-        )
+        return head + token_tip(trace, self.times, wave, segment, token, pixel=TimeWindow(time, time + 1))
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the bar and pass its instruction to the other views."""

@@ -281,7 +281,7 @@ class WavePickerPanel(Panel):
 
     def _show_wave(self, trace: Trace, row: int) -> None:
         span = trace.waves.span(row)
-        times = Times.of(trace, self.ui.settings)
+        times = self.times
         self.life.setText(f"{times.at(span.begin)} … {times.at(span.end)}")
         self.life.setToolTip(tooltip(Message("First and last moment of the wave; in cycles {0}.", span)))
         self.length.setText(times.both(span.width))
@@ -307,7 +307,7 @@ class WavePickerPanel(Panel):
     def _show_range(self, trace: Trace, row: int) -> None:
         chosen = self.session.clock_range.value
         shown = chosen or default_clock_range(trace.waves, row)
-        times = Times.of(trace, self.ui.settings)
+        times = self.times
         unit = times.unit or "time since the trace began"
         self.range_title.setText(Message("Waves that count: clock range, {0}", unit))
         for field, value in ((self.begin, shown.begin), (self.end, shown.end)):

@@ -348,7 +348,7 @@ class WhatIfPanel(TimelinePanel):
         if token < 0:
             return ""
         if self.drawn.is_recorded[row] and wave is not None:
-            return token_tip(trace, self.times(trace), wave, segment, token, pixel=pixel)
+            return token_tip(trace, self.times, wave, segment, token, pixel=pixel)
         tokens = segment.tokens
         line = int(tokens.line[token])
         text: str | Rich = trace.code.text[line] if line >= 0 else ""

@@ -25,6 +25,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import allow
 from rcv_py.ui.core.scheduler import Request, RequestOptions
 from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.core.visibility import Visibility
 
 COPY_AS_COMMAND = "Copy as command"
@@ -165,6 +166,11 @@ class Panel(QWidget):
     def declared(self) -> PanelInfo:
         """Return the registry entry of the panel, or of its visible part."""
         return discover()[self.panel_id]
+
+    @property
+    def times(self) -> Times:
+        """Return the present format of moments and lengths."""
+        return Times.of(self.session.trace.value, self.ui.settings)
 
     # -- computing while it is visible ---------------------------------------------------------------
 

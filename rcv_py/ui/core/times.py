@@ -24,8 +24,10 @@ class Times:
     known_ns: float = 0.0  # nanoseconds per cycle, also when cycles are written; 0: unknown
 
     @classmethod
-    def of(cls, trace: Trace, settings: Settings) -> Times:
-        """Return the current format of the capture's times."""
+    def of(cls, trace: Trace | None, settings: Settings) -> Times:
+        """Return the current format of the capture's times; without a capture, cycles."""
+        if trace is None:
+            return cls()
         known = trace.clock.ns(1.0) or 0.0
         return cls(known if settings[UNITS] == "ns" else 0.0, trace.span.begin, known)
 

@@ -236,10 +236,6 @@ class TimelinePanel(Panel):
         self.timeline.plot.range_measured.connect(lambda: self.wants.emit(panel_for("range")))
         ui.theme.changed.connect(self._show_legend_soon)
 
-    def times(self, trace: Trace) -> Times:
-        """Return the format of moments and lengths."""
-        return Times.of(trace, self.ui.settings)
-
     def _show_legend_soon(self) -> None:
         self._legend_due.ask(LEGEND_MS)
 
