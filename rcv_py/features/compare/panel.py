@@ -189,8 +189,8 @@ class ComparePanel(TablePanel[Comparison]):
         self.remembered = {"by": self.mode, "only": self.only, "table": self.view}
         self._request = self.request(self._compute, STREAM_MS)
         self.ways = QStackedWidget()
-        for way in (self.view, self.flame):
-            self.ways.addWidget(way)
+        self.ways.addWidget(self.view)
+        self.ways.addWidget(self.flame)
         self.inner = WithEmptyState(self.ways)
         choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
         self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)

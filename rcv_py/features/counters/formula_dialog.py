@@ -50,7 +50,7 @@ class FormulaDialog(QDialog):
         self._results: DerivedSet | None = None
         self.editors: dict[str, FormulaEditor] = {}
         self.confirm: Callable[[str], bool] = partial(agrees, self, TITLE)
-        self.ask_name: Callable[[str], str] = self._ask_name
+        self.ask_name: Callable[[str], str] = partial(ask_text, self, TITLE, "Name of the file")
         self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
         self.tabs = QTabWidget()
@@ -68,8 +68,8 @@ class FormulaDialog(QDialog):
         self.mistakes.itemActivated.connect(self._go_to)
         self.mistakes.itemClicked.connect(self._go_to)
         self.tabs.currentChanged.connect(self._tab_changed)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.changed.connect(lambda: self.help.setFont(theme.mono))
+        self.help.setFont(theme.mono)
         self._add_tab(BUILT_IN, "")
         for name in files.names:
             self._add_tab(name, files.text(name))
@@ -275,12 +275,6 @@ class FormulaDialog(QDialog):
         if name in self.editors:
             self.tabs.setCurrentWidget(self.editors[name])
             self.editors[name].go_to(error)
-
-    def _restyle(self) -> None:
-        self.help.setFont(self._theme.mono)
-
-    def _ask_name(self, name: str) -> str:
-        return ask_text(self, TITLE, "Name of the file", name)
 
 
 def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[str, list[FormulaError]]:

@@ -94,13 +94,8 @@ def scene_job(
         if tree is None or not tree.whole(metric):
             return None
         texts = labels(trace, tree)
-        return FlameScene(
-            trace=trace,
-            tree=tree,
-            boxes=layout(tree, metric, wanted.order, texts),
-            labels=texts,
-            metric=metric,
-        )
+        boxes = layout(tree, metric, wanted.order, texts)
+        return FlameScene(trace=trace, tree=tree, boxes=boxes, labels=texts, metric=metric)
 
     return scene
 

@@ -85,7 +85,9 @@ class FlamegraphPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.clock_range.watch(self._request.ask)
-        self._request.follow_doublings(self._counts_waves)
+        self._request.follow_doublings(
+            lambda: self.wanted.content is Content.MARKED or session.clock_range.value is not None
+        )
         self.ui.settings.cell("isa.show_idle").watch(self._request.ask)
         for name in ("hidden", "markers"):
             self.ui.results.cell(name).watch(self._request.ask)
@@ -120,18 +122,10 @@ class FlamegraphPanel(Panel):
             self._element = place_of(self.session)
         self._request.now()
 
-    def _counts_waves(self) -> bool:
-        return self.wanted.content is Content.MARKED or self.session.clock_range.value is not None
-
     def _compute(self) -> None:
         wanted, results = self.wanted, self.ui.results
-        job = scene_job(
-            self.session,
-            wanted,
-            self.ui.settings["isa.show_idle"],
-            results.cell("hidden").value,
-            results.cell("markers").value,
-        )
+        known = (results.cell(name).value for name in ("hidden", "markers"))
+        job = scene_job(self.session, wanted, self.ui.settings["isa.show_idle"], *known)
         trace = self.session.trace.value
         if job is None or trace is None or not len(trace.code):
             return
@@ -157,14 +151,10 @@ class FlamegraphPanel(Panel):
             return NO_PLACE
         if wanted.content in OF_MARKERS:
             spans = self.ui.results.cell("markers").value
-            return "Matching markers …" if spans is None and self._has_markers else NO_MARKERS
+            has_markers = trace is not None and any(len(part.time) for part in trace.shader_data)
+            return "Matching markers …" if spans is None and has_markers else NO_MARKERS
         has_cost = trace is not None and bool((trace.code.latency + trace.code.idle + trace.code.hits).any())
         return NO_VALUE if has_cost else self.reason(NO_COST)
-
-    @property
-    def _has_markers(self) -> bool:
-        trace = self.session.trace.value
-        return trace is not None and any(len(part.time) for part in trace.shader_data)
 
     def _note(self, wanted: FlameChoice) -> str:
         trace = self.session.trace.value
@@ -190,12 +180,10 @@ class FlamegraphPanel(Panel):
     def _follow(self) -> None:
         self._mark_selected()
         if self.wanted.content is Content.SANDWICH and not self._is_own_choice:
-            self._center(place_of(self.session))
-
-    def _center(self, element: int) -> None:
-        if element >= 0 and element != self._element:
-            self._element = element
-            self._request.ask()
+            element = place_of(self.session)
+            if element >= 0 and element != self._element:
+                self._element = element
+                self._request.ask()
 
     def _mark_selected(self) -> None:
         if self.view.scene is not None:
@@ -206,10 +194,6 @@ class FlamegraphPanel(Panel):
         text = self.view.frame_text()
         self.detail.setText(text)
         self.view.setAccessibleDescription(translated(text or selection_text(self.session)))
-        self._point()
-
-    def _point(self) -> None:
-        """Pass the frame under the mouse to the other views."""
         hovered = None if self.view.scene is None else hover_of(self.view.scene, self.view.hover_frame)
         if hovered != self._hovered:
             self._hovered = hovered

@@ -74,7 +74,7 @@ class IsaPanel(CodePanel):
         self.search.hide()
         self.empty = page(self, self.search, self.note, (row((view, 1), self.strip), 1))
         self._connect()
-        ui.session.latency_mode.watch(self._mode_changed)
+        ui.session.latency_mode.watch(self._updates.ask)
         ui.session.isolated_wait.watch(self._show_isolated)
         ui.session.notes.shown.watch(self._show_notes)
         ui.settings.cell("isa.color_text").watch(view.refresh)
@@ -82,7 +82,7 @@ class IsaPanel(CodePanel):
         for name in ("isa.bar_scale", "isa.per_block", "isa.whole_text"):
             ui.settings.cell(name).watch(self._show)
         ui.theme.changed.connect(self._show)  # colours, and a font of another width
-        self._mode_changed()
+        self._updates.ask()
         self._show_notes()
         self.follow_session()
 
@@ -163,9 +163,7 @@ class IsaPanel(CodePanel):
             return
         self._cost_key = self._key()
         idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode
-        structure, ingredients = self.facts.structure(trace), self.facts.ingredients()
-
-        live = self._live()
+        structure, ingredients, live = self.facts.structure(trace), self.facts.ingredients(), self._live()
 
         def rows() -> IsaRows:
             return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode, live(trace.code))
@@ -251,9 +249,6 @@ class IsaPanel(CodePanel):
         settings["isa.bar_scale"], settings["isa.per_block"] = scales[(scales.index(now) + 1) % len(scales)]
 
     # -- following the session ----------------------------------------------------------------------
-
-    def _mode_changed(self) -> None:
-        self._updates.ask()
 
     def _more_waves(self) -> None:
         if self._key() != self._cost_key:

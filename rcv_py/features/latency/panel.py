@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF
@@ -246,31 +245,20 @@ class LatencyPanel(TablePanel[LatencyRows]):
         if answer is None or (self.kind.value == "hidden" and not answer.waves):
             self._say(self.computing.begin("latency", self._name()))
             return
-        show: dict[str, Callable[[Trace, Any], None]] = {
-            "hidden": self._show_hidden,
-            "memory": self._show_memory,
-            "access": self._show_accesses,
-            "fetch": self._show_fetches,
-        }
-        show[self.kind.value](trace, answer)
-
-    def _show_hidden(self, trace: Trace, answer: HiddenLatency) -> None:
-        table = hidden_table(answer.code or trace.code, answer, self.ui.settings["isa.show_idle"])
-        self._show(hidden_rows(trace, table), self._of_waves(answer.assumption), NO_COST)
-
-    def _show_memory(self, trace: Trace, answer: MemoryLatency) -> None:
-        waits = self._waits()
-        by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
-        text = answer.assumption if len(answer) else answer.reason
-        self._show(memory_rows(trace, answer, waits), text + by_waits, answer.reason)
-
-    def _show_accesses(self, trace: Trace, answer: AccessHolds) -> None:
-        text = self._of_waves(results.access_assumption(answer))
-        self._show(access_rows(trace, answer), text, results.ACCESSES.nothing)
-
-    def _show_fetches(self, trace: Trace, answer: CodeFetches) -> None:
-        text = self._of_waves(results.FETCH_NOTE)
-        self._show(fetch_rows(trace, answer), text, results.FETCHES.nothing)
+        if isinstance(answer, HiddenLatency):
+            table = hidden_table(answer.code or trace.code, answer, self.ui.settings["isa.show_idle"])
+            self._show(hidden_rows(trace, table), self._of_waves(answer.assumption), NO_COST)
+        elif isinstance(answer, MemoryLatency):
+            waits = self._waits()
+            by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
+            text = answer.assumption if len(answer) else answer.reason
+            self._show(memory_rows(trace, answer, waits), text + by_waits, answer.reason)
+        elif isinstance(answer, AccessHolds):
+            text = self._of_waves(results.access_assumption(answer))
+            self._show(access_rows(trace, answer), text, results.ACCESSES.nothing)
+        else:
+            text = self._of_waves(results.FETCH_NOTE)
+            self._show(fetch_rows(trace, answer), text, results.FETCHES.nothing)
 
     def _of_waves(self, assumption: str) -> str:
         """Return an assumption, preceded by the waves that count if not all do."""

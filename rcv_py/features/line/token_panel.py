@@ -148,8 +148,7 @@ class TokenDetailsPanel(Panel):
             self._soon.ask()
 
     def _compute(self) -> None:
-        job = self._job()
-        if job is None:
+        if (job := self._job()) is None:
             self._take(None)
         else:
             self._soon.run(job, self._take)
@@ -227,17 +226,15 @@ class TokenDetailsPanel(Panel):
         self.view, self.causes = None, None
         self.want_result("attribution")
         self._causes_soon.ask()
-        wanted, ask, step = (
-            DistributionChoice(bins=self.chart.bars_wanted),
-            self.session.executions.of_line(line),
-            trace.architecture.base_clock,
-        )
-        self._all_soon.run(lambda: distribution_view(ask(), wanted, step), partial(self._take_all, line))
+        wanted, step = DistributionChoice(bins=self.chart.bars_wanted), trace.architecture.base_clock
+        ask = self.session.executions.of_line(line)
 
-    def _take_all(self, line: int, view: DistributionView) -> None:
-        if line == self.session.line:
-            self.view = view if view.spread is not None else None
-            self._show()
+        def take(view: DistributionView) -> None:
+            if line == self.session.line:
+                self.view = view if view.spread is not None else None
+                self._show()
+
+        self._all_soon.run(lambda: distribution_view(ask(), wanted, step), take)
 
     def _compute_causes(self) -> None:
         table, line = self.ui.results.cell("attribution").value, self.session.line
@@ -246,12 +243,12 @@ class TokenDetailsPanel(Panel):
             return
         from rcv_py.analysis.attribution.of_line import causes_of  # noqa: PLC0415 - as above
 
-        self._causes_soon.run(lambda: causes_of(table, line), partial(self._take_causes, line))
+        def take(causes: tuple[LineCause, ...]) -> None:
+            if line == self.session.line:
+                self.causes = causes
+                self._show()
 
-    def _take_causes(self, line: int, causes: tuple[LineCause, ...]) -> None:
-        if line == self.session.line:
-            self.causes = causes
-            self._show()
+        self._causes_soon.run(lambda: causes_of(table, line), take)
 
     # -- computing: without its cost -----------------------------------------------------------------
 

@@ -34,7 +34,7 @@ class DispatchesPanel(CurvePanel):
         self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
         self.session.trace.watch(self._rebuild)
         self.plot.clicked.connect(self._clicked)
-        self.plot.pointed.connect(self._pointed)
+        self.plot.pointed.connect(lambda name: self._clicked(name, 0, False))
         ui.settings.cell(UNITS).watch(self._rebuild)
         self._rebuild()
 
@@ -73,10 +73,6 @@ class DispatchesPanel(CurvePanel):
 
     def _restack(self) -> None:
         self.plot.set_stack(Stack(self.chosen("stack")))
-
-    def _pointed(self, name: str) -> None:
-        if name in self.kernels:
-            self.say(self._about(name))
 
     def _clicked(self, name: str, time: int, is_double: bool) -> None:
         kernel = self.kernels.get(name)

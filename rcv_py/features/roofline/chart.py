@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.roofline import Scope
@@ -228,32 +228,20 @@ class RooflineChart(QWidget):
             y, from_x = up.place(peak), across.place(peak / self.memory) if known else area.left()
             painter.setPen(QPen(good, 2))
             painter.drawLine(QPointF(from_x, y), QPointF(area.right(), y))
-            self._paint_name(
-                painter,
-                metrics,
-                QPointF(area.right(), y - 2),
-                f"{name}, {short(peak)}",
-                self._theme.role("good"),
-            )
+            text = translated(f"{name}, {short(peak)}")
+            width, height = metrics.horizontalAdvance(text), metrics.height()
+            painter.setPen(good)
+            box = QRectF(area.right() - width - NAME_GAP, y - 2 - height, width, height)
+            draw_text(painter, box, _MIDDLE_LEFT, text)
         if known:
             at = max(across.low * 1.1, up.low / self.memory * 1.4)
             text = translated(Message("memory, {0} bytes a cycle", short(self.memory)))
-            color = self._theme.role("hidden")
-            painter.setPen(color)
+            painter.setPen(self._theme.role("hidden"))
             spot = QPointF(across.place(at) + 12, up.place(at * self.memory))
             width = metrics.horizontalAdvance(text) + NAME_GAP
             y = min(spot.y(), area.bottom() - metrics.height())
             draw_text(painter, QRectF(spot.x(), y, width, metrics.height()), _MIDDLE_LEFT, text)
         painter.setClipping(False)
-
-    def _paint_name(
-        self, painter: QPainter, metrics: QFontMetricsF, right: QPointF, text: str, color: QColor
-    ) -> None:
-        text = translated(text)
-        width = metrics.horizontalAdvance(text)
-        box = QRectF(right.x() - width - NAME_GAP, right.y() - metrics.height(), width, metrics.height())
-        painter.setPen(color)
-        draw_text(painter, box, _MIDDLE_LEFT, text)
 
     def _paint_points(self, painter: QPainter, metrics: QFontMetricsF) -> None:
         area, role = self.area, self._theme.role

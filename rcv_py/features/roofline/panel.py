@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
-from rcv_py.analysis.overview.roofline import Roofline, Scope, roofline
+from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.base.text import translated
 from rcv_py.features.roofline.chart import RooflineChart
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
@@ -106,17 +106,13 @@ class RooflinePanel(Panel):
 
     def _choose(self, at: int) -> None:
         """Mark a scope, and go to its first instruction."""
-        scope = self._scope(at)
-        if scope is None:
+        scopes = () if self.roofline is None else self.roofline.scopes
+        if not 0 <= at < len(scopes):
             return
         self.chart.select(at)
         self.table.set_current(at)
-        if scope.is_loop:
-            self.session.select_line(scope.first)
-
-    def _scope(self, at: int) -> Scope | None:
-        scopes = () if self.roofline is None else self.roofline.scopes
-        return scopes[at] if 0 <= at < len(scopes) else None
+        if scopes[at].is_loop:
+            self.session.select_line(scopes[at].first)
 
     # -- called by the shell ------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.place_text import beside
@@ -107,9 +109,10 @@ class SummaryPanel(Panel):
             card.setVisible(False)
         if trace is not None:
             self._request.ask()
-            self.run_job(lambda: pmc_facts(trace), self._take_memory, "pmc")
-            given = self.session.run_files
-            self.run_job(lambda: held_facts(trace, given), self._take_held, "registers")
+            given, take = self.session.run_files, self._take_facts
+            self.run_job(lambda: pmc_facts(trace), partial(take, self.memory, self.memory_card), "pmc")
+            held = partial(take, self.held, self.held_card)
+            self.run_job(lambda: held_facts(trace, given), held, "registers")
 
     def _say_waiting(self) -> None:
         """Show the progress of the summary until it is there."""
@@ -162,13 +165,9 @@ class SummaryPanel(Panel):
             card.setVisible(bool(is_known))
         self._follow()
 
-    def _take_memory(self, facts: tuple[Fact, ...]) -> None:
-        self.memory.set_facts(facts)
-        self.memory_card.setVisible(bool(facts))
-
-    def _take_held(self, facts: tuple[Fact, ...]) -> None:
-        self.held.set_facts(facts)
-        self.held_card.setVisible(bool(facts))
+    def _take_facts(self, shown: FactList, card: Card, facts: tuple[Fact, ...]) -> None:
+        shown.set_facts(facts)
+        card.setVisible(bool(facts))
 
     def _say(self, summary: DeviceSummary) -> None:
         note = ""

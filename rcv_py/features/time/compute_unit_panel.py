@@ -15,7 +15,6 @@ from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import Message, join_texts, plural, translated
-from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session

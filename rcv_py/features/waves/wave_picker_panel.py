@@ -160,7 +160,6 @@ class WavePickerPanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self._facts = ""
         self.boxes = {level: QComboBox() for level in LEVELS}
         self.speeds = {name: QPushButton(button_text(name.capitalize())) for name in SPEEDS}
         self.life, self.length = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
@@ -293,16 +292,13 @@ class WavePickerPanel(Panel):
             self.states.show_cycles(())
             return
         place = f"CU {wave.cu}" if wave.cu >= 0 else ""
-        self._facts = join_texts(
-            " · ", (part for part in (Message("{0:,} tokens", len(wave.tokens)), place) if part)
-        )
+        facts = join_texts(" · ", filter(None, (Message("{0:,} tokens", len(wave.tokens)), place)))
 
-        job = partial(state_cycles, wave, wave.begin, wave.end)
-        self.run_job(job, self._show_states, "states")
+        def take(cycles: tuple[int, ...]) -> None:
+            self.states.show_cycles(cycles)
+            self.shares.setText(join_texts("\n", filter(None, (facts, state_text(cycles)))))
 
-    def _show_states(self, cycles: tuple[int, ...]) -> None:
-        self.states.show_cycles(cycles)
-        self.shares.setText(join_texts("\n", (part for part in (self._facts, state_text(cycles)) if part)))
+        self.run_job(partial(state_cycles, wave, wave.begin, wave.end), take, "states")
 
     def _show_range(self, trace: Trace, row: int) -> None:
         chosen = self.session.clock_range.value

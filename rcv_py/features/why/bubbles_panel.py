@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.features.why.bubbles_result import BUBBLES, NO_INSTRUCTION, bubble_table
@@ -64,14 +63,12 @@ class ByNoIssue(Grouping[Bubbles]):
         return [(part, self.ui.theme.role(color)) for part, color in zip(cycles, roles, strict=True)]
 
     def tip_of(self, node: WhyNode) -> str:
-        trace = self.session.trace.value
         parts = zip(KINDS.values(), (node.stall, node.idle, node.drain), strict=True)
         lines = [f"{grouped(round(cycles))} cycles: {meaning}" for (_, meaning), cycles in parts if cycles]
         whole = Message(
             "{0} cycles, {1} of all bubbles", grouped(round(node.cycles)), percent(node.cycles, node.total)
         )
-        place = "" if trace is None else known_place(trace, node.line, full=True)
-        return "\n".join([self.name(node), whole, *lines, *filter(None, (place,))])
+        return "\n".join(filter(None, (self.name(node), whole, *lines, self.place(node))))
 
     def spoken(self, node: WhyNode) -> str:
         return Message("{0}, {1} cycles of bubbles", self.name(node), grouped(round(node.cycles)))
@@ -125,9 +122,6 @@ class ByNoIssue(Grouping[Bubbles]):
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
         role = self.ui.theme.role
         return [(role(color), kind, meaning) for kind, (color, meaning) in KINDS.items()]
-
-    def words(self) -> tuple[str, ...]:
-        return ("bubbles",)
 
     def sheet(self, trace: Trace, result: Bubbles, line: int | None, root: WhyNode) -> Sheet:
         model = TableModel()

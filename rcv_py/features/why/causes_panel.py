@@ -10,7 +10,6 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.runs import run_starts
 from rcv_py.base.text import Message, count, known_percent
 from rcv_py.features.why.grouping import Grouping, WhyNode, number
@@ -127,7 +126,7 @@ class ByCause(Grouping[Attribution]):
 
     def tip_of(self, node: WhyNode) -> str:
         """Return numbers, the reason as a sentence, and its basis."""
-        trace, text = self.session.trace.value, CAUSE_TEXT[Cause(node.cause)]
+        text = CAUSE_TEXT[Cause(node.cause)]
         numbers = Message(
             "{0} stalled and {1} idle cycles, {2} times",
             grouped(node.stall),
@@ -141,9 +140,8 @@ class ByCause(Grouping[Attribution]):
             else "Evidence: none, so no cause is claimed."
         )
         sure = "" if text.is_certain or not node.cause else "Likely, not proven."
-        place = "" if trace is None else known_place(trace, node.line, full=True)
-        lines = (self.name(node), numbers, because, rests, sure, place)
-        return "\n".join(line for line in lines if line)
+        lines = (self.name(node), numbers, because, rests, sure, self.place(node))
+        return "\n".join(filter(None, lines))
 
     def spoken(self, node: WhyNode) -> str:
         return Message(
@@ -180,9 +178,6 @@ class ByCause(Grouping[Attribution]):
         causes = [node.cause for node in root.children if node.stall]
         texts = {cause: CAUSE_TEXT[Cause(cause)] for cause in causes}
         return [(cause_colour(self.ui.theme, at), text.name, text.sentence) for at, text in texts.items()]
-
-    def words(self) -> tuple[str, ...]:
-        return ("causes",)
 
     def sheet(self, trace: Trace, result: Attribution, line: int | None, root: WhyNode) -> Sheet:
         part = _about(result, line)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SOURCE_PLACE
@@ -91,7 +92,6 @@ class Grouping(Generic[Result]):
     tip_of: Callable[[WhyNode], str]
     spoken: Callable[[WhyNode], str]
     sheet: Callable[[Trace, Result, int | None, WhyNode], Sheet]  # table of those rows
-    words: Callable[[], tuple[str, ...]]  # the command that prints it
 
     def __init__(self, ui: UiContext) -> None:
         self.ui, self.session = ui, ui.session
@@ -100,6 +100,15 @@ class Grouping(Generic[Result]):
         """Return the name of a row: an instruction with its number."""
         trace = self.session.trace.value
         return "" if trace is None or node.line < 0 else f"{node.line}  {trace.code.text[node.line]}"
+
+    def place(self, node: WhyNode) -> str:
+        """Return the whole source place of a row, "" if none is known."""
+        trace = self.session.trace.value
+        return "" if trace is None else known_place(trace, node.line, full=True)
+
+    def words(self) -> tuple[str, ...]:
+        """Return the command that prints the rows."""
+        return (self.id,)
 
     def starts_open(self, node: WhyNode) -> bool:
         """Return whether a branch is open at first."""

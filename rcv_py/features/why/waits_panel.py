@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.cost.place_text import beside, known_place
+from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.features.why.grouping import Grouping, WhyNode, number
@@ -114,10 +114,8 @@ class ByWait(Grouping[WaitSummary]):
         return [*parts, (rest, self.ui.theme.role("stall"))]
 
     def tip_of(self, node: WhyNode) -> str:
-        trace = self.session.trace.value
         facts = _wait_facts(node) if node.depth == 1 else _producer_facts(node)
-        place = "" if trace is None else known_place(trace, node.line, full=True)
-        return "\n".join([self.name(node), *facts, *filter(None, (place,))])
+        return "\n".join(filter(None, (self.name(node), *facts, self.place(node))))
 
     def spoken(self, node: WhyNode) -> str:
         what = "waits" if node.depth == 1 else "waited for"
