@@ -10,8 +10,9 @@ from pathlib import Path
 from bench.folders import large_folder, recorded
 from bench.load import in_child
 from bench.table import Options, Row, measure
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.export.report.files import write_report
-from rcv_py.export.report.inputs import report_inputs
+from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
 
@@ -38,5 +39,5 @@ def exports(options: Options) -> Iterator[Row]:
         waves = load_all(trace)
         with tempfile.TemporaryDirectory(prefix="rcv-bench-") as place:
             began = time.perf_counter()
-            write_report(report_inputs(trace, waves), Path(place) / "report.html")
+            write_report(ReportInputs(InMemory(trace, waves)), Path(place) / "report.html")
             yield Row(f"report, {MANY_WAVES}", time.perf_counter() - began, REPORT_S, "s")

@@ -21,7 +21,6 @@ INDEX_OR_NONE = kinds.ROW_OR_NONE(
 )
 INSTRUCTION_TEXT = kinds.INSTRUCTION("text", "Text of the instruction", "instruction")
 SOURCE_PLACE = kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none")
-PLACE_OR_NONE = kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty")
 PLACE = (INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE)
 WAVE_NAME = kinds.WAVE("wave", "A wave, such as se0/simd2/slot5/wv3")
 WAVE_START = kinds.CYCLE("start", "When the wave started")

@@ -25,7 +25,6 @@ from rcv_py.export.interactive import content
 from rcv_py.export.interactive import page as pages
 from rcv_py.export.interactive.packed import PackedColumns, packed
 from rcv_py.export.interactive.page import interactive_page
-from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.open import open_trace
 from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
@@ -33,6 +32,7 @@ from rcv_py.model.window import TimeWindow
 from tests.support import browser as browsers
 from tests.support.browser import Browser, browser
 from tests.support.hostile_text import hostile
+from tests.support.report_inputs import report_inputs
 from tests.support.samples import sample_path, write_sample
 
 LOGIC = (Path(pages.__file__).parent / "logic.js").read_text().replace("const Rcv", "var Rcv", 1)

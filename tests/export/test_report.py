@@ -19,7 +19,7 @@ from rcv_py.cli.main import main
 from rcv_py.export.report.cells import code
 from rcv_py.export.report.files import make_report, write_report
 from rcv_py.export.report.html import html
-from rcv_py.export.report.inputs import ReportInputs, report_inputs
+from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import (
     Prose,
@@ -41,6 +41,7 @@ from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.kinds import kind_name
 from rcv_py.state.selection import SelectedPlace
 from tests.support.opened import sample_trace
+from tests.support.report_inputs import report_inputs
 from tests.support.samples import sample_path, write_sample
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}

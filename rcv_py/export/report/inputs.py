@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.core.answers import Analysis, InMemory
+from rcv_py.analysis.core.answers import Analysis
 from rcv_py.analysis.core.cost_columns import LINES, SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.distribution import LatencySpread, latency_spreads
@@ -26,7 +26,6 @@ from rcv_py.analysis.latency.code_fetches import FETCHES, CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, why_not_hidden
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
-from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFactColumns
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.text import short_paths, short_place
@@ -34,9 +33,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.notes import Note
-from rcv_py.model.resources import RunFacts
-from rcv_py.model.trace import Trace
-from rcv_py.model.waves import TracedWave, WaveBatch
+from rcv_py.model.waves import TracedWave
 
 if TYPE_CHECKING:  # it imports a compiler
     from rcv_py.analysis.whatif.predict import Player
@@ -188,16 +185,3 @@ class ReportInputs(FindingInputs):
         """The same with as many folders as distinguish equal names."""
         short = short_paths(place.rpartition(":")[0] for place in self.sources if place)
         return tuple(short_place(place, short) for place in self.sources)
-
-
-def report_inputs(
-    trace: Trace, batches: Iterable[WaveBatch], facts: RunFacts | None = None, waves: str = WORKING
-) -> ReportInputs:
-    """Return the inputs for waves in memory.
-
-    `waves` says whose costs are explained: `working`, `all`, or a population; raise UsageError for another
-    word.
-    """
-    inputs = ReportInputs(InMemory(trace, batches), facts=facts, waves=waves)
-    assert inputs.choice
-    return inputs

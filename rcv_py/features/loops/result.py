@@ -92,7 +92,6 @@ LOOPS = Spec.of(
     nothing="No counted wave jumped back to an instruction it had run.",
     note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
 )
-_NOT_REPORTED = ShownIn.DATA | ShownIn.TEXT | ShownIn.WINDOW
 ITERATIONS = Spec.of(
     "loops iterations",
     "One row per iteration between two jumps back, the longest of its loop first; with "
