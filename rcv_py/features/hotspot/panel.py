@@ -102,6 +102,7 @@ class HotspotPanel(Panel):
         self._counted_of: int | None = None  # the shader engine
         self._by_row: HotspotBins | None = None  # data of the bars
         self._request = self.request(self._compute, STREAM_MS)
+        self._without_waves = self.request(self._compute)
         self.empty = page(self, bar((self.legend, 1), self.note, self.scope), (self.plot, 1))
         self.plot.chosen.connect(self._choose)
         self.scope.currentIndexChanged.connect(self._request.now)
@@ -140,7 +141,7 @@ class HotspotPanel(Panel):
         by_row = KINDS if window is None else hotspot_bins(None, window)
         ask = self.incremental("hotspot", by_row, (window, se), rows)
         if not store.batches:
-            self.run_job(lambda: static_bins(trace.code, len(trace.code)), self._take)
+            self._without_waves.run(lambda: static_bins(trace.code, len(trace.code)), self._take)
             return False
         self._request.run(lambda: ask(rows), self._take)
         return True
