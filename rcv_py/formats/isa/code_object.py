@@ -170,7 +170,9 @@ class CodeObject:
             return [() for _ in asked]
         document = orjson.loads(said[0])
         if document["problem"]:
-            self._report(document["problem"])
+            extent, error = document["problem"]
+            part, whole = "a part of it makes no sense ({0})", "it makes no sense ({0})"
+            self._report(Message(whole if extent == "whole" else part, error))
         files = document["files"]
         chains: list[Chain] = [
             tuple((files[file], line) for file, line in zip(row[::2], row[1::2], strict=True))

@@ -6,7 +6,8 @@ It imports nothing of rcv, and gets the FOLDER of pyelftools as an argument: tha
 output, and a few hostile bytes can cost it unlimited time and memory.  The request is the number of bytes of
 the file (8 bytes), the file, and addresses (8 bytes each).  The reply is a JSON document: `files` are paths,
 `chains` lists of [file, line, file, line, …], innermost first, where a file is a row of `files`; `chain` is
-for each address the row of its chain, -1 if unknown; `problem` the end of a sentence, or empty.
+for each address the row of its chain, -1 if unknown; `problem` what makes no sense, `part` or
+`whole` of it, and the name of the error, or empty.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ from io import BytesIO
 from itertools import pairwise
 from posixpath import join, normpath
 from typing import Any, BinaryIO
-
-from rcv_py.base.text import Message
 
 MAX_UNPACKED = 1 << 28  # bytes of compressed sections together
 MAX_CALLS = 64  # inlined into each other
@@ -179,7 +178,7 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
     """Return the document."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - once its folder is known
 
-    lines, problem = DwarfLines(addresses), ""
+    lines, problem = DwarfLines(addresses), list[str]()
     try:
         elf = ELFFile(BytesIO(data))
         if sum(one.data_size for one in elf.iter_sections() if one.compressed) > MAX_UNPACKED:
@@ -190,9 +189,9 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
             try:
                 lines.read(info, unit)
             except Exception as error:  # a broken unit must not affect the others
-                problem = problem or Message("a part of it makes no sense ({0})", type(error).__name__)
+                problem = problem or ["part", type(error).__name__]
     except Exception as error:  # a parser of valid files may raise anything for others
-        problem = problem or Message("it makes no sense ({0})", type(error).__name__)
+        problem = problem or ["whole", type(error).__name__]
     rows: dict[tuple[int, ...], int] = {}
     chain = []
     for address in addresses:

@@ -129,6 +129,6 @@ def test_calls_inlined_into_each_other_without_end_are_cut() -> None:
     struct.pack_into("<QQ", data, head + 24, len(data), len(info))
     data += info
     document = answer(bytes(data), [0x1600])
-    assert document["problem"] == ""
+    assert document["problem"] == []
     (chain,) = document["chains"]
     assert len(chain) == 2 * (MAX_CALLS + 1)
