@@ -239,9 +239,7 @@ def _spreads(
     return found
 
 
-def latency_spreads(
-    lines: Iterable[int],
-) -> Reduction[tuple[_Latencies, ...], dict[int, LatencySpread]]:
+def latency_spreads(lines: Iterable[int]) -> Reduction[tuple[_Latencies, ...], dict[int, LatencySpread]]:
     """Return the reduction for the latency distributions of these lines, by line; only lines with hits."""
     wanted = tuple(lines)
     return Reduction(

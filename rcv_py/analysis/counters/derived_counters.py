@@ -13,13 +13,7 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_sets import BUILT_IN, built_in
 from rcv_py.analysis.counters.counter_tensor import CounterGrid, Tensors, simd_names
 from rcv_py.analysis.counters.counters import ALL_SIMDS, CounterFamily, Counters, raw_curve, silences
-from rcv_py.analysis.counters.formula.evaluate import (
-    Definition,
-    Definitions,
-    Evaluator,
-    joined,
-    shape_text,
-)
+from rcv_py.analysis.counters.formula.evaluate import Definition, Definitions, Evaluator, joined, shape_text
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.architecture import Architecture, architecture_of

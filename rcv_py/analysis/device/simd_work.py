@@ -97,10 +97,7 @@ class SimdWork:
 
 
 def work_of(
-    trace: Trace,
-    parcel: Parcel,
-    left_out: frozenset[int],
-    rule: ReferenceRule = ReferenceRule.OURS,
+    trace: Trace, parcel: Parcel, left_out: frozenset[int], rule: ReferenceRule = ReferenceRule.OURS
 ) -> SimdWork:
     """Return when SIMDs were resident and worked, inside the slab; `left_out` is the result of ASTRAY.
 

@@ -372,11 +372,7 @@ class Ranges:
 def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.ndarray, Bound]:
     """Return an upper bound of what stalls and gaps of some waves cost inside a range of each."""
     return Reduction(
-        partial(_map_inside, left_out, inside),
-        totals(3),
-        _inside_bound,
-        is_together=True,
-        is_of_simd=True,
+        partial(_map_inside, left_out, inside), totals(3), _inside_bound, is_together=True, is_of_simd=True
     )
 
 

@@ -38,11 +38,7 @@ EVERYTHING = Charged()
 
 
 def flame_tree(
-    trace: Trace,
-    content: str,
-    metric: Metric,
-    look: Callable[[], Answers],
-    charged: Charged = EVERYTHING,
+    trace: Trace, content: str, metric: Metric, look: Callable[[], Answers], charged: Charged = EVERYTHING
 ) -> tuple[FlameTree, str]:
     """Return the tree of one of `CONTENTS`, and a sentence about it; `look` is called if waves are needed.
 

@@ -177,8 +177,7 @@ def _listed(
         moments = [player.when(at) for at in ready]
         limit = min(moments) + slack
         pick = min(
-            range(len(ready)),
-            key=lambda place: (moments[place] > limit, -height[ready[place]], ready[place]),
+            range(len(ready)), key=lambda place: (moments[place] > limit, -height[ready[place]], ready[place])
         )
         at = ready.pop(pick)
         player.issue(at)

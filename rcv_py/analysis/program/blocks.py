@@ -44,14 +44,7 @@ def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]
     whole = max(int(costs.sum()), 1)
     names = _names(code)
     return tuple(
-        Label(
-            row,
-            names[row],
-            worth,
-            worth / whole,
-            int(code.codeobj[row]),
-            int(code.address[row]),
-        )
+        Label(row, names[row], worth, worth / whole, int(code.codeobj[row]), int(code.address[row]))
         for row, worth in zip(rows.tolist(), costs.tolist(), strict=True)
     )
 

@@ -23,10 +23,9 @@ import numpy as np
 
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.analysis.program.branches import Branches
+from rcv_py.analysis.program.dataflow import Ways, ways
 from rcv_py.base.runs import ascending
 from rcv_py.model.columns import ColumnTable
-
-Ways = Sequence[Sequence[int]]  # for each block: its neighbours
 
 
 def immediate_dominators(after: Ways, before: Ways, roots: Sequence[int]) -> list[int]:
@@ -140,11 +139,7 @@ def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
 
     Nearly linear in blocks and edges, however deep loops are nested.
     """
-    after: list[list[int]] = [[] for _ in range(len(table))]
-    before: list[list[int]] = [[] for _ in range(len(table))]
-    for source, target in zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True):
-        after[source].append(target)
-        before[target].append(source)
+    before, after = ways(table)
     enter, leave = intervals(immediate_dominators(after, before, _roots(table, after, before)))
     a, b = table.edge_from, table.edge_to
     is_back = (enter[b] <= enter[a]) & (leave[a] <= leave[b])  # the target dominates the source

@@ -147,11 +147,7 @@ class Meetings(ColumnTable):
 
 
 def meetings(
-    at: Crossings,
-    group: np.ndarray,
-    last_end: np.ndarray,
-    slowest: int = MAX_DELAY,
-    delay: int | None = None,
+    at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: int = MAX_DELAY, delay: int | None = None
 ) -> Meetings:
     """Return the meetings of waves with these workgroups.
 

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, MATRIX, MEMORY, NONE, SMEM, VALU, VMEM, LineTraits, lines
-from rcv_py.analysis.program.block_order import (
-    NO_KIND,
-    BlockInstructions,
-    length,
-    moves,
-    scheduled,
-)
+from rcv_py.analysis.program.block_order import NO_KIND, BlockInstructions, length, moves, scheduled
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import Branches
 from rcv_py.analysis.program.registers import SPECIAL, registers

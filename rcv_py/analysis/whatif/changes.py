@@ -200,11 +200,7 @@ class Merge:
         key = np.unique(recording.waiting * len(recording) + stand_in[recording.awaited])
         counts = np.bincount(key // len(recording), minlength=len(recording))
         changed = replace(
-            recording,
-            service=service,
-            hold=hold,
-            await_first=borders(counts),
-            awaited=key % len(recording),
+            recording, service=service, hold=hold, await_first=borders(counts), awaited=key % len(recording)
         )
         return replace(_costless(changed, gone), delay=np.where(gone, 0, changed.delay))
 
