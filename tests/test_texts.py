@@ -50,7 +50,6 @@ OUR_WORDS = {  # texts that no capture has a part in
     ("ui.table.filter_menu", "addAction"): "titles of groups of choices",
     ("features.counters.formula_dialog", "QPushButton"): "titles of a table of the module",
     ("features.counters.formula_dialog", "setWindowTitle"): "a constant of the module",
-    ("features.waves.wave_picker_panel", "QPushButton"): "names of the speeds",
 }
 LOOKED_AT = (ast.Call, ast.ClassDef, ast.Attribute, ast.If, ast.IfExp, ast.Dict)  # all that rules are about
 _TAG = re.compile(r"(?<!\?)(?<!\?P)<(?:/?[a-z][a-z0-9]*\b[^>]*>|!)|&(?:nbsp|lt|gt|amp);", re.IGNORECASE)

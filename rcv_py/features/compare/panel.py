@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QCheckBox, QPushButton, QStackedWidget
+from PySide6.QtWidgets import QCheckBox, QStackedWidget
 
 from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
@@ -24,7 +24,7 @@ from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, tooltip, with_tip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, named, push_button, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import FlameDiff, FlameScene, choose, selected_frames
@@ -174,18 +174,14 @@ class ComparePanel(TablePanel[Comparison]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._shown_by = ""
-        self.verdict = PlainLabel(wordWrap=True)
-        self.verdict.setAccessibleName(translated("Verdict"))
+        self.verdict = named(PlainLabel(wordWrap=True), "Verdict")
         self.notes, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.mode = ChoiceBox("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
-        self.replicate = with_tip(
-            QPushButton(translated("Replicate …")), "Noise from another capture of the baseline's build."
-        )
+        tip = "Noise from another capture of the baseline's build."
+        self.replicate = push_button("Replicate …", tip, lambda: ui.commands.run("file.twin"))
         self.only = with_tip(QCheckBox(translated("Only beyond noise")), "Hide what may be by chance.")
-        self.view = CompareView(ui.theme, ui.settings)
-        self.view.setAccessibleName(translated("Differences"))
-        self.flame = FlameView(ui.theme)
-        self.flame.setAccessibleName(translated("Differential flamegraph"))
+        self.view = named(CompareView(ui.theme, ui.settings), "Differences")
+        self.flame = named(FlameView(ui.theme), "Differential flamegraph")
         self.remembered = {"by": self.mode, "only": self.only, "table": self.view}
         self._request = self.request(self._compute, STREAM_MS)
         self.ways = QStackedWidget()
@@ -200,7 +196,6 @@ class ComparePanel(TablePanel[Comparison]):
 
     def _connect(self) -> None:
         session, view, flame = self.session, self.view, self.flame
-        self.replicate.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         session.baseline.watch(self._open)
         self._request.follow_doublings()
         self.ui.theme.changed.connect(self._show_verdict)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetIt
 from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import named, tooltip
 from rcv_py.ui.core.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max")
@@ -32,10 +32,9 @@ class CounterTree(QWidget):
         self._theme = theme
         self._items: dict[str, QTreeWidgetItem] = {}
         self._colors: dict[str, int] = {}
-        self.field = QLineEdit(placeholderText=translated("Filter counters"), clearButtonEnabled=True)
-        self.field.setAccessibleName(translated("Filter counters"))
-        self.tree = QTreeWidget()
-        self.tree.setAccessibleName(translated("Counters"))
+        field = QLineEdit(placeholderText=translated("Filter counters"), clearButtonEnabled=True)
+        self.field = named(field, "Filter counters")
+        self.tree = named(QTreeWidget(), "Counters")
         self.tree.setHeaderLabels(list(map(translated, TITLES)))
         self.tree.setUniformRowHeights(True)
         self.tree.setIconSize(QSize(SWATCH, SWATCH))

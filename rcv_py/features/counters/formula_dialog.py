@@ -29,7 +29,16 @@ from rcv_py.features.counters.counter_tree import number_text
 from rcv_py.features.counters.formula_editor import FormulaEditor
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.layout import column, row, split
-from rcv_py.ui.core.plain_text import PlainLabel, agrees, allow, ask_text, button_text, tooltip, with_tip
+from rcv_py.ui.core.plain_text import (
+    PlainLabel,
+    agrees,
+    allow,
+    ask_text,
+    button_text,
+    named,
+    push_button,
+    tooltip,
+)
 from rcv_py.ui.core.theme import Theme
 
 TITLE = "Formulas of counters"
@@ -53,12 +62,9 @@ class FormulaDialog(QDialog):
         self.ask_name: Callable[[str], str] = partial(ask_text, self, TITLE, "Name of the file")
         self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
-        self.tabs = QTabWidget()
-        self.tabs.setAccessibleName(translated("Files of formulas"))
-        self.help = QPlainTextEdit(grammar(), readOnly=True)
-        self.help.setAccessibleName(translated("Help on the language of formulas"))
-        self.mistakes = QListWidget()
-        self.mistakes.setAccessibleName(translated("Mistakes"))
+        self.tabs = named(QTabWidget(), "Files of formulas")
+        self.help = named(QPlainTextEdit(grammar(), readOnly=True), "Help on the language of formulas")
+        self.mistakes = named(QListWidget(), "Mistakes")
         self.mistakes.setMaximumHeight(110)
         self.state = PlainLabel(role="muted", wordWrap=True)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -84,15 +90,11 @@ class FormulaDialog(QDialog):
             ("Revert", "Go back to what is saved.", self.revert),
             ("Delete…", "Remove this file.", self.delete),
         ):
-            button = with_tip(QPushButton(translated(text), autoDefault=False), tip)
-            button.clicked.connect(lambda _=False, call=call: self._do(call))
+            button = push_button(text, tip, partial(self._do, call), autoDefault=False)
             self.buttons[text.rstrip("…")] = button
         self.buttons["Save"].setShortcut("Ctrl+S")
-        show_help = with_tip(
-            QPushButton(translated("Help"), autoDefault=False), "Show or hide what the language can say"
-        )
-        show_help.setCheckable(True)
-        show_help.setChecked(True)
+        tip = "Show or hide what the language can say"
+        show_help = push_button("Help", tip, autoDefault=False, checkable=True, checked=True)
         show_help.toggled.connect(self.help.setVisible)
         middle = split(self.tabs, self.help, sizes=(636, 424))
         middle.setStretchFactor(0, 3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counter_sets import built_in_text
@@ -20,7 +20,7 @@ from rcv_py.analysis.counters.derived_counters import (
     raw_rows,
 )
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
-from rcv_py.base.text import Message, plural, translated
+from rcv_py.base.text import Message, plural
 from rcv_py.features.counters.counter_tree import CounterTree, number_text
 from rcv_py.features.counters.formula_dialog import FormulaDialog
 from rcv_py.model.architecture import architecture_of
@@ -28,7 +28,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
-from rcv_py.ui.core.plain_text import with_tip
+from rcv_py.ui.core.plain_text import push_button
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
 from rcv_py.ui.table import command_text
 
@@ -82,10 +82,8 @@ class CountersPanel(CurvePanel):
         )
         self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
         self.add_choice("scale", "How values are drawn", SCALES, self._draw)
-        self.button = with_tip(
-            QPushButton(translated("Formulas…")), "Write formulas over counters (Ctrl+Shift+D)."
-        )
-        self.button.clicked.connect(self.edit_formulas)
+        tip = "Write formulas over counters (Ctrl+Shift+D)."
+        self.button = push_button("Formulas…", tip, self.edit_formulas)
         self._head.addWidget(self.button)
         self.tree = CounterTree(ui.theme)
         self.splitter = split(self.tree, sizes=())

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -58,10 +57,10 @@ from rcv_py.ui.core.plain_text import (
     copy_text,
     draw_text,
     joined,
+    push_button,
     rich,
     shown,
     tooltip,
-    with_tip,
 )
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.text_size import grown
@@ -425,12 +424,10 @@ class TriagePanel(Panel):
         self.headline = PlainLabel(role="headline", wordWrap=True)
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
-        self.copy = with_tip(
-            QPushButton(translated("Copy")), "Copy all findings as Markdown, to paste into a ticket."
-        )
+        tip = "Copy all findings as Markdown, to paste into a ticket."
+        self.copy = push_button("Copy", tip, self.copy_all, small=True)
         self._is_open = False  # whether assumptions are shown
         self._lay_out()
-        self.copy.clicked.connect(self.copy_all)
         self.list.chosen.connect(self._show_one)
         self.list.asked.connect(self.go)
         self.list.copied.connect(self.copy_one)
@@ -445,7 +442,6 @@ class TriagePanel(Panel):
         self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.headline.setAccessibleName(translated("What limits the kernel"))
         self.copy.setAccessibleName(translated("Copy all findings as Markdown"))
-        self.copy.setProperty("small", True)
         self.list.setMinimumWidth(200)
         top = row((self.headline, 1), self.copy, margins=(8, 4, 8, 0), spacing=6)
         top.setAlignment(self.copy, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_yaml
@@ -19,7 +19,13 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import SEVERITIES, pixmap
 from rcv_py.ui.core.layout import bar, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import PlainLabel, button_text, copy_text, tooltip, with_tip
+from rcv_py.ui.core.plain_text import (
+    PlainLabel,
+    copy_text,
+    named,
+    push_button,
+    tooltip,
+)
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
@@ -61,10 +67,7 @@ class NoteCard(QFrame):
             self._grid.addWidget(PlainLabel(name, role="muted"), row, 1, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(_text(text), row, 2)
         if go is not None:
-            button = QPushButton(button_text(go[0]))
-            button.setProperty("link", True)
-            button.setToolTip(tooltip(go[0]))
-            button.clicked.connect(go[1])
+            button = push_button(go[0], *go, link=True)
             self._grid.addWidget(button, self._grid.rowCount(), 2, Qt.AlignmentFlag.AlignLeft)
         self.restyle()
 
@@ -110,12 +113,11 @@ class HealthPanel(Panel):
         self.notes: tuple[HealthNote, ...] | None = None
         self.cards: list[NoteCard] = []
         self._card_soon = self.request(self._show_card)
-        self.verdict, self.partial = PlainLabel(role="heading"), PlainLabel(role="muted")
-        self.verdict.setAccessibleName(translated("Verdict"))
+        self.verdict, self.partial = named(PlainLabel(role="heading"), "Verdict"), PlainLabel(role="muted")
         tip = Message(
             "Copy an input file for rocprofv3 that records this kernel again, better: {0}", command_line()
         )
-        self.copy = with_tip(QPushButton(translated("Copy input.yaml")), tip)
+        self.copy = push_button("Copy input.yaml", tip, self.copy_input)
         cards = QWidget()
         self._column = QVBoxLayout(cards)
         self._column.setContentsMargins(8, 4, 8, 8)
@@ -123,7 +125,6 @@ class HealthPanel(Panel):
         self._column.addStretch(1)
         head = bar(self.verdict, self.partial, None, self.copy, margins=(12, 6, 8, 2))
         self.empty = page(self, head, (scrolled(cards, is_wide=False), 1))
-        self.copy.clicked.connect(self.copy_input)
         ui.session.trace.watch(self._open)
         ui.session.loaded.watch(self._say_partial)
         ui.results.cell("health").watch(self._take)

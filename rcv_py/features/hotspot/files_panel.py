@@ -11,7 +11,7 @@ from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import with_tip
+from rcv_py.ui.core.plain_text import named, with_tip
 from rcv_py.ui.widgets.parts import PartedPanel
 
 EVERY_MS = 120
@@ -36,10 +36,8 @@ class FilesPanel(PartedPanel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         tip = "Show only files and lines with this text in their path, place or code."
-        self.field = with_tip(
-            QLineEdit(placeholderText=translated("Filter files and lines"), clearButtonEnabled=True), tip
-        )
-        self.field.setAccessibleName(translated("Filter files and lines"))
+        field = QLineEdit(placeholderText=translated("Filter files and lines"), clearButtonEnabled=True)
+        self.field = with_tip(named(field, "Filter files and lines"), tip)
         self._soon = self.request(self._filter, EVERY_MS, always_rests=True)
         self.field.textChanged.connect(self._soon.update)
         column(boxed(row(self.choice, (self.field, 1), margins=BAR, spacing=4)), (self.stack, 1), of=self)

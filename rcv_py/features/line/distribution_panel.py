@@ -21,7 +21,7 @@ from rcv_py.analysis.cost.distribution import (
     hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.text import Message, join_texts, plural, translated
+from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.features.line.result import hit_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
@@ -29,7 +29,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, split
 from rcv_py.ui.core.panel import READING, Panel, Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip, with_tip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.distribution_chart import DistributionChart
@@ -88,8 +88,8 @@ class DistributionPanel(Panel):
         self._bin = -1  # bar whose hits are listed, -1: the slowest
         self.shown = np.zeros(0, dtype=np.int64)  # rows of the hits in the table
         self.plot = DistributionChart(ui.theme)
-        self.table = RowsView(ui.theme, ui.settings)
-        self.table.setAccessibleName(translated("Hits of the selected instruction, the slowest first"))
+        table = RowsView(ui.theme, ui.settings)
+        self.table = named(table, "Hits of the selected instruction, the slowest first")
         self.title, self.note, self.listed = (ElidedLabel(role=role) for role in ("", "muted", "muted"))
         self.measure = ChoiceBox("What is measured of every hit", MEASURE_NAMES)
         self.scale = ChoiceBox("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
@@ -125,8 +125,7 @@ class DistributionPanel(Panel):
         steps = ((self.faster, "Next smaller time of what is measured", -1),
                  (self.slower, "Next larger time of what is measured", 1))  # fmt: skip
         for button, title, direction in steps:
-            button.setToolTip(tooltip(Message("{0}, in any wave.", title)))
-            button.setAccessibleName(translated(title))
+            with_tip(named(button, title), Message("{0}, in any wave.", title))
             button.setIconSize(QSize(14, 14))
             button.clicked.connect(partial(self.step, direction))
 

@@ -9,19 +9,26 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, Which, distribution_view
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import CancelFlag, stoppable
-from rcv_py.base.text import Message, plural, translated
+from rcv_py.base.text import Message, plural
 from rcv_py.features.line.token_first_look import FirstLook
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, tooltip
+from rcv_py.ui.core.plain_text import (
+    PlainLabel,
+    allow,
+    named,
+    push_button,
+    tooltip,
+    with_tip,
+)
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS
@@ -69,11 +76,21 @@ class TokenDetailsPanel(Panel):
         self.chart = DistributionChart(ui.theme, is_small=True)
         self.hits = PlainLabel(role="heading")
         self.note = PlainLabel(role="muted", wordWrap=True, visible=False)
-        self.hit = QLineEdit()
+        self.hit = named(QLineEdit(), "Hit: which time the wave runs this instruction, from 1")
         self.of = PlainLabel()
         self.before, self.after = QToolButton(), QToolButton()
-        self.larger = QPushButton(translated("Larger"))
-        self.speeds = {name: QPushButton(button_text(name.capitalize())) for name in SPEEDS}
+        tip = "Show the distribution larger, by other measures, with its slowest hits."
+        self.larger = push_button("Larger", tip, partial(self.wants.emit, DISTRIBUTION), link=True)
+        tip = "Select the {} execution of this instruction, of all waves that count  ({})"
+        self.speeds = {
+            name: push_button(
+                name.capitalize(),
+                Message(tip, name, keys),
+                partial(ui.session.select_execution, which),
+                small=True,
+            )
+            for name, (which, keys) in SPEEDS.items()
+        }
         self._lay_out()
         self._soon = self.request(self._compute)
         self._all_soon = self.request(self._compute_all)
@@ -101,7 +118,6 @@ class TokenDetailsPanel(Panel):
         self._all_soon.ask()
 
     def _lay_out(self) -> None:
-        self.hit.setAccessibleName(translated("Hit: which time the wave runs this instruction, from 1"))
         self.hit.setToolTip(
             tooltip("Which time the wave runs this instruction, from 1. Type a number and press Return.")
         )
@@ -109,22 +125,11 @@ class TokenDetailsPanel(Panel):
         self.hit.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.hit.editingFinished.connect(self._typed)
         for button, tip, step in ((self.before, "Previous hit  ([)", -1), (self.after, "Next hit  (])", 1)):
-            set_tooltip(button, tip)
-            button.setAccessibleName(translated(tip.split("  ")[0]))
+            with_tip(named(button, tip.split("  ")[0]), tip)
             button.clicked.connect(partial(self.session.step_hit, step))
-        for name, (which, keys) in SPEEDS.items():
-            speed = self.speeds[name]
-            speed.setProperty("small", "true")
-            speed.setAccessibleName(translated(Message("{0} execution", name.capitalize())))
-            tip = "Select the {} execution of this instruction, of all waves that count  ({})"
-            speed.setToolTip(tooltip(Message(tip, name, keys)))
-            speed.clicked.connect(partial(self.session.select_execution, which))
-        self.larger.setProperty("link", True)
-        self.larger.setAccessibleName(translated("Open the distribution"))
-        self.larger.setToolTip(
-            tooltip("Show the distribution larger, by other measures, with its slowest hits.")
-        )
-        self.larger.clicked.connect(partial(self.wants.emit, DISTRIBUTION))
+        for name, speed in self.speeds.items():
+            named(speed, Message("{0} execution", name.capitalize()))
+        named(self.larger, "Open the distribution")
         self.every = boxed(
             column(row(self.hits, None, self.larger, margins=(8, 0, 8, 0)), self.chart, spacing=2)
         )

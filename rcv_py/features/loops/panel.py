@@ -21,7 +21,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
 from rcv_py.ui.core.panel import Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip
 from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
@@ -114,14 +114,12 @@ class LoopsPanel(TablePanel[LoopSummary]):
         super().__init__(ui)
         self._loop = -1
         self.rows = np.zeros(0, dtype=np.int64)  # the shown iterations
-        self.loops = RowsView(ui.theme, ui.settings)
-        self.loops.setAccessibleName(translated("Loops, most often continued first"))
+        self.loops = named(RowsView(ui.theme, ui.settings), "Loops, most often continued first")
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.scope = ChoiceBox("Which iterations are shown", SCOPES)
         self.shown_segments: Segments | None = None  # the shown segments
-        self.segments = RowsView(ui.theme, ui.settings)
-        self.segments.setAccessibleName(translated("Segments between barriers, most cycles first"))
+        self.segments = named(RowsView(ui.theme, ui.settings), "Segments between barriers, most cycles first")
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
         self.segments.cell_painters["bar"] = self._paint_segment
         self.listed = Switch("What is listed", TABLES)

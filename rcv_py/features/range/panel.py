@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtWidgets import QPushButton
-
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.iterations.between import PairDistance as Distances
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
-from rcv_py.base.text import Message, translated
+from rcv_py.base.text import Message
 from rcv_py.features.range.panel_text import COMPUTING, head_html, pair_html, tables_html
 from rcv_py.features.range.result import between_facts, range_table
 from rcv_py.model.window import TimeWindow
@@ -18,7 +16,7 @@ from rcv_py.state.wave_store import Snapshot
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
-from rcv_py.ui.core.plain_text import copy_text, joined, rich, set_tooltip
+from rcv_py.ui.core.plain_text import copy_text, joined, push_button, rich
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
@@ -51,13 +49,10 @@ class ClockRangePanel(Panel):
         self.answered: Answered | None = None
         self._survey: tuple[Snapshot, Survey] | None = None  # of the waves that were read
         self.text = LinkText(ui.session, ui.theme, "What lies in the measured range")
-        self.copy, self.as_command = QPushButton(), QPushButton()
-        self.copy.setText(translated("Copy"))
-        self.as_command.setText(translated(COPY_AS_COMMAND))
-        set_tooltip(self.copy, "Copy the table, to paste into a spreadsheet or a text.")
-        set_tooltip(self.as_command, "Copy the command that prints the same numbers.")
-        self.copy.clicked.connect(self._copy)
-        self.as_command.clicked.connect(self.copy_asked)
+        tip = "Copy the table, to paste into a spreadsheet or a text."
+        self.copy = push_button("Copy", tip, self._copy)
+        tip = "Copy the command that prints the same numbers."
+        self.as_command = push_button(COPY_AS_COMMAND, tip, self.copy_asked)
         buttons = boxed(row(self.copy, self.as_command, margins=(8, 4, 8, 4), spacing=6))
         self.empty = page(self, buttons, (self.text, 1))
         self._soon = self.request(self._compute, MEASURE_MS)

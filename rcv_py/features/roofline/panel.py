@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
-from rcv_py.base.text import translated
 from rcv_py.features.roofline.chart import RooflineChart
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
 from rcv_py.results.field import ShownIn
@@ -16,7 +15,7 @@ from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, split
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, named, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
@@ -37,8 +36,8 @@ class RooflinePanel(Panel):
         self.roofline: Roofline | None = None
         self.shown: ResultTable | None = None
         self.chart = RooflineChart(ui.theme)
-        self.table = RowsView(ui.theme, ui.settings)
-        self.table.setAccessibleName(translated("The kernel and its loops, with their rates and peaks"))
+        table = RowsView(ui.theme, ui.settings)
+        self.table = named(table, "The kernel and its loops, with their rates and peaks")
         self.said, self.note = PlainLabel(wordWrap=True), PlainLabel(role="muted", wordWrap=True)
         self._computing = Computing(self, self._say)
         self._request = self.request(self._compute, STREAM_MS)

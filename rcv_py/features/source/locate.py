@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QWidget
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.machine.editors import start, usual, words_for
@@ -15,7 +15,7 @@ from rcv_py.formats.sources.find import local_file, on_disk
 from rcv_py.formats.sources.rules import mapped, rule_for, rules_of, text_of
 from rcv_py.model.code import SourceFile
 from rcv_py.ui.core.layout import Dialog, row
-from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.plain_text import PlainLabel, named, push_button
 from rcv_py.ui.core.settings_store import Settings
 
 OPTION, EDITOR = "sources.map", "sources.editor"
@@ -36,16 +36,12 @@ class LocateDialog(Dialog):
         self._path, self._settings = path, settings
         self._lost = [one.path for one in sources if one.lines is None]
         self.resize(WIDTH, HEIGHT)
-        self.rule = QLineEdit(placeholderText=translated("FROM=TO"))
-        self.rule.setAccessibleName(translated("Beginning of paths, and what stands for it here"))
+        rule = QLineEdit(placeholderText=translated("FROM=TO"))
+        self.rule = named(rule, "Beginning of paths, and what stands for it here")
         self.rule.textChanged.connect(self._judge)
         self.count_label = PlainLabel(wordWrap=True, role="muted")
-        folder, file = (
-            QPushButton(translated("Choose a folder …")),
-            QPushButton(translated("Choose the file …")),
-        )
-        folder.clicked.connect(self._browse_folder)
-        file.clicked.connect(self._browse_file)
+        folder = push_button("Choose a folder …", call=self._browse_folder)
+        file = push_button("Choose the file …", call=self._browse_file)
         looked = mapped(path, rules_of(settings[OPTION]))
         about = Message(
             "The capture has no copy of it, and there is no {0} on this machine. Choose the "

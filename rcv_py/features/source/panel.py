@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QToolButton
+from PySide6.QtWidgets import QComboBox, QMenu, QToolButton
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
@@ -23,7 +23,16 @@ from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, row
 from rcv_py.ui.core.panel import LazyPanel, Sheet
-from rcv_py.ui.core.plain_text import RichLabel, add_action, joined, rich, tooltip, with_tip
+from rcv_py.ui.core.plain_text import (
+    RichLabel,
+    add_action,
+    joined,
+    named,
+    push_button,
+    rich,
+    tooltip,
+    with_tip,
+)
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
@@ -55,12 +64,11 @@ class SourcePanel(CodePanel):
         self._opened_at: int | None = None  # line of a followed link, in a file that is not selected
         self._texts: dict[int, Text] = {}  # by file, of the open trace
         self.matches = np.empty(0, dtype=np.int64)
-        self.files = with_tip(QComboBox(minimumContentsLength=10), "Source file, the most expensive first.")
+        files = named(QComboBox(minimumContentsLength=10), "Source file")
+        self.files = with_tip(files, "Source file, the most expensive first.")
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.files.setAccessibleName(translated("Source file"))
         tip = "Charge the innermost place only, or every place of the inline chain."
-        self.how = with_tip(QComboBox(), tip)
-        self.how.setAccessibleName(translated("How costs are charged"))
+        self.how = with_tip(named(QComboBox(), "How costs are charged"), tip)
         self.how.addItem(translated("Self"), SourceCost.SELF)
         self.how.addItem(translated("Inclusive"), SourceCost.INCLUSIVE)
         self.hotter = with_tip(QToolButton(autoRaise=True), "Line that costs next more")
@@ -77,9 +85,8 @@ class SourcePanel(CodePanel):
         head = row((self.files, 1), self.how, self.hotter, self.cooler, margins=BAR, spacing=4)
         rows = row((view, 1), self.strip)
         tip = "Say where this source file lies on this machine."
-        self.locate = with_tip(QPushButton(translated("Locate …")), tip)
+        self.locate = push_button("Locate …", tip, self.show_locate)
         self.locate.hide()
-        self.locate.clicked.connect(self.show_locate)
         note = row((self.note, 1), self.locate, spacing=8)
         self.empty = page(self, head, self.find_bar, self.chain, note, (rows, 1))
         self._connect()

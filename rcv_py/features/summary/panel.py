@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
-from rcv_py.base.text import Message, plural, translated
+from rcv_py.base.text import Message, plural
 from rcv_py.features.summary.parts import (
     activity_shares,
     counter_meters,
@@ -25,7 +25,7 @@ from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, named, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
@@ -61,8 +61,7 @@ class SummaryPanel(Panel):
         self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
         self.memory = FactList("L2 and memory, by counters of the profiler")
         self.held = FactList("Registers that must be held at a time")
-        self.units = RowsView(theme, ui.settings)
-        self.units.setAccessibleName(translated("Compute units: waves and occupancy"))
+        self.units = named(RowsView(theme, ui.settings), "Compute units: waves and occupancy")
         self.units.setMinimumHeight(TABLE_PX)
         self.note = PlainLabel(role="muted")
         self.remembered = {"units": self.units}

@@ -20,7 +20,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, joined, named, with_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
@@ -127,9 +127,9 @@ class ComputeUnitPanel(TimelinePanel):
         self._ticks = LineTicks(self.session)
         self.markers = UnitMarkers(self.session, self.source.band)
         self.path: CriticalPath | None = None  # computed once it is shown
-        self._which = with_tip(QComboBox(), "Which compute units are shown")
+        name = "Which compute units are shown"
+        self._which = with_tip(named(QComboBox(), name), name)
         self._which.addItems(list(map(translated, WHICH)))
-        self._which.setAccessibleName(translated("Which compute units are shown"))
         self._which.currentIndexChanged.connect(self._which_changed)
         self.filter.changed.connect(self._filter_changed)
         self._progress = PlainLabel(role="muted")

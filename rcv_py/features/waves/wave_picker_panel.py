@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QWidget
 
 from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
@@ -24,7 +24,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet
-from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, allow, push_button, tooltip
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
@@ -161,15 +161,21 @@ class WavePickerPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.boxes = {level: QComboBox() for level in LEVELS}
-        self.speeds = {name: QPushButton(button_text(name.capitalize())) for name in SPEEDS}
+        tips = {name: Message("Select the {0} wave of this kernel.", name) for name in SPEEDS}
+        self.speeds = {
+            name: push_button(name.capitalize(), tip, partial(go_by_speed, ui.session, name), small=True)
+            for name, tip in tips.items()
+        }
         self.life, self.length = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.shares, self.counted, self.range_title = (
             PlainLabel(role="muted", wordWrap=True) for _ in range(3)
         )
         self.states = StateBar(ui.theme)
         self.begin, self.end = MomentField("Begin of the clock range"), MomentField("End of the clock range")
-        self.reset = QPushButton(translated("Reset"))
-        self.use_view = QPushButton(translated("Use view"))
+        every = partial(ui.session.clock_range.set, None)
+        self.reset = push_button("Reset", "Count all waves  (Shift+R)", every, small=True)
+        tip = "Count the waves that touch the shown time  (R)"
+        self.use_view = push_button("Use view", tip, partial(take_view, ui.session), small=True)
         self._lay_out()
         self._soon = self.request(self._update)
         session = ui.session
@@ -199,11 +205,8 @@ class WavePickerPanel(Panel):
     # -- layout -------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        for name, button in self.speeds.items():
-            button.setProperty("small", "true")
-            button.setToolTip(tooltip(Message("Select the {0} wave of this kernel.", name)))
+        for button in self.speeds.values():
             button.setMinimumWidth(MIN_PX)
-            button.clicked.connect(partial(go_by_speed, self.session, name))
         for label in (self.life, self.length, self.shares, self.counted):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         body = column(
@@ -237,17 +240,6 @@ class WavePickerPanel(Panel):
         fields, buttons = (self.begin, self.end), (self.use_view, self.reset)
         for field in fields:
             field.edited.connect(self._range_edited)
-        for button, tip, call in (
-            (
-                self.use_view,
-                "Count the waves that touch the shown time  (R)",
-                partial(take_view, self.session),
-            ),
-            (self.reset, "Count all waves  (Shift+R)", lambda: self.session.clock_range.set(None)),
-        ):
-            button.setProperty("small", "true")
-            button.setToolTip(tooltip(tip))
-            button.clicked.connect(call)
         for widget in (*fields, *buttons):
             widget.setMinimumWidth(MIN_PX)
         grid = _even(((), fields, buttons))

@@ -9,7 +9,7 @@ from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import UNITS
 from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.plain_text import PlainLabel, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, named, with_tip
 
 STEPS = 10  # position of a slider for an unchanged latency
 MAX_FACTOR = 3  # maximum factor
@@ -28,8 +28,7 @@ class Controls(QWidget):
         self.sliders = {name: _slider(TITLES[name]) for name in UNITS}
         self.values = {name: PlainLabel() for name in UNITS}
         tip = "More waves on each SIMD, if registers and LDS had room for them: waves that queue come sooner."
-        self.waves = with_tip(QSpinBox(), tip)
-        self.waves.setAccessibleName(translated("More waves on each SIMD"))
+        self.waves = with_tip(named(QSpinBox(), "More waves on each SIMD"), tip)
         self.waves.setRange(0, MAX_WAVES)
         self.waves.setPrefix("+")
         self.waves.setSuffix(translated(" waves"))

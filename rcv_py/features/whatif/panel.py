@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu, QPushButton
+from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.findings.finding import RANKED, Findings
 from rcv_py.analysis.timeline.raster import RowSegment
@@ -27,7 +27,16 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row, split
 from rcv_py.ui.core.panel import Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, Rich, add_action, rich, tooltip, with_tip
+from rcv_py.ui.core.plain_text import (
+    ElidedLabel,
+    PlainLabel,
+    Rich,
+    add_action,
+    named,
+    push_button,
+    rich,
+    tooltip,
+)
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -87,8 +96,7 @@ class WhatIfPanel(TimelinePanel):
         self._is_stopped = not find_spec("numba")
         self._chosen: ExperimentRow | None = None
         self.controls = Controls()
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName(translated("Experiments, with what each would gain"))
+        self.view = named(RowsView(ui.theme, ui.settings), "Experiments, with what each would gain")
         self.view.widths.elastic = Elastic("text", "why_not", 230, 420)
         self.view.chosen.connect(self._choose)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -97,13 +105,11 @@ class WhatIfPanel(TimelinePanel):
         self.drawn = DRAWN_NOTHING
         self.scope = ChoiceBox("Which waves are drawn as they ran and as they would run", SCOPES)
         self.remembered["scope"] = self.scope
-        self.keep = with_tip(
-            QPushButton(translated("Keep")), "Keep this experiment as a row, and set the sliders back."
-        )
-        self.stop = with_tip(QPushButton(translated("Stop")), "Stop playing, or go on with what is left.")
+        tip = "Keep this experiment as a row, and set the sliders back."
+        self.keep = push_button("Keep", tip, self._keep, small=True)
+        tip = "Stop playing, or go on with what is left."
+        self.stop = push_button("Stop", tip, self._toggle, small=True)
         self.note, self.outcome = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
-        for button in (self.keep, self.stop):
-            button.setProperty("small", True)
         head = row(self.controls, self.keep, (self.note, 1), self.stop, margins=BAR, spacing=8)
         below = row(self.scope, (self.outcome, 1), margins=BAR, spacing=8)
         self.split = split(self.view, boxed(column((self.timeline, 1), below)), sizes=(500, 400))
@@ -114,8 +120,6 @@ class WhatIfPanel(TimelinePanel):
         self._draw_soon = self.request(self._draw, FOLLOW_MS)
         self.controls.changed.connect(self._soon.update)
         self.scope.currentIndexChanged.connect(self._draw_soon.update)
-        self.keep.clicked.connect(self._keep)
-        self.stop.clicked.connect(self._toggle)
         self.session.trace.watch(self._opened)
         self.session.experiments.watch(self._soon.update)
         self.session.remedy.watch(self._soon.update)

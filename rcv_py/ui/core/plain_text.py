@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, TypeVar, overload
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtGui import Qt as QtText
-from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QMessageBox, QToolTip, QWidget
+from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QMessageBox, QPushButton, QToolTip, QWidget
 
 from rcv_py.base.text import Message, translated, visible
 
@@ -143,6 +143,25 @@ def with_tip(widget: Widget, text: str) -> Widget:
     """Give a widget a tooltip that shows the plain text; return the widget."""
     set_tooltip(widget, text)
     return widget
+
+
+def named(widget: Widget, name: str) -> Widget:
+    """Give a widget the name that a screen reader speaks; return the widget."""
+    widget.setAccessibleName(translated(name))
+    return widget
+
+
+def push_button(
+    text: str, tip: str = "", call: Callable[[], object] | SignalInstance | None = None, **properties: Any
+) -> QPushButton:
+    """Return a button that calls a function; `properties` are Qt's or of the style sheet: small, link."""
+    button = QPushButton(button_text(text))
+    set_tooltip(button, tip)
+    for name, value in properties.items():
+        button.setProperty(name, value)
+    if call is not None:
+        button.clicked.connect(call)
+    return button
 
 
 def set_tooltip(widget: Any, text: str) -> None:
