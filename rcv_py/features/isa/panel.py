@@ -121,16 +121,12 @@ class IsaPanel(CodePanel):
 
         names, view = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold"), self.view
         return IsaMenus(
-            settings=self.ui.settings,
+            view=view,
+            facts=self.facts,
             latency=self.session.latency_mode,
-            arrows=lambda: view.arrow_mode,
             set_arrows=self.set_arrows,
-            bars=lambda: self.facts.mode,
             set_bars=self.set_annotation,
             objections=self.objections,
-            legend=view.bars.legend,
-            fold_by=lambda: view.fold_by,
-            set_fold_by=view.set_fold_by,
             find=self.focus_search,
             commands=tuple(one for one in self.commands(self.ui, LazyPanel.of(self)) if one.id in names),
         )
@@ -592,7 +588,7 @@ class IsaPanel(CodePanel):
 
 def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QMenu:
     """Return the menu of a row, and of a register in it."""
-    from rcv_py.features.isa.trials import add_trials  # noqa: PLC0415 - as above
+    from rcv_py.features.isa.menus import add_trials  # noqa: PLC0415 - as above
     from rcv_py.model.notes import Anchor  # noqa: PLC0415 - not needed at a start
     from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+import numpy as np
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.core.cost_columns import CostColumns
@@ -21,6 +22,19 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
 
 FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The heading that stays at the top of the listing: a block whose first row is above the visible rows.
+
+    It covers the topmost row, and looks like the folded row of the block, with its sums.
+    """
+
+    section: int
+    row: int  # its first code row
+    text: str
+    note: str  # its loop, "" for none
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +106,25 @@ class ProgramStructure:
             each,
             plural(entries, "time"),
         )
+
+    def heading(self, by: str, row: int) -> Heading:
+        """Return the heading of a visible row that does not begin its block or section."""
+        parts = self.parts(by)
+        section = int(parts.of_row[row])
+        first, stop = int(parts.first[section]), int(parts.stop[section])
+        text = Message("{0} · {1} to {2}", parts.name[section], first, stop - 1)
+        return Heading(section, first, text, self.loop_text(row))
+
+    def loop_text(self, row: int) -> str:
+        """Return a text for the innermost loop around a row, "" if there is none."""
+        loops = self.loops
+        around = np.flatnonzero((loops.first <= row) & (row < loops.stop))
+        if not len(around):
+            return ""
+        inner = int(around[np.argmax(loops.depth[around])])
+        rounds, entries = int(loops.rounds[inner]), int(loops.entries[inner])
+        times = f" ×{rounds / entries:.4g}" if entries else ""
+        return Message("loop {0} to {1}{2}", loops.first[inner], loops.stop[inner] - 1, times)
 
     def block_text(self, row: int) -> str:
         """Return a text about the block of a row."""

@@ -42,8 +42,8 @@ from rcv_py.features.isa.arrows import (
     place_arrows,
 )
 from rcv_py.features.isa.fold_view import FoldView
-from rcv_py.features.isa.headings import Heading, heading
 from rcv_py.features.isa.ink import BarInk, TextInk, fitted, scale_text
+from rcv_py.features.isa.program import Heading
 from rcv_py.features.isa.register_cursor import OperandPosition, RegisterCursor, operand_at, register_tip
 from rcv_py.features.isa.rows import (
     BRACKET_PX,
@@ -475,7 +475,7 @@ class IsaView(FoldView):
             return None
         if self.folds.begins(row) >= 0 and not scroll % self.row_height:
             return None
-        return heading(self.rows.program, self.fold_by, row)
+        return self.rows.program.heading(self.fold_by, row)
 
     @property
     def covered_px(self) -> int:

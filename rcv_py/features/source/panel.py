@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QToolButton
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
 from rcv_py.base.text import Message, percent, short_paths, translated
-from rcv_py.features.source.headings import headings
-from rcv_py.features.source.highlight import Span, expanded, spans
+from rcv_py.features.source.highlight import Span, expanded, headings, spans
 from rcv_py.features.source.view import SourceView, source_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.commands import Command, always, commands

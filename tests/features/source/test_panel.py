@@ -14,8 +14,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QDialogButtonBox
 
 from rcv_py.features.source import locate
-from rcv_py.features.source.headings import headings
-from rcv_py.features.source.highlight import LANGUAGES, expanded, spans
+from rcv_py.features.source.highlight import LANGUAGES, expanded, headings, spans
 from rcv_py.features.source.locate import LocateDialog
 from rcv_py.features.source.panel import SourcePanel
 from rcv_py.model.code import SourceFile
