@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,12 +45,12 @@ _MAX_UNITS = 2  # in the title of the axis
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
     trace: Trace | None
-    counters: Counters | None
-    raw: tuple[CounterRow, ...]
-    derived: DerivedSet | None
-    rows: tuple[CounterRow, ...]  # of formulas
     texts: dict[str, str]
     read: dict[str, Definitions]
+    counters: Counters | None = None
+    raw: tuple[CounterRow, ...] = ()
+    derived: DerivedSet | None = None
+    rows: tuple[CounterRow, ...] = ()  # of formulas
 
 
 class CountersPanel(CurvePanel):
@@ -270,22 +270,15 @@ def _computed(
     units: list[int] | None,
 ) -> _Answer:
     read = {name: read_definitions(text, name) for name, text in texts.items()}
+    answer = _Answer(trace, texts, read)
     if trace is None or not (trace.counters or trace.spm):
-        return _Answer(trace=trace, counters=None, raw=(), derived=None, rows=(), texts=texts, read=read)
+        return answer
     counted = counters(trace) if known is None else known
     derived = derived_counters(
         counted, trace.clock, read.values(), trace.architecture, engines=engines, units=units
     )
     raw = raw_rows(counted, engines, units)
-    return _Answer(
-        trace=trace,
-        counters=counted,
-        raw=raw,
-        derived=derived,
-        rows=derived_rows(derived),
-        texts=texts,
-        read=read,
-    )
+    return replace(answer, counters=counted, raw=raw, derived=derived, rows=derived_rows(derived))
 
 
 def _title(rows: Iterable[CounterRow]) -> str:

@@ -43,7 +43,6 @@ from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.field import ShownIn
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
@@ -643,7 +642,4 @@ class TriagePanel(Panel):
             return None
         from rcv_py.features.findings.result import finding_table  # noqa: PLC0415 - it imports all detectors
 
-        table = finding_table(self.findings.findings)
-        fields = table.fields(ShownIn.WINDOW)
-        rows = table.flat([field.name for field in fields])
-        return Sheet("Findings", tuple(field.title for field in fields), rows)
+        return Sheet.as_shown("Findings", finding_table(self.findings.findings))

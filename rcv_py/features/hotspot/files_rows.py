@@ -25,6 +25,7 @@ from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import share_text
 from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.cost_bars import kind_parts
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column, grouped
@@ -226,8 +227,7 @@ class TopLinesPanel(TablePanel[Ranking]):
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
         ranking = self.result
         if ranking is not None and row < len(ranking.cost):
-            kinds = ranking.by_kind[row]
-            parts = [(int(kinds[kind]), self.ui.theme.kind(kind)) for kind in range(KIND_COUNT)]
+            parts = kind_parts(self.ui.theme, ranking.by_kind[row])
             self.paint_bar(painter, cell, parts, int(ranking.cost[0]))
 
     def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:

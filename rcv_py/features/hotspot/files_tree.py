@@ -11,7 +11,6 @@ from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching,
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.text import Message, percent, short_count, translated
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
@@ -19,6 +18,7 @@ from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD
+from rcv_py.ui.table.cost_bars import kind_lines, kind_parts
 from rcv_py.ui.table.rows_view import MIN_ROW
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn, TreeTable, share_text
@@ -128,12 +128,7 @@ class FileTreePanel(Panel):
         def tip(place: CostNode) -> str:
             """Return path, exact cost, and the cost by kind."""
             cost = Message("{0} {1}, {2} of all", grouped(place.cost), unit, percent(place.cost, total))
-            kinds = [
-                f"{KIND_TEXT[TokenKind(kind)]}: {grouped(place.by_kind[kind])}"
-                for kind in np.argsort(-place.by_kind, kind="stable").tolist()
-                if place.by_kind[kind]
-            ]
-            return "\n".join([*_where(trace, place), cost, *kinds])
+            return "\n".join([*_where(trace, place), cost, *kind_lines(place.by_kind)])
 
         def starts_open(place: CostNode) -> bool:
             """Return whether a node starts open: folders, and the most expensive file or label."""
@@ -150,7 +145,7 @@ class FileTreePanel(Panel):
             return share_text(place.cost, total)
 
         def parts(place: CostNode) -> Parts:
-            return [(int(place.by_kind[kind]), self.ui.theme.kind(kind)) for kind in range(KIND_COUNT)]
+            return kind_parts(self.ui.theme, place.by_kind)
 
         return Tree(
             root or CostNode(),

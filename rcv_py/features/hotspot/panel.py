@@ -24,6 +24,7 @@ from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.cost_bars import kind_lines
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import page
@@ -71,10 +72,7 @@ class BinsChart(BarChart):
             Message("instructions {0} to {1}", bins.first[bar], bins.stop[bar] - 1),
             f"{grouped(total)} {self.unit}, {percent(total, int(bins.totals.sum()))}",
         ]
-        for kind in np.argsort(-bins.cycles[bar], kind="stable").tolist():
-            if bins.cycles[bar, kind]:
-                lines.append(f"{KIND_TEXT[TokenKind(kind)]}: {grouped(bins.cycles[bar, kind])}")
-        return "\n".join([*lines, self.note] if self.note else lines)
+        return "\n".join(filter(None, (*lines, *kind_lines(bins.cycles[bar]), self.note)))
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw the row numbers of the program and the unit of the bars."""

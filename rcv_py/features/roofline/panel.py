@@ -9,7 +9,6 @@ from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.features.roofline.chart import RooflineChart
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
-from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
@@ -125,8 +124,4 @@ class RooflinePanel(Panel):
         return None if self.roofline is None else command_text.rcv(self.session, "roofline")
 
     def sheet(self) -> Sheet | None:
-        if self.shown is None:
-            return None
-        fields = self.shown.fields(ShownIn.WINDOW)
-        rows = self.shown.flat([field.name for field in fields])
-        return Sheet("Roofline", tuple(field.title for field in fields), rows)
+        return None if self.shown is None else Sheet.as_shown("Roofline", self.shown)

@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.source_costs import SourceCosts
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, percent, translated
 from rcv_py.features.source.highlight import Span
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.costs import unit_of
 from rcv_py.ui.core.plain_text import draw_data, joined, rich
@@ -21,7 +21,7 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.table.code_panel import blank_zero, share_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.cost_bars import draw_bar
+from rcv_py.ui.table.cost_bars import draw_bar, kind_lines, kind_parts
 from rcv_py.ui.table.rows_view import RowStyle, RowsView
 from rcv_py.ui.table.table_model import Column, grouped
 
@@ -213,13 +213,7 @@ class SourceView(RowsView):
             rows.unit,
             percent(int(rows.cost[row]), rows.total),
         )
-        order = np.argsort(-rows.by_kind[row])
-        kinds = [
-            f"{KIND_TEXT[TokenKind(kind)]}: {grouped(rows.by_kind[row, kind])}"
-            for kind in order.tolist()
-            if rows.by_kind[row, kind]
-        ]
-        return joined("<br>", [head, cost, *kinds])
+        return joined("<br>", [head, cost, *kind_lines(rows.by_kind[row])])
 
     def _is_cut(self, row: int) -> bool:
         """Return whether a line is longer than its cell."""
@@ -268,7 +262,7 @@ class SourceView(RowsView):
         rows = self.lines
         if rows is None or not rows.cost[row]:
             return
-        parts = [(int(rows.by_kind[row, kind]), self.theme.kind(kind)) for kind in range(KIND_COUNT)]
+        parts = kind_parts(self.theme, rows.by_kind[row])
         box = QRectF(cell).adjusted(PAD, BAR_INSET, -PAD, -BAR_INSET)
         draw_bar(painter, box, parts, int(rows.cost.max()), self.settings["isa.bar_scale"])
 

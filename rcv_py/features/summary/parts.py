@@ -205,15 +205,11 @@ def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
             else Message("{0:,} are named", row["named"])
         )
         where = "" if row["instruction"] is None else Message(", at {0}", row["instruction"])
-        meaning = f"{HELD}. {row['text']}{beside_text(row['source'])}"
+        source = f"  {row['source']}" if row["source"] else ""
+        meaning = f"{HELD}. {row['text']}{source}"
         facts.append(
             Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", Message("{0}{1}", of, where), meaning)
         )
     if limits.next_step:
         facts.append(Fact("next step", "next step", limits.next_step, limits.next_step, "", limits.next_step))
     return tuple(facts)
-
-
-def beside_text(source: str) -> str:
-    """Return a source place in the form that follows an instruction."""
-    return f"  {source}" if source else ""

@@ -19,6 +19,7 @@ from rcv_py.base.problems import Affects, Problem
 from rcv_py.base.registry import Registry
 from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.trace import Trace
+from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
@@ -89,6 +90,13 @@ class Sheet:
         """Return a declared table for CSV: the names of its fields, and plain values."""
         names, rows = table.csv()
         return cls(title, tuple(names), rows)
+
+    @classmethod
+    def as_shown(cls, title: str, table: ResultTable) -> Sheet:
+        """Return a declared table in the columns and under the titles of the window."""
+        fields = table.fields(ShownIn.WINDOW)
+        rows = table.flat([field.name for field in fields])
+        return cls(title, tuple(field.title for field in fields), rows)
 
     def csv(self, separator: str = ",") -> str:
         """Return the table as CSV with a header line and plain numbers, without grouping."""

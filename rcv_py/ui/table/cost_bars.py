@@ -1,4 +1,4 @@
-"""Bars that show a cost: length and drawing."""
+"""Bars that show a cost: parts by kind of instruction, length and drawing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,23 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.table_model import grouped
+
 MIN_PX = 2.0  # non-zero values must be visible
 LOG_FLOOR = 1000.0  # a log bar begins at a thousandth of the largest
+
+
+def kind_parts(theme: Theme, by_kind: np.ndarray) -> list[tuple[float, QColor]]:
+    """Return the parts of a bar from the cycles by kind, int64 [KIND_COUNT]."""
+    return [(cycles, theme.kind(kind)) for kind, cycles in enumerate(by_kind.tolist())]
+
+
+def kind_lines(by_kind: np.ndarray) -> list[str]:
+    """Return the cycles of each kind that has any, the most first, as lines of a tooltip."""
+    order = np.argsort(-by_kind, kind="stable").tolist()
+    return [f"{KIND_TEXT[TokenKind(kind)]}: {grouped(by_kind[kind])}" for kind in order if by_kind[kind]]
 
 
 def bar_length(value: float, largest: float, width: float, scale: str) -> float:
