@@ -336,7 +336,6 @@ class ComparePanel(TablePanel[Comparison]):
 
     @property
     def lines(self) -> np.ndarray:
-        """Return the instruction of each row, where rows are instructions that B has."""
         return NO_LINES if self.view.rows is None else self.view.rows.line
 
     def _choose_frame(self, frame: int) -> None:
@@ -357,7 +356,6 @@ class ComparePanel(TablePanel[Comparison]):
         return "" if self.result is None else self.result.judgement.sentence
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command that prints the shown rows; A is the baseline."""
         baseline, trace = self.session.baseline.value, self.session.trace.value
         if baseline is None or trace is None:
             return None

@@ -121,7 +121,6 @@ class FormulaEditor(QPlainTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Complete names while typing, and on Ctrl+Space."""
         popup = self._popup
         if popup.isVisible() and event.key() in _TAKE:
             event.ignore()  # the list handles it

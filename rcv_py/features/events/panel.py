@@ -186,7 +186,6 @@ class EventsPanel(TablePanel[EventTable]):
         return command_text.rcv(self.session, "events", f"--kind={','.join(kinds)}", *how)
 
     def sheet(self) -> Sheet | None:
-        """Return the shown rows in order; durations also in nanoseconds where they are known."""
         trace, table = self.session.trace.value, self.result
         if trace is None or table is None or not len(table):
             return None

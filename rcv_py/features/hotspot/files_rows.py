@@ -211,14 +211,12 @@ class TopLinesPanel(TablePanel[Ranking]):
         super()._follow()
 
     def row_of(self, selection: Selection) -> int:
-        """Return the row of the selected source line, or of the instruction where there are no sources."""
         is_source = has_sources(self.session.trace.value)
         places = () if self.result is None else self.result.places
         wanted = Hover(source=selection.source) if is_source else Hover(line=selection.line)
         return places.index(wanted) if wanted in places else -1
 
     def place_of(self, row: int) -> Hover | None:
-        """Return the source line of a row, or its instruction."""
         places = () if self.result is None else self.result.places
         return places[row] if 0 <= row < len(places) else None
 

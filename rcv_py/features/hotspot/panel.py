@@ -63,7 +63,6 @@ class BinsChart(BarChart):
         return at if 0 <= at < len(self) and row < self.bins.stop[at] else -1
 
     def tip(self, bar: int) -> str:
-        """Return the rows and the cycles by kind of a bar."""
         bins = self.bins
         if bins is None or bar < 0:
             return self.note
@@ -75,7 +74,6 @@ class BinsChart(BarChart):
         return "\n".join(filter(None, (*lines, *kind_lines(bins.cycles[bar]), self.note)))
 
     def paint_over(self, painter: QPainter) -> None:
-        """Draw the row numbers of the program and the unit of the bars."""
         assert self.bins is not None
         first, step = int(self.bins.first[0]), self.bins.step
         rows = self.round_numbers(first, first + len(self) * step)

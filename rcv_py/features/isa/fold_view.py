@@ -300,7 +300,6 @@ class FoldView(RowsView):
         super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Unfold a folded section on a double click."""
         position = event.position().toPoint()
         row = self.table.data_row(self.view_row_at(position.y()))
         if self.section_at(position) >= 0:

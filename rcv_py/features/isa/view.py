@@ -271,14 +271,12 @@ class IsaView(FoldView):
         return None
 
     def notes_of(self, row: int) -> tuple[Note, ...]:
-        """Return the notes on a row, and on the rows folded into it."""
         if not self.is_fold(row):
             return super().notes_of(row)
         hidden = self.folds.rows_of(row)
         return tuple(note for one, notes in self.noted.items() if one in hidden for note in notes)
 
     def tip(self, row: int, column: str) -> str:
-        """Explain a row, a fold, a loop, or the gutter."""
         if self.rows is None or column == "gutter":
             return self._gutter_tip() if column == "gutter" else ""
         if column == "fold" and self._hovered_loop >= 0:
@@ -523,7 +521,6 @@ class IsaView(FoldView):
         )
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
-        """Paint lines between blocks, loops, and the arrows."""
         if self.is_folding:
             painter.setPen(self.theme.role("line"))
             for at, row in enumerate(self.table.data_rows[first : last + 1].tolist(), start=first):

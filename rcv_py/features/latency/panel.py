@@ -334,7 +334,6 @@ class LatencyPanel(TablePanel[LatencyRows]):
         return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """Return the shown table; unknown values are left empty."""
         if self.result is None:
             return None
         lines = (

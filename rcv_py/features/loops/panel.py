@@ -83,7 +83,6 @@ class IterationStrip(BarChart):
         self.setAccessibleDescription(translated(f"{text}. {chosen}" if len(self) else ""))
 
     def paint_over(self, painter: QPainter) -> None:
-        """Draw the axis, and a line above outliers."""
         self.paint_axis(painter, (), Message("{0}, cycles each", plural(len(self), "iteration")))
         for row in self._outliers.tolist():
             box = self.bar_rect(row)
@@ -91,7 +90,6 @@ class IterationStrip(BarChart):
             painter.fillRect(box, self._theme.role("stall"))
 
     def tip(self, bar: int) -> str:
-        """Return name, cycles and kinds of an iteration."""
         if not 0 <= bar < len(self):
             return ""
         total = int(self.totals[bar])

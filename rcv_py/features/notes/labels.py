@@ -63,7 +63,6 @@ class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
         return np.array([label.row for label in self.result or ()], dtype=np.int64)
 
     def row_of(self, selection: Selection) -> int:
-        """Return the label that the selected instruction belongs to."""
         line = selection.line
         return -1 if line is None else int(np.searchsorted(self.lines, line, side="right")) - 1
 

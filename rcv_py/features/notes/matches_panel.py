@@ -88,7 +88,6 @@ class MatchesPanel(SearchedPanel[Hits]):
     # -- walking ------------------------------------------------------------------------------------
 
     def step(self, direction: int) -> None:
-        """Go to the next (+1) or previous (-1) hit, wrapping around the end."""
         self.view.set_current(self._here())
         self.view.set_current(self.view.next_row(direction))
         self._go(self.view.current)
@@ -134,7 +133,6 @@ class MatchesPanel(SearchedPanel[Hits]):
         return next((row for row, place in enumerate(places) if place == selection.source), -1)
 
     def say(self) -> None:
-        """Show the number of hits, and which hit is selected."""
         row, count = self._here(), len(self.hits.lines)
         text = Message("{0:,} of {1:,}", row + 1, count) if row >= 0 else Message("{0:,} found", count)
         self.counted.emit(text if self.session.query.value.text else "", count, self.hits.problem)

@@ -150,7 +150,6 @@ class ClockRangePanel(Panel):
             copy_text(sheet.csv("\t"))
 
     def sheet(self) -> Sheet | None:
-        """Return the rows of the range; without a range, the time between the instructions."""
         trace, found = self.session.trace.value, self.answered
         if trace is None or found is None:
             return None

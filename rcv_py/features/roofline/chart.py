@@ -116,7 +116,6 @@ class RooflineChart(QWidget):
         return QSize(420, 260)
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the axes and some points."""
         return QSize(200, 120)
 
     def show_scopes(self, scopes: Sequence[Scope]) -> None:

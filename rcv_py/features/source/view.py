@@ -200,7 +200,6 @@ class SourceView(RowsView):
         return RowStyle(role("text"), band)
 
     def tip(self, row: int, column: str) -> str:
-        """Return the cost of a line, by kind."""
         rows = self.lines
         if rows is None or not (rows.cost[row] or (column == "text" and self._is_cut(row))):
             return ""

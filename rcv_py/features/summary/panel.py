@@ -217,7 +217,6 @@ class SummaryPanel(Panel):
         return command_text.rcv(self.session, "summary")
 
     def sheet(self) -> Sheet | None:
-        """Return the compute units; if there are none, the key numbers."""
         if self.summary is None:
             return None
         if self.summary.units is not None:

@@ -257,7 +257,6 @@ class ShareBar(PartRows):
     # -- geometry -----------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """Return room for the drawing and every row."""
         rows = len(self.shares) * self._row
         height = max(RING, rows) if self._is_ring else BAR + 6 + rows
         return QSize(220, height)
@@ -368,7 +367,6 @@ class Card(QFrame):
                 part.setVisible(shown)
 
     def minimumSizeHint(self) -> QSize:
-        """Return its width, and the height its content needs."""
         return QSize(self._width, super().minimumSizeHint().height())
 
     def text(self) -> str:
@@ -417,7 +415,6 @@ class CardFlow(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of all rows at a width."""
         rows = self._rows(width)
         return sum(_height(row) for row in rows) + GAP * (len(rows) + 1)
 

@@ -316,7 +316,6 @@ class ComputeUnitPanel(TimelinePanel):
             self.path.ink.paint(painter, window, width, shape=self.source.shape, scroll=rows.scroll_px)
 
     def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
-        """Return swatches of the critical path while it is drawn, kinds and states."""
         own = () if self.path is None else self.path.swatches(self.ui.theme)
         return (*own, *super().swatches_of(seen))
 
@@ -353,7 +352,6 @@ class ComputeUnitPanel(TimelinePanel):
     # -- guide ------------------------------------------------------------------------------------------
 
     def marks(self) -> Marks:
-        """Return markers: selection, hover, the instruction's executions, shader data, events, bookmarks."""
         plot = self.timeline.plot.rows
         first, stop = plot.rows_in_view(self.timeline.plot.box.height())
         ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
@@ -365,7 +363,6 @@ class ComputeUnitPanel(TimelinePanel):
         return Marks(selected, hovered, ticks, data, self._lines, bookmarks)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Return rich text about a point, with the events whose lines are near."""
         trace = self.session.trace.value
         events = [] if trace is None else near_lines(self._lines, time, pixel, self.times)
         is_low = is_strip or self.timeline.plot.band_y >= 0
@@ -395,7 +392,6 @@ class ComputeUnitPanel(TimelinePanel):
         return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
-        """Outline the token and update the other views."""
         self.markers.hovered = self._span_at(row, time)
         if self.timeline.plot.band_y >= 0:
             self.point_at(row, time)
@@ -430,7 +426,6 @@ class ComputeUnitPanel(TimelinePanel):
             self.session.fit_selection()
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """Return how many tokens of the row lie in the measured range."""
         if not 0 <= row < len(self.source.rows):
             return ""
         parts = self.source.rows[row].visible(window)
@@ -444,7 +439,6 @@ class ComputeUnitPanel(TimelinePanel):
         return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """Return actions for a marker or an execution at a point, and the panel's command."""
         trace, plot = self.session.trace.value, self.timeline.plot
         of_span = self.markers.actions(self._span_at(row, time))
         if of_span or trace is None or plot.band_y >= 0:
@@ -457,7 +451,6 @@ class ComputeUnitPanel(TimelinePanel):
         return [*token_actions(self.session, trace, wave, token, self.wants.emit), self.copy_action]
 
     def anchor_at(self, row: int, time: int) -> Anchor:
-        """Return the wave of the row, and the execution at a time, if there is any."""
         plot = self.timeline.plot
         _, wave, token = self._token_at(row, time, plot.pixel_at(time))
         if wave is None:

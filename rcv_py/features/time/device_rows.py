@@ -123,7 +123,6 @@ class BoxRows(RowSource):
         return np.append(codes, NOTHING).astype(np.uint8)[number]
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
-        """Draw the names of markers, if rows are high enough."""
         boxes, window = self.boxes, frame.pixels.window
         if boxes.marker is None or frame.shape.spans < NAMES_FROM_PX:
             return

@@ -129,7 +129,6 @@ class GlobalTimelinePanel(TimelinePanel):
                 yield Swatch(theme.marker(kind), MARKER_TEXT[kind], f"markers: {MARKER_TEXT[kind]}")
 
     def not_picked(self, key: str) -> frozenset[int]:
-        """Return the codes of all kernels but one."""
         number = int(key.removeprefix(KERNEL)) if key else -1
         others = [code for code in range(KERNEL_COLORS) if key and code != number]
         return frozenset(base + code for base in (KERNELS, FAINT_KERNELS) for code in others)
@@ -137,12 +136,10 @@ class GlobalTimelinePanel(TimelinePanel):
     # -- guide ------------------------------------------------------------------------------------------
 
     def marks(self) -> Marks:
-        """Return markers of selection, hover, dispatches and hardware events."""
         lines = () if self.all is None else self.all.lines
         return Marks(self.selected, self.hovered_place, lines=lines)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Return the wave at a point, and the events nearby."""
         trace, device = self.session.trace.value, self.all
         if trace is None or device is None:
             return ""
@@ -160,7 +157,6 @@ class GlobalTimelinePanel(TimelinePanel):
         return lines_tip(lines) if lines else ""
 
     def hovered(self, row: int, time: int) -> None:
-        """Outline the box and update the other views."""
         box, trace = self._box(row, time), self.session.trace.value
         if box < 0 or self.all is None or trace is None:
             self.point_at(row, time)
@@ -186,7 +182,6 @@ class GlobalTimelinePanel(TimelinePanel):
             self.session.set_view(self._span(box).padded(0.02))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """Return actions for a marker at a point, and the panel's command."""
         box, device = self._box(row, time), self.all
         if device is None or device.spans is None or box < 0 or device.span[box] < 0:
             return [self.copy_action]
@@ -199,7 +194,6 @@ class GlobalTimelinePanel(TimelinePanel):
         return marker_name(self.ui.theme, device.spans, int(device.span[box]))
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """Return how many waves of the row lie in the measured range."""
         if self.all is None or row < 0:
             return ""
         waves = plural(self.all.boxes.count(row, window.begin, window.end), "wave")

@@ -141,7 +141,6 @@ class OverviewStrip(BrushStrip):
         painter.restore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the strip, the window, the clock range and the selection."""
         theme, trace, height = self.ui.theme, self.session.trace.value, self.height() - RANGE_PX
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), theme.role("canvas"))

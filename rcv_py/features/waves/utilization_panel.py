@@ -161,7 +161,6 @@ class UtilizationPanel(TimelinePanel):
     # -- guide ------------------------------------------------------------------------------------------
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Return the unit's share of the view, and the instruction that kept it busy."""
         trace, place = self.session.trace.value, self._bar_at(row, time)
         if trace is None or not 0 <= row < len(self.units.units):
             return ""
@@ -178,7 +177,6 @@ class UtilizationPanel(TimelinePanel):
         return head + token_tip(trace, self.times, wave, segment, token, pixel=TimeWindow(time, time + 1))
 
     def hovered(self, row: int, time: int) -> None:
-        """Outline the bar and pass its instruction to the other views."""
         trace, store, place = self.session.trace.value, self.session.store, self._bar_at(row, time)
         if place is None or trace is None or store is None:
             self.point_at(row, time)
@@ -199,7 +197,6 @@ class UtilizationPanel(TimelinePanel):
             self.session.fit_selection()
 
     def actions_at(self, row: int, time: int) -> list[Action]:
-        """Return actions for the execution that kept the unit busy, and the panel's command."""
         trace, store, place = self.session.trace.value, self.session.store, self._bar_at(row, time)
         wave = None if store is None or place is None else store.wave(place[0])
         if trace is None or wave is None or place is None:
@@ -207,7 +204,6 @@ class UtilizationPanel(TimelinePanel):
         return [*token_actions(self.session, trace, wave, place[1], self.wants.emit), self.copy_action]
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """Return how busy the unit was in the measured range."""
         if not 0 <= row < len(self.units.units):
             return ""
         busy = self.units.units[row].covered.inside(window)

@@ -344,7 +344,6 @@ class WhatIfPanel(TimelinePanel):
     # -- the timeline -----------------------------------------------------------------------------------
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Return the instruction and its duration in the row of the mouse."""
         trace, store, segment = self.session.trace.value, self.session.store, self._segment_at(row, time)
         if trace is None or store is None or segment is None:
             return ""
@@ -365,7 +364,6 @@ class WhatIfPanel(TimelinePanel):
         )
 
     def hovered(self, row: int, time: int) -> None:
-        """Pass the instruction under the mouse to the other views."""
         found = self._token_at(row, time)
         if found is None:
             self.point_at(row, time)
@@ -374,7 +372,6 @@ class WhatIfPanel(TimelinePanel):
         self.point_at(row, time, segment.tokens.span(token), line=int(segment.tokens.line[token]))
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
-        """Select the instruction at a point; in a recorded wave, this execution."""
         trace, found = self.session.trace.value, self._token_at(row, time)
         if trace is None or found is None:
             return

@@ -54,7 +54,6 @@ class ByNoIssue(Grouping[Bubbles]):
         )
 
     def name(self, node: WhyNode) -> str:
-        """Return the instruction, or that there is none."""
         return super().name(node) or NO_INSTRUCTION
 
     def parts(self, node: WhyNode) -> Parts:
@@ -109,7 +108,6 @@ class ByNoIssue(Grouping[Bubbles]):
         return of_waves(self.session, text)
 
     def note_tip(self, result: Bubbles) -> str:
-        """Return what a bubble is, and what it is not."""
         return Message(
             "{0}.\n{1} of the SIMD cycles are no-issue cycles; the MFMA unit worked in {2}.\nA bubble is "
             "split equally among the waves that were on the SIMD. Cycles in which another wave issued or "

@@ -107,7 +107,6 @@ class ByCause(Grouping[Attribution]):
         )
 
     def name(self, node: WhyNode) -> str:
-        """Return a cause, a late instruction, or after an arrow an instruction to blame."""
         if node.depth == 1:
             return CAUSE_TEXT[Cause(node.cause)].name
         if node.more:
@@ -118,7 +117,6 @@ class ByCause(Grouping[Attribution]):
         return f"{arrow}{super().name(node)}"
 
     def parts(self, node: WhyNode) -> Parts:
-        """Return stall in the colour of the cause, idle cycles in the colour of idle."""
         return [
             (node.stall, cause_colour(self.ui.theme, node.cause)),
             (node.idle, self.ui.theme.role("idle")),
@@ -149,7 +147,6 @@ class ByCause(Grouping[Attribution]):
         )
 
     def nodes(self, result: Attribution, line: int | None) -> WhyNode:
-        """Return causes, late instructions and instructions to blame."""
         part, total = _about(result, line), result.total_stall
         causes = []
         for cause in part.by_cause().cause.tolist():
@@ -165,7 +162,6 @@ class ByCause(Grouping[Attribution]):
         return Message("Instruction {0} never stalled or idled, and made nothing else late.", line)
 
     def note(self, result: Attribution) -> str:
-        """Return how much of all stall has a cause."""
         share = Message(
             "{0} of {1} stalled cycles explained", known_percent(result.explained), count(result.total_stall)
         )

@@ -263,7 +263,6 @@ class WhyPanel(TablePanel[Any]):
         return next((node for node in shown(self.tree.rows.root) if node.line == line), None)
 
     def place_of(self, row: Any) -> Hover | None:
-        """Return the instruction of a node, if it has one."""
         return None if row is None or row.line < 0 else Hover(line=row.line)
 
     @property

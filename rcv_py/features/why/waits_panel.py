@@ -105,7 +105,6 @@ class ByWait(Grouping[WaitSummary]):
         return node.stall > OPEN_SHARE * max(1, node.total)
 
     def parts(self, node: WhyNode) -> Parts:
-        """Return stall by the kind of operation waited for."""
         trace, by_kind = self.session.trace.value, Counter[int]()
         for charged in node.children if node.depth == 1 else [node]:
             by_kind[0 if trace is None else int(trace.code.kind[charged.line])] += int(charged.stall)
@@ -128,7 +127,6 @@ class ByWait(Grouping[WaitSummary]):
         )
 
     def nodes(self, result: WaitSummary, line: int | None) -> WhyNode:
-        """Return waits, and the operations each waited for."""
         table, latency = result.blocking, result.latency
         columns = (latency.line, latency.exact, latency.median, latency.p90)
         known = {
@@ -158,7 +156,6 @@ class ByWait(Grouping[WaitSummary]):
         return Message("Instruction {0}{1} neither waits nor is waited for.", line, text)
 
     def note(self, result: WaitSummary) -> str:
-        """Return all stall of waits, and the waves it belongs to."""
         text = Message(
             "{0} cycles of stall in {1}", count(result.blocking.stall.sum()), plural(result.waves, "wave")
         )
