@@ -115,13 +115,16 @@ class ProgramStructure:
         text = Message("{0} · {1} to {2}", parts.name[section], first, stop - 1)
         return Heading(section, first, text, self.loop_text(row))
 
+    def innermost(self, row: int) -> int:
+        """Return the innermost loop around a row, -1 if there is none."""
+        around = np.flatnonzero((self.loops.first <= row) & (row < self.loops.stop))
+        return int(around[np.argmax(self.loops.depth[around])]) if len(around) else -1
+
     def loop_text(self, row: int) -> str:
         """Return a text for the innermost loop around a row, "" if there is none."""
-        loops = self.loops
-        around = np.flatnonzero((loops.first <= row) & (row < loops.stop))
-        if not len(around):
+        loops, inner = self.loops, self.innermost(row)
+        if inner < 0:
             return ""
-        inner = int(around[np.argmax(loops.depth[around])])
         rounds, entries = int(loops.rounds[inner]), int(loops.entries[inner])
         times = f" ×{rounds / entries:.4g}" if entries else ""
         return Message("loop {0} to {1}{2}", loops.first[inner], loops.stop[inner] - 1, times)

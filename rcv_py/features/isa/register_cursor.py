@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
 from rcv_py.base.text import Message
 from rcv_py.features.isa.program import ProgramStructure
@@ -82,15 +80,11 @@ class RegisterCursor:
 
 def _regions(code: CodeTable, structure: ProgramStructure, row: int) -> tuple[range, range | None]:
     """Return the rows of the kernel around a row, and the rows of the innermost loop around it."""
-    kernel, loops = int(code.kernel[row]), structure.loops
+    kernel, loops, inner = int(code.kernel[row]), structure.loops, structure.innermost(row)
     region = range(len(code))
     if 0 <= kernel < len(code.kernels):
         region = range(code.kernels[kernel].first, code.kernels[kernel].stop)
-    around = np.flatnonzero((loops.first <= row) & (row < loops.stop))
-    if not len(around):
-        return region, None
-    inner = around[np.argmax(loops.depth[around])]
-    return region, range(int(loops.first[inner]), int(loops.stop[inner]))
+    return region, range(int(loops.first[inner]), int(loops.stop[inner])) if inner >= 0 else None
 
 
 def definition_of(code: CodeTable, structure: ProgramStructure, at: OperandPosition) -> int:

@@ -1,29 +1,74 @@
-"""Data related to a selected instruction: other waves of its SIMD, and the replay without its cost."""
+"""Data about a selected instruction: its facts, other waves of its SIMD, the replay without its cost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside
+from rcv_py.analysis.attribution.instruction_help import instruction_help
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, Meanwhile, meanwhile
+from rcv_py.analysis.timeline.token_details import line_totals, producers, token_details, waiters
+from rcv_py.analysis.waits.token_waits import token_waits
+from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.analysis.whatif.changes import Change, Free, Latency
 from rcv_py.base.errors import RcvError
-from rcv_py.base.text import Message, count
+from rcv_py.base.text import Message, count, plural
+from rcv_py.features.line.token_facts import TokenFacts
 from rcv_py.features.whatif.result import signed
 from rcv_py.formats.isa.described import IsaDescription, read_description
 from rcv_py.formats.isa.kept_docs import words_of
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 
 if TYPE_CHECKING:  # it imports a compiler
     from rcv_py.analysis.whatif.predict import Prediction
 
 TITLE = "If it were free"
+
+
+def facts_job(ui: UiContext) -> Callable[[], TokenFacts]:
+    """Return a function that collects the facts of the selected instruction; it touches no mutable state."""
+    session = ui.session
+    trace, line, hit, store = session.trace.value, session.line, session.selection.value.hit, session.store
+    assert trace is not None
+    assert line is not None
+    wave, token = session.wave(), session.token()
+    batches = () if store is None else store.batches
+    file = str(ui.settings["isa.description"])
+
+    def job() -> TokenFacts:
+        facts = TokenFacts(line, line_totals(trace.code, line))
+        if not trace.code.is_label[line]:
+            known = instruction_help(trace.code.text[line], trace.architecture, trace.code.text)
+            facts = replace(facts, help=known, described=described(file, trace.target, known.mnemonic))
+        if trace.has_pc_samples:
+            samples = stall_reasons(trace.code, slice(line, line + 1))
+            facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
+        if wave is None:
+            return facts
+        facts = replace(facts, wave=str(wave.id))
+        if token is not None:
+            exact = token_waits(*token, trace.code, trace.architecture)
+            hidden = hidden_by(store, *token)
+            facts = replace(facts, token=token_details(*token), waits=exact, hidden=hidden)
+            causes, left_out = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
+            doubt = Message("partial: {0} beside it not in memory", plural(left_out, "wave"))
+            return replace(facts, causes=causes, doubts=(doubt,) if causes and left_out else ())
+        waits = waits_of(wave, trace.code, trace.architecture)
+        late = producers(waits, line, hit, len(wave.executions(line)))
+        return replace(facts, producers=late, waiters=waiters(waits, line))
+
+    return job
 
 
 def hidden_by(store: WaveStore | None, wave: TracedWave, row: int) -> Meanwhile:

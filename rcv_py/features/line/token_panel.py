@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -153,64 +152,17 @@ class TokenDetailsPanel(Panel):
             self._soon.ask()
 
     def _compute(self) -> None:
-        if (job := self._job()) is None:
+        if self.session.line is None:
             self._take(None)
-        else:
-            self._soon.run(job, self._take)
+            return
+        # Imported when an instruction is selected: the first painting does not wait for attribution.
+        from rcv_py.features.line.token_beside import facts_job  # noqa: PLC0415 - as said above
+
+        self._soon.run(facts_job(self.ui), self._take)
 
     def _take(self, facts: TokenFacts | None) -> None:
         self.facts = facts
         self._show()
-
-    def _job(self) -> Callable[[], TokenFacts] | None:
-        """Return a function that collects the facts; it touches no mutable state."""
-        trace, selection, line = self.session.trace.value, self.session.selection.value, self.session.line
-        if trace is None or line is None:
-            return None
-        # Imported when an instruction is selected: the first painting does not wait for attribution.
-        from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415 - as said above
-        from rcv_py.analysis.attribution.instruction_help import instruction_help  # noqa: PLC0415 - as said above
-        from rcv_py.analysis.cost.stall_reasons import stall_reasons  # noqa: PLC0415 - as said above
-        from rcv_py.analysis.timeline.token_details import (  # noqa: PLC0415 - as said above
-            line_totals,
-            producers,
-            token_details,
-            waiters,
-        )
-        from rcv_py.analysis.waits.token_waits import token_waits  # noqa: PLC0415 - as said above
-        from rcv_py.analysis.waits.waitcnt.replay import waits_of  # noqa: PLC0415 - as said above
-        from rcv_py.features.line.token_beside import described, hidden_by  # noqa: PLC0415 - as said above
-        from rcv_py.features.line.token_facts import TokenFacts  # noqa: PLC0415 - as said above
-
-        wave, token = self.session.wave(), self.session.token()
-        store = self.session.store
-        batches = () if store is None else store.batches
-        file = str(self.ui.settings["isa.description"])
-
-        def job() -> TokenFacts:
-            facts = TokenFacts(line, line_totals(trace.code, line))
-            if not trace.code.is_label[line]:
-                text = trace.code.text[line]
-                known = instruction_help(text, trace.architecture, trace.code.text)
-                facts = replace(facts, help=known, described=described(file, trace.target, known.mnemonic))
-            if trace.has_pc_samples:
-                samples = stall_reasons(trace.code, slice(line, line + 1))
-                facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
-            if wave is None:
-                return facts
-            facts = replace(facts, wave=str(wave.id))
-            if token is not None:
-                exact = token_waits(*token, trace.code, trace.architecture)
-                facts = replace(facts, token=token_details(*token), waits=exact)
-                facts = replace(facts, hidden=hidden_by(store, *token))
-                causes, count = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
-                doubt = Message("partial: {0} beside it not in memory", plural(count, "wave"))
-                return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
-            waits = waits_of(wave, trace.code, trace.architecture)
-            late = producers(waits, line, selection.hit, len(wave.executions(line)))
-            return replace(facts, producers=late, waiters=waiters(waits, line))
-
-        return job
 
     # -- computing: all executions -------------------------------------------------------------------
 
