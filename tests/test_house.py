@@ -34,6 +34,7 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.unpack",
     "ui.shell.dialogs.about",  # a dialog a module
 }
+OF_QT = {"count", "data", "done", "event", "paint", "parent", "reject", "sort"}  # methods that Qt names
 BANNED = {"behind", "bury", "nobody", "patience", "somebody", "told", "whoever"}
 UNUSUAL_LIMIT = re.compile(r"_?(MOST|FEWEST|LONGEST|WIDEST|FARTHEST|DEEPEST)(_|$)")  # not MAX or MIN
 Named = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Name | ast.Attribute | ast.arg
@@ -96,13 +97,13 @@ def terse(known: Known) -> Iterator[str]:
 
 
 def undocumented(known: Known) -> Iterator[str]:
-    """Public methods without a docstring that override nothing of the package; Qt's names are no words."""
+    """Public methods without a docstring that override nothing, of the package or of Qt (in camel case)."""
     nodes = [(module, node) for module in known.values() for node in module.nodes]
     classes = {node.name: node for _, node in nodes if isinstance(node, ast.ClassDef)}
     for module, node in nodes:
         if isinstance(node, ast.ClassDef) and node in module.tree.body and not node.name.startswith("_"):
             names = {one.name for one in _methods(node) if one.name[0] != "_" and one.name.islower()}
-            for name in names.difference(*map(_declared, _bases(node, classes))):
+            for name in names.difference(OF_QT, *map(_declared, _bases(node, classes))):
                 yield f"{module.name}: {node.name}.{name}"
 
 

@@ -273,7 +273,6 @@ class ElidedLabel(PlainLabel):
     """A label that can be as narrow as a few characters."""
 
     def minimumSizeHint(self) -> QSize:
-        """Return a width of almost nothing."""
         return QSize(MIN_PX, super().minimumSizeHint().height())
 
     def setText(self, text: str) -> None:
@@ -284,7 +283,6 @@ class ElidedLabel(PlainLabel):
         self.setAccessibleName(self.shown_text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw as much as fits."""
         box = self.contentsRect()
         text = self.fontMetrics().elidedText(self.shown_text, Qt.TextElideMode.ElideRight, box.width())
         with QPainter(self) as painter:

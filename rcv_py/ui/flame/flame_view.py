@@ -244,11 +244,9 @@ class FlameView(QAbstractScrollArea):
     # -- painting -----------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """Return the height of a few rows."""
         return QSize(400, 160)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the visible part into another size."""
         self.camera.width_px = max(1.0, float(self.viewport().width()))
         self.camera.height_px = float(self.viewport().height())
         self._set_range()
@@ -358,12 +356,10 @@ class FlameView(QAbstractScrollArea):
             self.menu_asked.emit(frame, event.globalPos())
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Clear the hover."""
         super().leaveEvent(event)
         self._set_hover(NONE)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show tooltips."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             frame = self.frame_at(QPointF(event.pos()))
             show_tip(event.globalPos(), self.tip(frame), self)
@@ -392,7 +388,6 @@ class FlameView(QAbstractScrollArea):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move over frames, zoom, choose."""
         event.setAccepted(self._takes(event))
         if event.isAccepted():
             self._keys[Keys(event.key())]()

@@ -84,7 +84,6 @@ class BarChart(QWidget):
     # -- geometry -----------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """Return the size of a strip."""
         return QSize(420, 160)
 
     def minimumSizeHint(self) -> QSize:
@@ -129,7 +128,6 @@ class BarChart(QWidget):
     # -- painting -----------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw grid, bars, axis and marks."""
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._theme.role("canvas"))
             if len(self):
@@ -215,11 +213,9 @@ class BarChart(QWidget):
         self._choose(self.bar_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Mark the bar under the mouse."""
         self._set_hover(self.bar_at(event.position().x()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Clear the hover."""
         super().leaveEvent(event)
         self._set_hover(-1)
 

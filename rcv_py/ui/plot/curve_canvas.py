@@ -289,7 +289,6 @@ class CurveCanvas(TimePlot):
         self.session.hover.set(Hover(time=self.time_at(at.x())))
 
     def hover_ended(self) -> None:
-        """Clear the hovered curve."""
         self.point_out("")
         self.session.hover.set(None)
 
@@ -306,7 +305,6 @@ class CurveCanvas(TimePlot):
         return "" if curve is None else curve.name
 
     def clicked(self, at: QPointF, is_double: bool) -> None:
-        """Report the clicked curve."""
         self.pressed.emit(self._name_at(at), self.time_at(at.x()), is_double)
 
     def measured(self, window: TimeWindow) -> str:
@@ -328,7 +326,6 @@ class CurveCanvas(TimePlot):
         return self.box.scenePos().y() + float(self.curves.scale_of().y(np.array(value)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place ticks for the new size."""
         super().resizeEvent(event)
         if self.is_started:
             self._fit_values()

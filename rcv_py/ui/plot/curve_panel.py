@@ -139,7 +139,6 @@ class CurveLegend(QScrollArea):
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Wrap again."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -149,7 +148,6 @@ class CurveLegend(QScrollArea):
         return self._inside.height() <= self.height()
 
     def sizeHint(self) -> QSize:
-        """Return the usual size."""
         return QSize(200, self._height)
 
     def minimumSizeHint(self) -> QSize:
@@ -289,7 +287,6 @@ class CurvePlot(QWidget):
         self._show()
 
     def sizeHint(self) -> QSize:
-        """Return room for legend, ruler and curves."""
         return QSize(640, 240)
 
     def _show(self) -> None:
@@ -347,7 +344,6 @@ class CurvePanel(Panel):
         return () if legend.is_whole else tuple(one.swatch for one in legend.buttons if one.isChecked())
 
     def caption(self) -> str:
-        """Return a description of the drawing."""
         return "" if self.page.is_empty else self.note.text()
 
     def sheet(self) -> Sheet | None:

@@ -81,7 +81,6 @@ class DistributionChart(BarChart):
         return max(MIN_BARS, min(MAX_BARS, int(self.area.width()) // px))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Request as many bars as fit."""
         super().resizeEvent(event)
         if self.bars_wanted != self._room:
             self._room = self.bars_wanted

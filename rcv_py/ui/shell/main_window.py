@@ -627,12 +627,10 @@ class MainWindow(QMainWindow):
                 return
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept a folder or a file."""
         if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the dropped folder or file."""
         self.opener.open(event.mimeData().urls()[0].toLocalFile())
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -200,7 +200,6 @@ class KeysOverlay(QFrame):
         self.move(corner.x() - self.width() // 2, corner.y() - self.height() // 2)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close at any key."""
         self.close()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -213,11 +213,9 @@ class PaletteDelegate(QStyledItemDelegate):
         self._palette, self._theme = palette, theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the fixed height of a row."""
         return QSize(grown(WIDTH_PX), grown(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw an entry."""
         item, box, theme = self._palette.items[index.row()], QRect(option.rect), self._theme
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.role("accent_soft"))

@@ -131,7 +131,6 @@ class TopBar(QWidget):
         self.theme.defaultAction().setIcon(icon(theme, "sun" if theme.is_dark else "moon"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shorten the capture's name to fit."""
         super().resizeEvent(event)
         self._fit()
 

@@ -51,7 +51,6 @@ class EnterButton(QPushButton):
     """A button that Return presses too: outside of dialogs Qt only uses Space."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Press the button."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:

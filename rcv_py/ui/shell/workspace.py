@@ -672,7 +672,6 @@ class Workspace(QMainWindow):
         self.bars[side].setVisible(side in self.folded)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the cover over the docks."""
         super().resizeEvent(event)
         self._lay_cover()
 

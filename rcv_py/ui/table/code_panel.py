@@ -58,7 +58,6 @@ class HeatStrip(QWidget):
         self._rebuild()
 
     def sizeHint(self) -> QSize:
-        """Return the narrowest usable size."""
         return QSize(WIDTH, 60)
 
     # -- geometry -----------------------------------------------------------------------------------
@@ -185,7 +184,6 @@ class CodePanel(Panel):
         self.note.setVisible(bool(note))
 
     def focus_search(self) -> bool:
-        """Put the cursor into the search field."""
         self.find_bar.show()
         self.find_bar.focus()
         return True

@@ -305,7 +305,6 @@ class RowsView(QTableView):
     # -- painting -----------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rows in the exposed part."""
         with QPainter(self.viewport()) as painter:
             painter.fillRect(event.rect(), self.theme.role("base"))
             scroll = self.verticalScrollBar().value()
@@ -447,12 +446,10 @@ class RowsView(QTableView):
         self._is_quiet = was_quiet
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Track the mouse."""
         super().mouseMoveEvent(event)
         self._set_hover(self.table.data_row(self.view_row_at(event.position().toPoint().y())))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Clear the hover."""
         super().leaveEvent(event)
         self._set_hover(-1)
 

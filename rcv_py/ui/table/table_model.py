@@ -181,7 +181,6 @@ class TableModel(QAbstractTableModel):
     # -- called by Qt -------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """Return how many rows are shown."""
         return 0 if parent.isValid() else len(self.data_rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature

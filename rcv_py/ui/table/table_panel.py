@@ -165,7 +165,6 @@ class TablePanel(Panel, Generic[Result]):
         draw_bar(painter, box, parts, largest, self.ui.settings["isa.bar_scale"])
 
     def sheet(self) -> Sheet | None:
-        """Return the shown rows."""
         if self.result is None:
             return None
         return Sheet(self.declared.title, self.view.table.headers, self.view.table.table())

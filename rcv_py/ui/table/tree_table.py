@@ -207,7 +207,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         return QModelIndex() if above is None else self.index_of(above)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """Return how many children a node has."""
         return 0 if parent.column() > 0 else len(self.node(parent).children)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
@@ -215,7 +214,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         return len(self.tree.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        """Return titles, tooltips and alignments."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.tree.columns):
             return None
         column = self.tree.columns[section]
@@ -231,7 +229,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         return tooltip(column.tip) if role == Qt.ItemDataRole.ToolTipRole and column.tip else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell."""
         if not index.isValid():
             return None
         node, column = self.node(index), self.tree.columns[index.column()]
@@ -279,7 +276,6 @@ class _BarDelegate(QStyledItemDelegate):
             draw_bar(painter, box, parts(self._model.node(index)), tree.largest, scale)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return a fixed height for the row."""
         return QSize(60, self._row_px())
 
 
@@ -454,19 +450,16 @@ class TreeTable(QTreeView, Generic[N]):
         self._is_quiet = was_quiet
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Make Space do what Return does."""
         if self._opens_by_key and event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
             self.activated.emit(self.currentIndex())
         else:
             super().keyPressEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Report that the mouse left."""
         super().leaveEvent(event)
         self.hovered.emit(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep room for names."""
         super().resizeEvent(event)
         self._fit()
 

@@ -55,7 +55,6 @@ class BrushStrip(QWidget):
         self._voice = SelectionVoice(self, session)
 
     def sizeHint(self) -> QSize:
-        """Return the size of a thin strip."""
         return QSize(600, self.height())
 
     def reshape(self) -> None:
@@ -71,7 +70,6 @@ class BrushStrip(QWidget):
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Remake the content for the new width."""
         self.reshape()
 
     # -- places -----------------------------------------------------------------------------------------
@@ -144,7 +142,6 @@ class BrushStrip(QWidget):
             self._point(self._from)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move the grabbed part."""
         x = event.position().x()
         if self.grip is Grip.NONE:
             self._point(x)
@@ -174,7 +171,6 @@ class BrushStrip(QWidget):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pan with the arrows."""
         step = {Qt.Key.Key_Left: -KEY_PAN, Qt.Key.Key_Right: KEY_PAN}.get(Qt.Key(event.key()))
         if step is None:
             event.ignore()
@@ -182,7 +178,6 @@ class BrushStrip(QWidget):
             self.session.pan(step)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Clear the hover."""
         self.unsetCursor()
 
     def _point(self, x: float) -> None:

@@ -56,7 +56,6 @@ class BoxItem(QGraphicsObject):
         box.geometryChanged.connect(self._resized)
 
     def boundingRect(self) -> QRectF:
-        """Return the whole box."""
         return QRectF(0, 0, self._box.width(), self._box.height())
 
     def forget(self) -> None:
@@ -301,7 +300,6 @@ class TimeAxis(PlainAxis):
         return at[(at >= 0) & (at < width_px)]
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
-        """Paint ticks, numbers and title."""
         title = translated(self.title())
         room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)

@@ -357,7 +357,6 @@ class Overlay(TimeOverlay):
         self._paint_ticks(painter, marks.ticks, "accent")
 
     def paint_above(self, painter: QPainter, marks: Marks) -> None:
-        """Paint the outlines."""
         if marks.hovered is not None and marks.hovered != marks.selected:
             self._outline(painter, marks.hovered, self._theme.role("text"), 1.0)
         if marks.selected is not None:
@@ -409,7 +408,6 @@ class RowLabels(PlainAxis):
         super().__init__("left", theme, WIDTH)
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
-        """Paint groups and rows."""
         rows, names = self.rows, self.rows.source.names
         painter.setClipRect(QRectF(0, 0, width, height))
         first, stop = rows.rows_in_view(height)

@@ -97,7 +97,6 @@ class TimeOverlay(BoxItem):
         return min(max(x, -10.0), self._box.width() + 10.0)
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Paint the marks, the most important last."""
         if self._session.trace.value is None:
             return
         marks = self.marks()

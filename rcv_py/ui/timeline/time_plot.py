@@ -219,7 +219,6 @@ class TimePlot(QGraphicsView):
             self.set_measure_row(event.position().y())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Continue a drag, or hover."""
         at = event.position()
         if self.drag is not Drag.NONE and not self._is_click(at):
             (self._drag_view if self.drag is Drag.PAN else self._drag_span)(at)
@@ -252,7 +251,6 @@ class TimePlot(QGraphicsView):
             self.clicked(event.position(), is_double=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move by keys."""
         others = Modifier.ControlModifier | Modifier.AltModifier | Modifier.MetaModifier
         action = None if event.modifiers() & others else self._keys.get(Keys(event.key()))
         event.setAccepted(action is not None)
@@ -290,7 +288,6 @@ class TimePlot(QGraphicsView):
         self.overlay.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Clear the hover."""
         self.hover_ended()
         self.session.hover.set(None)
 

@@ -127,7 +127,6 @@ class TimelinePlot(TimePlot):
         self._measure_row = self.row_at(y)[0]
 
     def clicked(self, at: QPointF, is_double: bool) -> None:
-        """Pass a click to the panel."""
         row, _ = self.row_at(at.y())
         self._look_at(at.y())
         self.guide.clicked(row, self.time_at(at.x()), is_double)
@@ -147,13 +146,11 @@ class TimelinePlot(TimePlot):
         menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Limit the scroll position to the content."""
         super().resizeEvent(event)
         if self.is_started:  # not during construction
             self.rows_changed()
 
     def hover_ended(self) -> None:
-        """Clear the hover."""
         self.guide.hovered(-1, 0)
 
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
@@ -200,7 +197,6 @@ class ScrolledTimeline(QWidget):
         return QSize(640, 220)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size of two rows."""
         return QSize(160, 72)
 
     def _follow(self) -> None:

@@ -41,7 +41,6 @@ class WithEmptyState(QStackedWidget):
         self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Wrap the lines again."""
         super().resizeEvent(event)
         self._fit()
 

@@ -73,7 +73,6 @@ class Legend(QWidget):
         return all(spot.line == 0 for spot in self._spots()) and self._needed() <= self.width()
 
     def sizeHint(self) -> QSize:
-        """Return room for all names."""
         return QSize(self._needed(), max(SQUARE + 6, self.fontMetrics().height() + 2))
 
     def minimumSizeHint(self) -> QSize:
@@ -110,7 +109,6 @@ class Legend(QWidget):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move to the next name, select, deselect."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if step and self.swatches:
             self._at = min(max(self._at + step, 0), len(self.swatches) - 1)
@@ -124,13 +122,11 @@ class Legend(QWidget):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focused name."""
         self._at = max(self._at, 0)
         super().focusInEvent(event)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the squares and names that fit."""
         with QPainter(self) as painter:
             self._paint(painter)
 
@@ -181,7 +177,6 @@ class StateBar(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Return the usual size."""
         return QSize(120, HEIGHT_PX)
 
     def show_cycles(self, cycles: Sequence[int]) -> None:
@@ -192,7 +187,6 @@ class StateBar(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the pieces."""
         painter = QPainter(self)
         total = sum(self._cycles[state] for state in SHOWN) if self._cycles else 0
         box = QRectF(0, (self.height() - HEIGHT_PX) / 2, self.width(), HEIGHT_PX)

@@ -38,7 +38,6 @@ class PartedPanel(Panel):
         self.choice.currentIndexChanged.connect(self._show_chosen)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the visible part."""
         self._show_chosen()
         super().showEvent(event)
 
@@ -46,12 +45,10 @@ class PartedPanel(Panel):
 
     @property
     def chosen_panel(self) -> Panel:
-        """Return the chosen part."""
         return self.part(self.choice.value)
 
     @property
     def chosen_part(self) -> str:
-        """Return the id of the chosen part."""
         return self.choice.value
 
     def part(self, name: str) -> Panel:
@@ -71,7 +68,6 @@ class PartedPanel(Panel):
         return self._made.get(name)
 
     def show_part(self, name: str) -> None:
-        """Choose a part."""
         self.choice.choose(name)
 
     def _put(self, part: Panel) -> None:
@@ -87,19 +83,15 @@ class PartedPanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def first_focus(self) -> QWidget | None:
-        """Return the first focus of the part."""
         return self.chosen_panel.first_focus()
 
     def sheet(self) -> Sheet | None:
-        """Return the table of the part."""
         return self.chosen_panel.sheet()
 
     def command_line(self) -> tuple[str, ...] | None:
-        """Return the command of the part."""
         return self.chosen_panel.command_line()
 
     def caption(self) -> str:
-        """Return the caption of the part."""
         return self.chosen_panel.caption()
 
     def save_state(self) -> dict[str, Any]:
