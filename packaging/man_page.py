@@ -24,7 +24,7 @@ def man_page() -> str:
     from rcv_py import __version__
     from rcv_py.cli.arguments import help_text
     from rcv_py.cli.exit_codes import EXIT_TEXT
-    from rcv_py.cli.options.commands import GROUPS
+    from rcv_py.cli.options.commands import COMMANDS, GROUPS
 
     about = help_text().split("\n\n")[1]
     parts = [
@@ -40,10 +40,10 @@ def man_page() -> str:
         ".SH DESCRIPTION",
         _text(about),
     ]
-    for group, commands in GROUPS.items():
+    for group, names in GROUPS.items():
         parts.append(f".SH {_text(group.upper())}")
-        for command in commands:
-            parts += _command(command)
+        for name in names:
+            parts += _command(COMMANDS[name])
     parts.append(".SH EXIT STATUS")
     parts += [line for code, text in EXIT_TEXT.items() for line in _entry(str(code.value), f"{text}.")]
     parts.append(".SH ENVIRONMENT")

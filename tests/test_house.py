@@ -134,7 +134,9 @@ def small(known: Known) -> Iterator[str]:
     importers = Counter(name for module in known.values() for name in set(inner(module, known)))
     for module in known.values():
         is_short = not module.is_init and module.text.count("\n") < SMALL
-        is_declared = module.name.endswith((".feature", ".report", "command", "panel"))  # by manifests
+        is_declared = module.name.endswith(
+            (".feature", ".options", ".report", "command", "panel")
+        )  # by manifests
         if is_short and importers[module.name] < 2 and module.name not in SMALL_MAY_BE and not is_declared:
             yield module.name
 

@@ -17,10 +17,9 @@ FILES = {
     "__init__.py": "",
     "feature.py": """
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
-from rcv_py.features.planted.options import PlantedOptions
 FEATURE = Feature(
     id="planted",
-    commands=(CommandEntry(PlantedOptions, Group.DIG, 500, former={"old-planted": ()}),),
+    commands=(CommandEntry("planted", Group.DIG, 500, former={"old-planted": ()}),),
     sections={"planted": 500},
     panels=(
         PanelEntry(

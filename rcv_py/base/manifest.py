@@ -30,22 +30,11 @@ class Group(Enum):
 class CommandEntry:
     """A command, and its place in the help: its group, sorted by `order`."""
 
-    options: type[Any]  # of rcv_py.cli.options.option.Options
+    name: str  # the word of a command line; for `isa-docs` the class IsaDocsOptions of `options`
     group: Group
     order: int
     module: str = "command"  # whose `run` answers it, in the folder of the feature
     former: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # old names → the options they imply
-
-    @property
-    def name(self) -> str:
-        """The word of a command line."""
-        return str(self.options.command)
-
-    @property
-    def follows_waves(self) -> bool:
-        """Whether it counts the waves that work unless `--waves` says otherwise, as panels do."""
-        usual = getattr(self.options, "usual", WORKING)
-        return "waves" in self.options.arguments and usual == WORKING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +116,19 @@ def panel_entries() -> Iterator[PanelEntry]:
 
 
 @cache
-def command_entries() -> dict[str, CommandEntry]:
-    """Return the commands of every feature by name."""
-    return {entry.name: entry for feature in features() for entry in feature.commands}
+def follows_waves(command: str) -> bool:
+    """Return whether a feature's command counts the waves that work unless `--waves` says otherwise."""
+    for feature in features():
+        if any(entry.name == command for entry in feature.commands):
+            options = options_class(feature.module("options"), command)
+            return "waves" in options.arguments and getattr(options, "usual", WORKING) == WORKING
+    return False
+
+
+def options_class(module: str, command: str) -> Any:
+    """Import a module and return its class of a command's options (`rcv_py.cli.options.option.Options`)."""
+    words = command.split("-")
+    return getattr(import_module(module), f"{''.join(map(str.capitalize, words))}Options")
 
 
 def schema_modules() -> Iterator[str]:

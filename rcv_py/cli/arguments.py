@@ -121,8 +121,8 @@ def help_text(command: type[Options] | None = None) -> str:
         return _usage(parser(command).format_help())
     lines = [_usage(_USAGE), "", translated(_ABOUT)]
     width = max(map(len, COMMANDS))
-    for group, commands in GROUPS.items():
-        own = (f"  {one.command:<{width}}  {translated(one.help()).removesuffix('。')}" for one in commands)
+    for group, names in GROUPS.items():
+        own = (f"  {name:<{width}}  {_brief(COMMANDS[name])}" for name in names)
         lines += ["", f"{translated(group)}:", *own]
     more = f"{translated(_MORE)}\n\n{translated(_LANGUAGES)}"
     return "\n".join([*lines, "", more, "", translated(codes_text())]) + "\n"

@@ -2,46 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from rcv_py.base.manifest import CommandEntry, Group, features
-from rcv_py.cli.options import program
+from rcv_py.base.manifest import CommandEntry, Group, features, options_class
 from rcv_py.cli.options.option import Options
 
 PROGRAM = (
-    CommandEntry(program.ViewOptions, Group.LOOK, 10),
-    CommandEntry(program.ReportOptions, Group.LOOK, 90),
-    CommandEntry(program.SynthOptions, Group.MANAGE, 60),
-    CommandEntry(program.ExportOptions, Group.EXPORT, 10),
-    CommandEntry(program.PackOptions, Group.EXPORT, 20),
-    CommandEntry(program.UnpackOptions, Group.EXPORT, 30),
-    CommandEntry(program.DecodeOptions, Group.EXPORT, 40),
-    CommandEntry(program.ShotOptions, Group.EXPORT, 50),
-    CommandEntry(program.SchemaOptions, Group.AGENTS, 10),
-    CommandEntry(program.McpOptions, Group.AGENTS, 20),
-    CommandEntry(program.CompletionOptions, Group.AGENTS, 30),
-    CommandEntry(program.HelpOptions, Group.AGENTS, 40),
+    CommandEntry("view", Group.LOOK, 10),
+    CommandEntry("report", Group.LOOK, 90),
+    CommandEntry("synth", Group.MANAGE, 60),
+    CommandEntry("export", Group.EXPORT, 10),
+    CommandEntry("pack", Group.EXPORT, 20),
+    CommandEntry("unpack", Group.EXPORT, 30),
+    CommandEntry("decode", Group.EXPORT, 40),
+    CommandEntry("shot", Group.EXPORT, 50),
+    CommandEntry("schema", Group.AGENTS, 10),
+    CommandEntry("mcp", Group.AGENTS, 20),
+    CommandEntry("completion", Group.AGENTS, 30),
+    CommandEntry("help", Group.AGENTS, 40),
 )
 
 
-def _found() -> Iterator[tuple[CommandEntry, str]]:
-    """Each command, and the name of its module."""
+def _declared() -> Iterator[tuple[CommandEntry, str, str]]:
+    """Each command, and the names of the modules of its options and of its `run`."""
     for entry in PROGRAM:
-        yield entry, f"rcv_py.cli.commands.{entry.name}"
+        yield entry, "rcv_py.cli.options.program", f"rcv_py.cli.commands.{entry.name}"
     for feature in features():
         for entry in feature.commands:
-            yield entry, feature.module(entry.module)
+            yield entry, feature.module("options"), feature.module(entry.module)
 
 
-_SORTED = sorted(_found(), key=lambda found: ([*Group].index(found[0].group), found[0].order))
-COMMANDS: dict[str, type[Options]] = {entry.name: entry.options for entry, _ in _SORTED}
-GROUPS = {
-    group.value: tuple(entry.options for entry, _ in _SORTED if entry.group is group) for group in Group
-}
+class _OptionClasses(Mapping[str, type[Options]]):
+    """The options of each command, imported when they are first asked for."""
+
+    def __getitem__(self, name: str) -> type[Options]:
+        found: type[Options] = options_class(_OPTIONS[name], name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_OPTIONS)
+
+    def __len__(self) -> int:
+        return len(_OPTIONS)
+
+
+_SORTED = sorted(_declared(), key=lambda found: ([*Group].index(found[0].group), found[0].order))
+_OPTIONS = {entry.name: module for entry, module, _ in _SORTED}
+_MODULES = {entry.name: module for entry, _, module in _SORTED}
+COMMANDS: Mapping[str, type[Options]] = _OptionClasses()
+GROUPS = {group.value: tuple(entry.name for entry, *_ in _SORTED if entry.group is group) for group in Group}
 FOLDED = {  # old names, and the words they stand for
-    old: (entry.name, *more) for entry, _ in _SORTED for old, more in entry.former.items()
+    old: (entry.name, *more) for entry, *_ in _SORTED for old, more in entry.former.items()
 }
-_MODULES = {entry.name: module for entry, module in _SORTED}
 
 
 def module_of(command: str) -> str:

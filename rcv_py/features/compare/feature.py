@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
-from rcv_py.features.compare.options import CompareOptions, IndexOptions, TrendOptions
 
 FEATURE = Feature(
     id="compare",
     commands=(
-        CommandEntry(CompareOptions, Group.LOOK, 80),
-        CommandEntry(IndexOptions, Group.MANAGE, 20, "index_command"),
-        CommandEntry(TrendOptions, Group.MANAGE, 30, "trend_command"),
+        CommandEntry("compare", Group.LOOK, 80),
+        CommandEntry("index", Group.MANAGE, 20, "index_command"),
+        CommandEntry("trend", Group.MANAGE, 30, "trend_command"),
     ),
     schemas=("library_result", "result", "trend_result"),
     panels=(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.counters.options import CountersOptions, PmcOptions
 
 FEATURE = Feature(
     id="counters",
     commands=(
-        CommandEntry(CountersOptions, Group.DIG, 170),
-        CommandEntry(PmcOptions, Group.DIG, 180, "pmc_command"),
+        CommandEntry("counters", Group.DIG, 170),
+        CommandEntry("pmc", Group.DIG, 180, "pmc_command"),
     ),
     schemas=("pmc_result", "result"),
     panels=(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.events.options import EventsOptions
 
 FEATURE = Feature(
     id="events",
-    commands=(CommandEntry(EventsOptions, Group.DIG, 190),),
+    commands=(CommandEntry("events", Group.DIG, 190),),
     panels=(
         PanelEntry(
             id="events",

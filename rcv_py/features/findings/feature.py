@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
-from rcv_py.features.findings.options import TriageOptions
 
 FEATURE = Feature(
     id="findings",
-    commands=(CommandEntry(TriageOptions, Group.LOOK, 20),),
+    commands=(CommandEntry("triage", Group.LOOK, 20),),
     sections={"the_verdict": 10, "ranked": 20},
     panels=(
         PanelEntry(

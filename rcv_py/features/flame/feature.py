@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.flame.options import FlameOptions
 
 FEATURE = Feature(
     id="flame",
-    commands=(CommandEntry(FlameOptions, Group.DIG, 100),),
+    commands=(CommandEntry("flame", Group.DIG, 100),),
     panels=(
         PanelEntry(
             id="flamegraph",

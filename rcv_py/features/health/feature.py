@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, PanelEntry
-from rcv_py.features.health.options import CheckOptions
 
 FEATURE = Feature(
     id="health",
-    commands=(CommandEntry(CheckOptions, Group.LOOK, 30),),
+    commands=(CommandEntry("check", Group.LOOK, 30),),
     sections={"health": 60},
     panels=(
         PanelEntry(

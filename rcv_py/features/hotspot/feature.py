@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.hotspot.options import HotspotOptions
 
 FEATURE = Feature(
     id="hotspot",
-    commands=(CommandEntry(HotspotOptions, Group.LOOK, 70),),
+    commands=(CommandEntry("hotspot", Group.LOOK, 70),),
     sections={"kinds": 100, "top_lines": 130, "source_lines": 170},
     panels=(
         PanelEntry(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.isa.options import IsaDocsOptions, IsaOptions
 
 FEATURE = Feature(
     id="isa",
     commands=(
-        CommandEntry(IsaOptions, Group.DIG, 10),
-        CommandEntry(IsaDocsOptions, Group.MANAGE, 50, "docs_command"),
+        CommandEntry("isa", Group.DIG, 10),
+        CommandEntry("isa-docs", Group.MANAGE, 50, "docs_command"),
     ),
     schemas=("help_result",),
     sections={"blocks_of": 160, "pc_map": 250},

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.latency.options import LatencyOptions
 
 FEATURE = Feature(
     id="latency",
-    commands=(CommandEntry(LatencyOptions, Group.DIG, 80),),
+    commands=(CommandEntry("latency", Group.DIG, 80),),
     sections={"hidden": 190, "accesses": 200, "fetches": 210},
     panels=(
         PanelEntry(

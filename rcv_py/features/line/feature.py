@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.line.options import LineOptions
 
 FEATURE = Feature(
     id="line",
-    commands=(CommandEntry(LineOptions, Group.DIG, 30, former={"place": ()}),),
+    commands=(CommandEntry("line", Group.DIG, 30, former={"place": ()}),),
     schemas=("place_result", "result"),
     panels=(
         PanelEntry(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.loops.options import LoopsOptions
 
 FEATURE = Feature(
     id="loops",
-    commands=(CommandEntry(LoopsOptions, Group.DIG, 60),),
+    commands=(CommandEntry("loops", Group.DIG, 60),),
     sections={"loop_phases": 140, "segments": 150},
     panels=(
         PanelEntry(

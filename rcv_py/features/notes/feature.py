@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.notes.options import NotesOptions, SearchOptions
 
 FEATURE = Feature(
     id="notes",
     commands=(
-        CommandEntry(SearchOptions, Group.DIG, 160, "search_command"),
-        CommandEntry(NotesOptions, Group.MANAGE, 40),
+        CommandEntry("search", Group.DIG, 160, "search_command"),
+        CommandEntry("notes", Group.MANAGE, 40),
     ),
     schemas=("result", "search_result"),
     sections={"notes": 30},

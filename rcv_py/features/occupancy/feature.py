@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.occupancy.options import OccupancyOptions
 
 FEATURE = Feature(
     id="occupancy",
-    commands=(CommandEntry(OccupancyOptions, Group.DIG, 140),),
+    commands=(CommandEntry("occupancy", Group.DIG, 140),),
     sections={"occupancy": 230},
     panels=(
         PanelEntry(

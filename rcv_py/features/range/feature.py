@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.range.options import RangeOptions
 
 FEATURE = Feature(
     id="range",
-    commands=(CommandEntry(RangeOptions, Group.LOOK, 60),),
+    commands=(CommandEntry("range", Group.LOOK, 60),),
     panels=(
         PanelEntry(
             id="clock_range",

@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group
-from rcv_py.features.record.options import RecordOptions
 
-FEATURE = Feature(id="record", commands=(CommandEntry(RecordOptions, Group.MANAGE, 10),))
+FEATURE = Feature(id="record", commands=(CommandEntry("record", Group.MANAGE, 10),))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.roofline.options import RooflineOptions
 
 FEATURE = Feature(
     id="roofline",
-    commands=(CommandEntry(RooflineOptions, Group.DIG, 120),),
+    commands=(CommandEntry("roofline", Group.DIG, 120),),
     sections={"peaks": 80},
     panels=(
         PanelEntry(

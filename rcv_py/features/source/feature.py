@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.source.options import SourceOptions
 
 FEATURE = Feature(
     id="source",
-    commands=(CommandEntry(SourceOptions, Group.DIG, 20),),
+    commands=(CommandEntry("source", Group.DIG, 20),),
     panels=(
         PanelEntry(
             id="source",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
-from rcv_py.features.summary.options import InfoOptions, SummaryOptions
 
 FEATURE = Feature(
     id="summary",
     commands=(
-        CommandEntry(InfoOptions, Group.LOOK, 40, "info_command"),
-        CommandEntry(SummaryOptions, Group.LOOK, 50, former={"units": ("--units",)}),
+        CommandEntry("info", Group.LOOK, 40, "info_command"),
+        CommandEntry("summary", Group.LOOK, 50, former={"units": ("--units",)}),
     ),
     schemas=("info_result", "result"),
     sections={"configuration": 70, "how_to": 260},

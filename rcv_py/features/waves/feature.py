@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.waves.options import WavesOptions
 
 FEATURE = Feature(
     id="waves",
-    commands=(CommandEntry(WavesOptions, Group.DIG, 150, former={"wave": ()}),),
+    commands=(CommandEntry("waves", Group.DIG, 150, former={"wave": ()}),),
     schemas=("result", "units_result"),
     sections={"activity": 90, "waves": 240},
     panels=(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.whatif.options import ScheduleOptions, WhatifOptions
 
 FEATURE = Feature(
     id="whatif",
     commands=(
-        CommandEntry(WhatifOptions, Group.DIG, 90),
-        CommandEntry(ScheduleOptions, Group.DIG, 110, "schedule_command"),
+        CommandEntry("whatif", Group.DIG, 90),
+        CommandEntry("schedule", Group.DIG, 110, "schedule_command"),
     ),
     schemas=("result", "schedule_result"),
     sections={"experiments": 40, "critical_path": 50},

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
-from rcv_py.features.why.options import BubblesOptions, CausesOptions, WaitsOptions
 
 FEATURE = Feature(
     id="why",
     commands=(
-        CommandEntry(WaitsOptions, Group.DIG, 40, "waits_command"),
-        CommandEntry(CausesOptions, Group.DIG, 50),
-        CommandEntry(BubblesOptions, Group.DIG, 70, "bubbles_command"),
+        CommandEntry("waits", Group.DIG, 40, "waits_command"),
+        CommandEntry("causes", Group.DIG, 50),
+        CommandEntry("bubbles", Group.DIG, 70, "bubbles_command"),
     ),
     schemas=("bubbles_result", "result", "waits_result"),
     sections={"causes": 110, "waits": 120, "idle_simds": 180},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.base.manifest import command_entries
+from rcv_py.base.manifest import follows_waves
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
@@ -28,8 +28,7 @@ def rcv(session: Session, command: str, *words: str) -> CommandWords | None:
     Options are written as `--name=value`, so that a value may begin with a minus.
     """
     trace, wanted = session.trace.value, session.waves.value
-    entry = command_entries().get(command)
-    follows = entry is not None and entry.follows_waves and "--by=memory" not in words  # of no waves
+    follows = follows_waves(command) and "--by=memory" not in words  # of no waves
     chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()
     files = session.run_files if command == "triage" else ()
     tables = [f"--run-files={path.absolute()}" for path in files]
