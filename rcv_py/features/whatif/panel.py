@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -408,9 +407,6 @@ class WhatIfPanel(TimelinePanel):
                 add_action(menu, "Remove", partial(self.session.drop_experiment, kept[0]))
         self.add_copy(menu)
         menu.popup(self.view.viewport().mapToGlobal(position))
-
-    def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        return [self.copy_action]
 
     def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the chosen experiment; for a remedy, predicted findings; or None."""
