@@ -38,14 +38,7 @@ from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import EVERYTHING, ranked, sample, usual_experiments
 from rcv_py.analysis.whatif.predict import Prediction
 from rcv_py.api.capture_code import CaptureCode
-from rcv_py.api.capture_tables import (
-    OccupancyBy,
-    TableName,
-    Waves,
-    check_line,
-    checked_word,
-    is_population,
-)
+from rcv_py.api.capture_tables import OccupancyBy, TableName, Waves, check_line, checked_word, is_population
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message

@@ -34,14 +34,7 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.hoist import predicted_moves
 from rcv_py.analysis.whatif.predict import Player
-from rcv_py.api.capture_tables import (
-    CaptureTables,
-    LoopTable,
-    Rule,
-    Waves,
-    check_line,
-    checked_word,
-)
+from rcv_py.api.capture_tables import CaptureTables, LoopTable, Rule, Waves, check_line, checked_word
 from rcv_py.api.table import Answer
 from rcv_py.api.timeline import THEMES, Timeline, timeline
 from rcv_py.base.errors import UsageError

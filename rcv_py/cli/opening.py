@@ -23,14 +23,7 @@ from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, has_values, marker_spans
 from rcv_py.analysis.program.code_match import CONSEQUENCE, MATCH, REMEDY
-from rcv_py.analysis.waves.populations import (
-    ALL,
-    POPULATIONS,
-    WORKING,
-    Populations,
-    WaveChoice,
-    wave_choice,
-)
+from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, WaveChoice, wave_choice
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import Message, count, join_texts, plural, translated
 from rcv_py.cli.options.option import written

@@ -25,12 +25,7 @@ from rcv_py.base.markdown import md_code, md_table, md_text
 from rcv_py.base.text import Message, plural, short_paths, some, translated
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, limited
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import (
-    all_captures,
-    below,
-    opened,
-    refuse_for_one,
-)
+from rcv_py.cli.opening import all_captures, below, opened, refuse_for_one
 from rcv_py.cli.options.option import flag_of
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.compare.options import CompareOptions

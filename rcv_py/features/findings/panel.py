@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Self
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QUrl,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -175,8 +166,7 @@ class _Cell(QWidget):
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
         tip = join_texts(
-            "\n",
-            filter(None, (join_texts("  ", filter(None, (number.text, number.of))), number.meaning)),
+            "\n", filter(None, (join_texts("  ", filter(None, (number.text, number.of))), number.meaning))
         )
         self.name.setText(number.name)
         self.value.setText(number.text)

@@ -19,13 +19,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import SEVERITIES, pixmap
 from rcv_py.ui.core.layout import bar, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import (
-    PlainLabel,
-    copy_text,
-    named,
-    push_button,
-    tooltip,
-)
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text, named, push_button, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page

@@ -10,15 +10,7 @@ from rcv_py.analysis.device.occupancy_limits import OccupancyLimit, OccupancyLim
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, listing
-from rcv_py.cli.opening import (
-    ChosenWaves,
-    counted_waves,
-    facts_of,
-    opened,
-    refuse,
-    warn,
-    window_of,
-)
+from rcv_py.cli.opening import ChosenWaves, counted_waves, facts_of, opened, refuse, warn, window_of
 from rcv_py.features.compat.command import like_analyzer
 from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.features.hotspot.result import (

@@ -20,14 +20,8 @@ from rcv_py.state.session import Session
 NO_ROWS = "Open a capture with instructions first."
 NO_LINE = "Select an instruction first."
 WORDS = {
-    "isa.producer": (
-        "What this waits for",
-        "Select the last instruction that the selected one waited for.",
-    ),
-    "isa.waiter": (
-        "Who waits for this",
-        "Select the next instruction that waited for the selected one.",
-    ),
+    "isa.producer": ("What this waits for", "Select the last instruction that the selected one waited for."),
+    "isa.waiter": ("Who waits for this", "Select the next instruction that waited for the selected one."),
     "isa.next_register": (
         "Next register of the instruction",
         "Highlight where the next register of the selected instruction is written and read.",

@@ -20,14 +20,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import (
-    PlainLabel,
-    allow,
-    named,
-    push_button,
-    tooltip,
-    with_tip,
-)
+from rcv_py.ui.core.plain_text import PlainLabel, allow, named, push_button, tooltip, with_tip
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS

@@ -74,10 +74,7 @@ class MatchesPanel(SearchedPanel[Hits]):
         places = [beside(trace, line) if trace is not None and line >= 0 else "" for line in hits.lines]
         texts = [text + place for text, place in zip(hits.text, places, strict=True)]
         self.view.show_columns(
-            (
-                field_column(HITS["where"], hits.where, width=96),
-                field_column(HITS["text"], texts, width=200),
-            )
+            (field_column(HITS["where"], hits.where, width=96), field_column(HITS["text"], texts, width=200))
         )
         if trace is None or not query.text:
             self.empty.say(self.reason(TYPE))

@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
-from rcv_py.analysis.program.live_registers import (
-    FILE_NAMES,
-    LiveRegisters,
-    RegisterFile,
-    ranges_text,
-)
+from rcv_py.analysis.program.live_registers import FILE_NAMES, LiveRegisters, RegisterFile, ranges_text
 from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds

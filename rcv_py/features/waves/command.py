@@ -15,15 +15,7 @@ from rcv_py.analysis.waves.wave_facts import wave_states
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, demangled, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, listing
-from rcv_py.cli.opening import (
-    answers,
-    check_engine,
-    missing_text,
-    opened,
-    wave_facts,
-    wave_of,
-    window_of,
-)
+from rcv_py.cli.opening import answers, check_engine, missing_text, opened, wave_facts, wave_of, window_of
 from rcv_py.features.waves import result as results
 from rcv_py.features.waves.options import WavesOptions
 from rcv_py.model.columns import of_rows

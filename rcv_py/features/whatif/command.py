@@ -6,13 +6,7 @@ from collections.abc import Iterator
 
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.critical_path import PathTable
-from rcv_py.analysis.whatif.experiments import (
-    EVERYTHING,
-    MAX_TOKENS,
-    ranked,
-    sample,
-    usual_experiments,
-)
+from rcv_py.analysis.whatif.experiments import EVERYTHING, MAX_TOKENS, ranked, sample, usual_experiments
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable

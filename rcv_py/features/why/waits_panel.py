@@ -71,10 +71,7 @@ class ByWait(Grouping[WaitSummary]):
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
             self.name_column(
-                "wait",
-                "A wait, and below it what it waited for.",
-                lambda node: node.line,
-                "instruction",
+                "wait", "A wait, and below it what it waited for.", lambda node: node.line, "instruction"
             ),
             self.bar_column(
                 "stall",

@@ -26,14 +26,7 @@ from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.side_files import counter_samples, other_simd, shader_data
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import SourceFile
-from rcv_py.model.device import (
-    Clock,
-    ClockSamples,
-    Dispatch,
-    HardwareEvents,
-    OtherSimd,
-    WaveEvents,
-)
+from rcv_py.model.device import Clock, ClockSamples, Dispatch, HardwareEvents, OtherSimd, WaveEvents
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import FACTS, TIMES, WaveColumns, WaveIndex

@@ -14,13 +14,7 @@ from PySide6.QtCore import QObject
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
-from rcv_py.analysis.waves.populations import (
-    POPULATIONS,
-    WORKING,
-    Populations,
-    WaveChoice,
-    chosen_or_working,
-)
+from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import Message, join_texts, plural

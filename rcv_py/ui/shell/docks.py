@@ -7,12 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QDockWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QDockWidget, QWidget
 
 from rcv_py.base.text import Message
 from rcv_py.state.commands import Command
