@@ -115,10 +115,6 @@ class FormulaDialog(QDialog):
         """Return the visible editor."""
         return self.editors[self.name]
 
-    def texts(self) -> dict[str, str]:
-        """Return the current texts of the user's files, in order of precedence."""
-        return {name: self.files.text(name) for name in self.files.names}
-
     def new_file(self) -> None:
         """Create a file and show it."""
         name = self.files.new()
