@@ -34,7 +34,7 @@ from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
 from tests.support.command_runs import is_unchanged
 from tests.support.opened import opened_once, sample_trace
-from tests.support.pattern_kernels import CALM, PATTERNS, captured, loop
+from tests.support.pattern_kernels import ARITHMETIC, CALM, PATTERNS, captured, loop
 from tests.support.samples import sample_path, write_sample
 from tests.support.simd_cycles import simds
 
@@ -155,6 +155,32 @@ def test_a_wait_for_all_is_needed_if_the_newest_is_read(tmp_path: Path) -> None:
         "s_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v8"
     )
     assert "redundant-wait" not in of_kernel(both, tmp_path)
+
+
+def tile(between: str, after: str = "") -> str:
+    """A loop that reads two values from LDS, uses one, and writes the next tile to the same place."""
+    return loop(
+        "ds_read_b128 v[4:7], v1\nds_read_b128 v[8:11], v1 offset:16\ns_waitcnt lgkmcnt(0)\n"
+        f"v_add_f32_e32 v2, v4, v5\n{between}\n{ARITHMETIC}\n{after}\nds_write_b128 v1, v[20:23]\n"
+        "v_add_f32_e32 v3, v8, v9"
+    )
+
+
+@pytest.mark.parametrize(
+    ("between", "after", "is_found"),
+    [
+        ("", "", True),
+        ("s_barrier", "", False),
+        ("", "s_barrier", False),  # more than a dozen instructions below the wait
+        ("s_waitcnt lgkmcnt(0)", "s_barrier", True),  # what the wait above leaves, this one waits for
+        ("s_waitcnt vmcnt(0)", "s_barrier", False),
+        ("v_mov_b32_e32 v40, v8", "s_barrier", False),  # read soon
+    ],
+)
+def test_a_wait_before_a_barrier_protects_what_other_waves_overwrite(
+    between: str, after: str, is_found: bool, tmp_path: Path
+) -> None:
+    assert ("redundant-wait" in of_kernel(tile(between, after), tmp_path)) is is_found
 
 
 def test_the_remedy_of_a_cold_start_is_not_that_of_a_loop(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, FindingContext, situation_of
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.program.registers import registers
+from rcv_py.analysis.waits.before_barrier import is_needed_by_barrier
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.code import CodeTable
@@ -295,13 +296,16 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
 def redundant(inputs: FindingInputs) -> Iterator[Finding]:
     """Over-conservative waits: for all operations, where the next instructions need only the older ones.
 
-    Only for counters that return in order: with a scalar load in flight, only a count of 0 is enough.
+    Only for counters that return in order: with a scalar load in flight, only a count of 0 is enough.  A wait
+    with a barrier before the result is read is needed: after it other waves may overwrite the source.
     """
     code, table = inputs.trace.code, inputs.attribution
     strict = [
         (wait, newest, older)
         for wait, newest, older in _waits(inputs)
-        if _is_redundant(code, wait, newest, older) and _is_in_order(inputs, wait, (newest, *older))
+        if _is_redundant(code, wait, newest, older)
+        and _is_in_order(inputs, wait, (newest, *older))
+        and not is_needed_by_barrier(code, inputs.trace.architecture, wait, newest)
     ]
     lines, producers = ([wait[at] for wait in strict] for at in range(2))
     rows = np.flatnonzero(np.isin(table.line, lines) & np.isin(table.producer, producers))
