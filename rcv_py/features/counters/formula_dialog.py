@@ -74,8 +74,8 @@ class FormulaDialog(QDialog):
         self.mistakes.itemActivated.connect(self._go_to)
         self.mistakes.itemClicked.connect(self._go_to)
         self.tabs.currentChanged.connect(self._tab_changed)
-        theme.changed.connect(lambda: self.help.setFont(theme.mono))
-        self.help.setFont(theme.mono)
+        theme.changed.connect(self._restyle)
+        self._restyle()
         self._add_tab(BUILT_IN, "")
         for name in files.names:
             self._add_tab(name, files.text(name))
@@ -267,6 +267,9 @@ class FormulaDialog(QDialog):
             self.state.setText("A mistake costs only its own formula. Click one to go there.")
         else:
             self.state.setText(NOTHING_WRONG if self._results is not None else "")
+
+    def _restyle(self) -> None:
+        self.help.setFont(self._theme.mono)
 
     def _go_to(self, item: QListWidgetItem) -> None:
         name, error = item.data(Qt.ItemDataRole.UserRole)
