@@ -155,12 +155,10 @@ class DistributionPanel(Panel):
         if trace is None or store is None or line is None or not store.batches:
             self._show(None)
             return False
-        name, ways = self.session.waves.value, self.ui.results.populations.of(self.session.snapshot())
-        ask = self.incremental("hits", hits_of(line), line)
+        chosen, ask = self.chosen_rows(), self.incremental("hits", hits_of(line), line)
 
         def job() -> tuple[int, DistributionView]:
-            hits = ask(ways(name).rows)
-            return line, distribution_view(hits, wanted, trace.architecture.base_clock)
+            return line, distribution_view(ask(chosen()), wanted, trace.architecture.base_clock)
 
         self._request.run(job, self._take)
         return True

@@ -98,11 +98,10 @@ class ClockRangePanel(Panel):
         if trace is None or store is None or (window is None and ends is None):
             self._take(None)
             return
-        read, wanted = self.session.snapshot(), self.session.waves.value
-        choose, survey = self.ui.results.populations.of(read), self._survey
+        read, chosen, survey = self.session.snapshot(), self.chosen_rows(), self._survey
 
         def job() -> tuple[Answered, tuple[Snapshot, Survey] | None]:
-            rows, known, costs = choose(wanted).rows, survey, None
+            rows, known, costs = chosen(), survey, None
             if window is not None:
                 if known is None or not known[0].is_like(read):
                     known = read, read.of_all(SURVEY, None, flag)
@@ -113,11 +112,12 @@ class ClockRangePanel(Panel):
         if self.answered is None or self.answered.window != window:
             self.text.show_html(rich("<p class='q'>{}</p>", COMPUTING))
             self.empty.say("")
-        self._soon.run(job, lambda made: self._keep(*made))
 
-    def _keep(self, found: Answered, survey: tuple[Snapshot, Survey] | None) -> None:
-        self._survey = survey
-        self._take(found)
+        def take(made: tuple[Answered, tuple[Snapshot, Survey] | None]) -> None:
+            answered, self._survey = made
+            self._take(answered)
+
+        self._soon.run(job, take)
 
     def _take(self, found: Answered | None) -> None:
         self.answered = found

@@ -65,12 +65,10 @@ class RooflinePanel(Panel):
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None or not store.batches:
             return False
-        read, name = self.session.snapshot(), self.session.waves.value
-        ways = self.ui.results.populations.of(read)
-        flag = self._request.new_flag()
+        read, chosen, flag = self.session.snapshot(), self.chosen_rows(), self._request.new_flag()
 
         def job() -> Roofline:
-            rows = ways(name).rows
+            rows = chosen()
             return roofline(trace, read.of_all(WIDTHS, rows, flag), read.of_all(LOOPS, rows, flag))
 
         self._request.run(job, self._take)

@@ -126,12 +126,10 @@ class SummaryPanel(Panel):
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return
-        read, name = self.session.snapshot(), self.session.waves.value
-        ways = self.ui.results.populations.of(read)
-        flag = self._request.new_flag()
+        read, chosen, flag = self.session.snapshot(), self.chosen_rows(), self._request.new_flag()
 
         def job() -> DeviceSummary:
-            rows = ways(name).rows
+            rows = chosen()
             return read.of_all(summary_by(rows), rows, flag)
 
         self._request.run(job, self._take)

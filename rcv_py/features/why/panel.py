@@ -162,12 +162,11 @@ class WhyPanel(TablePanel[Any]):
         grouping, reduction = self.grouping, self.grouping.of_range
         if trace is None or store is None or window is None or reduction is None or not len(trace.code):
             return
-        name, ways = self.session.waves.value, self.ui.results.populations.of(self.session.snapshot())
-        inside = rows_in(trace, window)
+        chosen, inside = self.chosen_rows(), rows_in(trace, window)
         ask = self.incremental(f"{grouping.id} of a range", reduction, window, inside)
 
         def job() -> Any:
-            own = ways(name).rows
+            own = chosen()
             return ask(inside if own is None or inside is None else own & inside)
 
         def take(result: Any) -> None:

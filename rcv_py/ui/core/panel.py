@@ -206,6 +206,11 @@ class Panel(QWidget):
         read = self.session.snapshot()
         return read.incremental(name, reduction, key, watcher=self.visibility, expected=expected)
 
+    def chosen_rows(self) -> Callable[[], frozenset[int] | None]:
+        """Return a function for a job: the rows of the waves that count, None for all waves."""
+        name, choose = self.session.waves.value, self.ui.results.populations.of(self.session.snapshot())
+        return lambda: choose(name).rows
+
     def want_result(self, name: str) -> None:
         """Keep a shared result up to date while this capture is open and the panel is visible."""
         self.ui.results.want(name, self.visibility)
