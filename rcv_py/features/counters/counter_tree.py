@@ -30,7 +30,7 @@ class CounterTree(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._items: dict[str, QTreeWidgetItem] = {}
+        self.items: dict[str, QTreeWidgetItem] = {}
         self._colors: dict[str, int] = {}
         field = QLineEdit(placeholderText=translated("Filter counters"), clearButtonEnabled=True)
         self.field = named(field, "Filter counters")
@@ -63,12 +63,12 @@ class CounterTree(QWidget):
         closed = {item.text(0) for item in self._groups() if not item.isExpanded()}
         self.tree.blockSignals(True)
         self.tree.clear()
-        self._items, self._colors = {}, dict(colors)
+        self.items, self._colors = {}, dict(colors)
         groups: dict[str, QTreeWidgetItem] = {}
         for row in rows:
             if row.group not in groups:
                 groups[row.group] = self._group(row)
-            self._items[row.name] = _item(groups[row.group], row, row.name in drawn)
+            self.items[row.name] = _item(groups[row.group], row, row.name in drawn)
         for item in self._groups():
             item.setExpanded(item.text(0) not in closed)
         self.tree.blockSignals(False)
@@ -78,7 +78,7 @@ class CounterTree(QWidget):
     def set_drawn(self, drawn: Collection[str]) -> None:
         """Tick exactly these counters."""
         self.tree.blockSignals(True)
-        for name, item in self._items.items():
+        for name, item in self.items.items():
             item.setCheckState(0, _state(name in drawn))
         self.tree.blockSignals(False)
         self.tree.viewport().update()
@@ -86,11 +86,7 @@ class CounterTree(QWidget):
     @property
     def listed(self) -> tuple[str, ...]:
         """Return names that match the filter."""
-        return tuple(name for name, item in self._items.items() if not item.isHidden())
-
-    def item(self, name: str) -> QTreeWidgetItem:
-        """Return the row of a counter."""
-        return self._items[name]
+        return tuple(name for name, item in self.items.items() if not item.isHidden())
 
     def _group(self, row: CounterRow) -> QTreeWidgetItem:
         title = Message("Counters: {0}", row.group) if row.is_raw else Message("Formulas: {0}", row.group)
@@ -110,7 +106,7 @@ class CounterTree(QWidget):
 
     def _filter(self) -> None:
         text = self.field.text().strip().lower()
-        for name, item in self._items.items():
+        for name, item in self.items.items():
             item.setHidden(text not in name.lower())
         for group in self._groups():
             children = (group.child(at) for at in range(group.childCount()))
@@ -118,7 +114,7 @@ class CounterTree(QWidget):
 
     def _recolor(self) -> None:
         self.tree.blockSignals(True)
-        for name, item in self._items.items():
+        for name, item in self.items.items():
             picture = QPixmap(SWATCH, SWATCH)
             picture.fill(self._theme.kernel(self._colors.get(name, 0)))
             item.setIcon(0, QIcon(picture))

@@ -117,23 +117,18 @@ class FlameCrumbs(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._shown: tuple[object, ...] = ()
-        self._buttons: list[QToolButton] = []
+        self.buttons: list[QToolButton] = []  # from the root to the frame in view
         self._row: QHBoxLayout = row(of=self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(translated("Frames around the one in view"))
         self.show_way(None, -1)
-
-    @property
-    def buttons(self) -> list[QToolButton]:
-        """Return the buttons from the root to the frame in view."""
-        return list(self._buttons)
 
     def show_way(self, scene: FlameScene | None, frame: int) -> None:
         """Show the path to a frame; -1 is the root."""
         if self._shown == (scene, frame):
             return
         self._shown = (scene, frame)
-        self._buttons.clear()
+        self.buttons.clear()
         while (item := self._row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -153,4 +148,4 @@ class FlameCrumbs(QWidget):
         button.setText(button_text(text))
         button.clicked.connect(lambda: self.chosen.emit(frame))
         self._row.addWidget(button)
-        self._buttons.append(button)
+        self.buttons.append(button)

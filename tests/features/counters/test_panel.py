@@ -108,7 +108,7 @@ def test_what_a_formula_uses_is_off_at_first(
     assert {"INST_LEVEL_VMEM", "VALU_util", "GPUutil"} <= names
     assert not names & {"BUSY_CU_CYCLES", "ACTIVE_INST_VALU", "VALU_MFMA_BUSY_CYCLES"}
     assert panel.note.text().startswith(f"{len(names)} of 14 curves")
-    panel.tree.item("BUSY_CU_CYCLES").setCheckState(0, Qt.CheckState.Checked)
+    panel.tree.items["BUSY_CU_CYCLES"].setCheckState(0, Qt.CheckState.Checked)
     settled()
     assert drawn(panel)["BUSY_CU_CYCLES"].max() == 60, "two engines, three units, ten quad-cycles each"
     assert drawn(panel)["BUSY_CU_CYCLES"].dtype == np.int64
@@ -120,8 +120,8 @@ def test_legend_and_tree_agree(panel: CountersPanel, units: Trace, open_in: Open
     panel.plot.legend.buttons[0].click()
     settled()
     assert "INST_LEVEL_VMEM" not in drawn(panel)
-    assert panel.tree.item("INST_LEVEL_VMEM").checkState(0) == Qt.CheckState.Unchecked
-    panel.tree.item("INST_LEVEL_VMEM").setCheckState(0, Qt.CheckState.Checked)
+    assert panel.tree.items["INST_LEVEL_VMEM"].checkState(0) == Qt.CheckState.Unchecked
+    panel.tree.items["INST_LEVEL_VMEM"].setCheckState(0, Qt.CheckState.Checked)
     settled()
     assert "INST_LEVEL_VMEM" in panel.plot.shown
 
@@ -158,7 +158,7 @@ def test_simds_are_chosen_by_their_masks(panel: CountersPanel, open_in: OpenIn, 
     panel.remembered["simd"].choose("1")
     settled()
     assert panel.tree.listed == ("A:2", "B")
-    assert "SIMD 1" in panel.tree.item("A:2").toolTip(0)
+    assert "SIMD 1" in panel.tree.items["A:2"].toolTip(0)
 
 
 def test_the_filter_and_the_search_key(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
@@ -194,7 +194,7 @@ def test_state_is_kept(
 ) -> None:
     open_in(units)
     settled()
-    panel.tree.item("GPUutil").setCheckState(0, Qt.CheckState.Unchecked)
+    panel.tree.items["GPUutil"].setCheckState(0, Qt.CheckState.Unchecked)
     settled()
     state = panel.save_state()
     other = CountersPanel(ui)
@@ -345,7 +345,7 @@ def test_later_files_replace_formulas_of_earlier_ones(
 ) -> None:
     write(dialog, "VALU_util := linear(NUM_SAMPLES) * 0 + 7", settled, qtbot)
     assert set(drawn(panel)["VALU_util"].tolist()) == {0, 7}
-    assert panel.tree.item("VALU_util").parent().text(0) == "Formulas: formulas.txt"
+    assert panel.tree.items["VALU_util"].parent().text(0) == "Formulas: formulas.txt"
 
 
 def test_without_counters_the_language_is_checked(
