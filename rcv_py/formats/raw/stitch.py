@@ -32,8 +32,11 @@ IS_SCALED = 16  # an MFMA with scales; the hardware issues their load first
 IS_MOVE_64 = 32
 IS_CLOCK = 64  # s_memtime, which is encoded as memory and listed by AMD with the scalar ALU
 SWAPS = 128  # of all lines: the stream may report instructions of two units in either order
+IS_PAUSE = 256  # leaves a token of the kind IMMED and never a message
+IS_END = 512  # no instruction of the wave follows
 _MATTERS = IS_WAITCNT | IS_LOAD | IS_CLOCK  # in every stream
 _MATTERS_IN = {9: IS_BARRIER | IS_SCALED | SWAPS, 12: IS_MOVE_64}  # by major version of the graphics IP
+_LOOKS_AHEAD = IS_BARRIER_WAIT | IS_PAUSE | IS_END  # where s_barrier_wait may leave no token
 
 VALU, IMMED, SALU, VMEM, BRANCH = map(
     int, (Category.VALU, Category.IMMED, Category.SALU, Category.VMEM, Category.BRANCH)
@@ -55,7 +58,7 @@ class StitchedPrograms:
     category: np.ndarray  # uint8 [n], Category
     after: np.ndarray  # int32 [n], the next row that leaves a token, -1 if code ends before
     target: np.ndarray  # int32 [n], row that leaves a token where a branch goes, -1 if none
-    traits: np.ndarray  # uint8 [n], IS_…
+    traits: np.ndarray  # uint16 [n], IS_…
     shown: np.ndarray  # int32 [n], the row itself, or the next that leaves a token
 
     def __len__(self) -> int:
@@ -119,6 +122,10 @@ TRAIT_OF = (  # prefix of the mnemonic → trait
     ("v_mfma_scale_", IS_SCALED),
     ("v_mov_b64", IS_MOVE_64),
     ("s_memtime", IS_CLOCK),
+    ("s_nop", IS_PAUSE),
+    ("s_sleep", IS_PAUSE),
+    ("s_wait", IS_PAUSE),
+    ("s_endpgm", IS_END),
 )
 
 
@@ -128,7 +135,7 @@ def _traits(texts: tuple[str, ...]) -> np.ndarray:
     for word in known:
         known[word] = sum(trait for prefix, trait in TRAIT_OF if word.startswith(prefix))
         known[word] |= IS_LOAD * ("_load_" in word and "scratch_" not in word)
-    return np.array([known[word] for word in words], dtype=np.uint8)
+    return np.array([known[word] for word in words], dtype=np.uint16)
 
 
 class HasPrograms(Protocol):
@@ -193,7 +200,7 @@ def stitch(
     gap between its neighbours.
     """
     tokens = np.stack((waves.time, waves.kind, waves.stall, waves.duration), dtype=np.int64)
-    matter = _MATTERS | _MATTERS_IN.get(gfxip, 0) | (IS_BARRIER_WAIT if excludes else 0)
+    matter = _MATTERS | _MATTERS_IN.get(gfxip, 0) | (_LOOKS_AHEAD if excludes else 0)
     traits = (program.traits | SWAPS) & matter
     lines = np.stack((program.category, program.after, program.target, traits, program.shown), dtype=np.int32)
     rows = np.full(tokens.shape[1], -1, dtype=np.int32)
@@ -258,27 +265,39 @@ def _goes_on(kind: int, line: int, lines: np.ndarray) -> int:
 
 
 @part
-def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
+def _fits_without(
+    token: int, stop: int, line: int, leaves: bool, tokens: np.ndarray, lines: np.ndarray
+) -> bool:
     """Whether tokens from this one on fit the lines after an s_barrier_wait, so that it left no token.
 
-    Tokens fit by chance only within one unit: tokens of two units decide.
+    `leaves`: whether the following s_barrier_wait may leave tokens.  Tokens fit by chance only within one
+    unit: tokens of two units decide.  A program that ends before its tokens does not fit them.
     """
     unit = 0
     at = int(lines[AFTER, line])
     for _ in range(MAX_AHEAD):
         if token >= stop or at < 0:
-            return True
-        kind, category = int(tokens[KIND, token]), int(lines[CATEGORY, at])
-        if not (lines[TRAITS, at] & IS_BARRIER_WAIT and kind != IMMED):
-            if not _is_any(kind, category):
+            return token >= stop
+        kind, category, trait = int(tokens[KIND, token]), int(lines[CATEGORY, at]), int(lines[TRAITS, at])
+        if not trait & IS_BARRIER_WAIT or (leaves and kind == IMMED):
+            if not _is_any(kind, category) or (kind == MSG and trait & IS_PAUSE):
                 return False
+            token += 1
             if kind != IMMED and category != VALU:
                 if unit > 0 and unit != category:
                     return True
                 unit = category
-            token += 1
-        at = _goes_on(kind, at, lines)
+        at = -1 if trait & IS_END else _goes_on(kind, at, lines)
     return True
+
+
+@part
+def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
+    """Whether an s_barrier_wait left no token, as those after it, or unlike some of them."""
+    return bool(
+        _fits_without(token, stop, line, False, tokens, lines)
+        or _fits_without(token, stop, line, True, tokens, lines)
+    )
 
 
 @part

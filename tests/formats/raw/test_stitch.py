@@ -269,6 +269,21 @@ def test_gfx12_barrier_waits_have_a_token_or_none() -> None:
     assert none.row.tolist()[2] == 2, "only where the stream says so"
 
 
+ROUND = ("s_sleep 4", "s_barrier_signal -1", "s_barrier_wait 0xffff", *["s_nop 0"] * 4)
+AFTER_END = ("s_code_end", "s_nop 0", "s_nop 0")
+
+
+@pytest.mark.parametrize("padding", [(), AFTER_END], ids=["alone", "padded"])
+@pytest.mark.parametrize("leaves", [True, False], ids=["with a token", "without"])
+def test_gfx12_barriers_between_lines_that_only_pause(leaves: bool, padding: tuple[str, ...]) -> None:
+    """Four barriers, and nothing that another unit issues: the tokens of s_nop and s_endpgm decide."""
+    kernel = program(*ROUND * 4, "s_endpgm", *padding)
+    one_round = [I, MSG, *[I] * (5 if leaves else 4)]
+    expected = [row for row in range(29) if leaves or row == 28 or row % 7 != 2]
+    done = walked(waves([*one_round * 4, MSG]), kernel, gfxip=12, excludes=True)
+    assert done.row.tolist() == expected
+
+
 def test_listings_join_code_objects() -> None:
     low, high = program("s_nop 0", "s_endpgm"), program("v_nop", "s_endpgm", first=0x108)
     lines = listing([(2, low), (1, high), (1, low)])
