@@ -27,10 +27,8 @@ from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority
-from rcv_py.ui.shell.dialogs.about import AboutBox
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, facts
-from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog
 from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, ask_path, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
@@ -179,6 +177,11 @@ class MainWindow(QMainWindow):
         for dock in self.workspace.docks.values():
             register(*dock.commands())
 
+    def _change_keys(self) -> None:
+        from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog  # noqa: PLC0415 - rarely used
+
+        KeysDialog(self.ui.commands, self.ui.settings, self).open()
+
     def _change_settings(self) -> None:
         from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog  # noqa: PLC0415 - not at a start
 
@@ -188,6 +191,11 @@ class MainWindow(QMainWindow):
         from rcv_py.ui.shell.dialogs.log_dialog import LogDialog  # noqa: PLC0415 - rarely used
 
         LogDialog(self).show()
+
+    def _show_about(self) -> None:
+        from rcv_py.ui.shell.dialogs.about import AboutBox  # noqa: PLC0415 - rarely used
+
+        AboutBox(self).open()
 
     def _rebind(self) -> None:
         self.ui.commands.rebind(self.ui.settings.keys.value)
@@ -282,8 +290,7 @@ class MainWindow(QMainWindow):
                 ("view.settings", "Settings …", "Ctrl+,",
                  self._change_settings,
                  "Change fonts, colours, sizes and how captures are read.", always),
-                ("view.keys", "Change keys …", "Ctrl+Alt+,",
-                 lambda: KeysDialog(self.ui.commands, self.ui.settings, self).open(),
+                ("view.keys", "Change keys …", "Ctrl+Alt+,", self._change_keys,
                  "Give commands other keys, or take them away.", always),
             )),
             *commands("Help", (
@@ -294,7 +301,7 @@ class MainWindow(QMainWindow):
                  "Copy versions and facts of the capture, without its contents.", always),
                 ("help.log", "Log …", "Ctrl+Shift+F1", self._show_log,
                  "Show what the program did lately, line by line.", always),
-                ("help.about", "About rcv", "Ctrl+F1", lambda: AboutBox(self).open(),
+                ("help.about", "About rcv", "Ctrl+F1", self._show_about,
                  "Show version and licences.", always),
             )),
         )  # fmt: skip
