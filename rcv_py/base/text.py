@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from gettext import NullTranslations
 from numbers import Number
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:  # of other languages than English
+    from gettext import NullTranslations
 
 DASH = "–"  # printed for an unknown value: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
@@ -16,7 +18,7 @@ MAX_DIGITS = 18  # of a place or an option: always fits into 64 bits
 
 _EDGE = "\0"  # of a translated value, until its text is complete
 _WIDE = "[\u3000-\u9fff\uff00-\uffef]"
-_GAP = re.compile(f"(?<={_WIDE}) (?={_EDGE}{_WIDE})|(?<={_WIDE}{_EDGE}) (?={_EDGE}?{_WIDE})")
+_GAP = f"(?<={_WIDE}) (?={_EDGE}{_WIDE})|(?<={_WIDE}{_EDGE}) (?={_EDGE}?{_WIDE})"
 _LENGTH = re.compile(r"\d{1,4}")
 _NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
@@ -70,7 +72,7 @@ class Message(str):
         named = {name: _marked(value, language) for name, value in self.named.items()}
         values = (_marked(value, language) for value in self.values)
         text = language.gettext(self.template).format(*values, **named)
-        return _GAP.sub("", text).replace(_EDGE, "")
+        return re.sub(_GAP, "", text).replace(_EDGE, "")
 
 
 class _Counted(Message):

@@ -87,16 +87,14 @@ def at_words(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
 
 
-_WHOLE = re.compile(
-    r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]+|\s+"
-)
+_WHOLE = r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]+|\s+"
 _NO_BEGIN = "，。；：）、？！"  # no line begins with these
 
 
 def _at_letters(text: str, width: int) -> Iterator[str]:
     """Wrap a sentence in East Asian characters, which may break between any two."""
     line = ""
-    for piece in _WHOLE.findall(text):
+    for piece in re.findall(_WHOLE, text):
         if line.strip() and cells(line + piece.rstrip()) > width and piece not in _NO_BEGIN:
             yield line.rstrip()
             line = ""

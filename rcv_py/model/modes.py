@@ -35,3 +35,13 @@ class ReferenceRule(Enum):
 
     OURS = "ours"
     REFERENCE = "reference"
+
+
+class Which(Enum):
+    """An execution of an instruction, chosen by its latency."""
+
+    FASTEST = "fastest"
+    MEDIAN = "median"
+    SLOWEST = "slowest"
+    FASTER = "next faster"
+    SLOWER = "next slower"

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import LineHits, Which, hits_of, pick
 from rcv_py.analysis.waves.populations import Populations, WaveChoice
+from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.history import History, Visit
 from rcv_py.state.selection import Selection
 from rcv_py.state.wave_store import Snapshot, WaveStore
+
+if TYPE_CHECKING:  # no start looks for an execution
+    from rcv_py.analysis.cost.distribution import LineHits
 
 QUICK_TOKENS = 500_000  # executions of an instruction among that many are found in a few ms
 TOKENS_A_WAVE = 200  # overhead per wave, in tokens
@@ -91,6 +94,8 @@ class ExecutionSearch:
 
         If none of these ran it, the executions of all waves.  A capture must be open.
         """
+        from rcv_py.analysis.cost.distribution import hits_of  # noqa: PLC0415 - as above
+
         choice, reduction = self._session.choice, hits_of(line, has_idle=False)
         rows = None if choice is None else choice.rows
         ask = self._session.snapshot().incremental("executions", reduction, line)
@@ -128,6 +133,8 @@ class ExecutionSearch:
         hits = hits.at(sought.among.of(hits))
         row = None if place.wave is None else trace.waves.row(place.wave)
         current = np.flatnonzero((hits.wave == row) & (hits.hit == place.hit))  # empty if either is None
+        from rcv_py.analysis.cost.distribution import pick  # noqa: PLC0415 - as above
+
         at = pick(hits, sought.which, int(current[0]) if len(current) else -1)
         if at >= 0:
             place = replace(place, wave=trace.waves.id(int(hits.wave[at])), hit=int(hits.hit[at]))

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import Which
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
 from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
-from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.modes import LatencyMode, SourceCost, Which
 from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave

@@ -8,7 +8,8 @@ from statistics import median
 import numpy as np
 import pytest
 
-from rcv_py.analysis.cost.distribution import NEVER, Which, hits_of, pick
+from rcv_py.analysis.cost.distribution import NEVER, hits_of, pick
+from rcv_py.model.modes import Which
 from tests.analysis import build
 from tests.analysis.in_memory import line_hits
 from tests.support.plain_capture import plain

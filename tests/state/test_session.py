@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.token_columns import batch_of
-from rcv_py.analysis.cost.distribution import Which
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import Which
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.saved import restore_state, state_of

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property, partial
 
 import numpy as np
@@ -24,6 +23,7 @@ from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 
 MEASURES = ("latency", "stall", "idle", "since")
@@ -116,16 +116,6 @@ def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits
     Without the idle cycles before hits it reads only the hits, not all tokens of the waves.
     """
     return Reduction(partial(_of_parcel, line=line, has_idle=has_idle), _in_order, unchanged)
-
-
-class Which(Enum):
-    """An execution of an instruction, chosen by its latency."""
-
-    FASTEST = "fastest"
-    MEDIAN = "median"
-    SLOWEST = "slowest"
-    FASTER = "next faster"
-    SLOWER = "next slower"
 
 
 def pick(hits: LineHits, which: Which, current: int = -1) -> int:

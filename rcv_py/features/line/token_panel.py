@@ -10,11 +10,12 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
-from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, Which, distribution_view
+from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, distribution_view
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import Message, plural
 from rcv_py.features.line.token_first_look import FirstLook
+from rcv_py.model.modes import Which
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon

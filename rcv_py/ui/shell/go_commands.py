@@ -9,10 +9,9 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from rcv_py.analysis.cost.distribution import Which
 from rcv_py.base.settings import BY_NAME
 from rcv_py.base.text import Message
-from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.modes import LatencyMode, SourceCost, Which
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.session import Session
