@@ -8,6 +8,7 @@ from rcv_py.analysis.findings.detect import CALM, place_of
 from rcv_py.analysis.findings.finding import RANKED, Finding, Findings, Predicted
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized
 
 NOTHING_HELPS = (
@@ -30,7 +31,10 @@ def predicted(found: Findings, player: Player) -> Findings:
             return finding
         changes = finding.trial.changes
         if changes not in played:
-            played[changes] = player.predict(changes)
+            try:
+                played[changes] = player.predict(changes)
+            except UsageError:  # waves would never end: nothing is predicted
+                return finding
         answer, most = played[changes], finding.gain if finding.is_upper_bound else 1.0
         shares = (answer.share, answer.high, answer.low)
         gain = Predicted(*(min(most, -one * found.working_share) for one in shares))

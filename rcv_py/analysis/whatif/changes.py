@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, SMEM, VMEM
+from rcv_py.analysis.whatif.wave_slots import LAUNCH, pooled, residents
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.base.text import Message, some
 
@@ -24,7 +25,6 @@ UNITS = {"vmem": VMEM, "lds": LDS, "smem": SMEM}  # names of kinds of operations
 BYTES_A_CYCLE = {VMEM: 64, LDS: 128, SMEM: 16}
 RDNA_LATENCY = 4  # cycles that arithmetic waits for an arithmetic result, in addition to its own turn
 NAMED = 3  # instructions that a text names at most
-LAUNCH = 32  # default cycles between two launches on a SIMD while a slot is free
 
 
 class Change(Protocol):
@@ -257,31 +257,21 @@ class NoBarrier:
 
 @dataclass(frozen=True, slots=True)
 class MoreWaves:
-    """A SIMD holds more waves: each begins as early as the additional slots allow."""
+    """A SIMD holds more waves, whole workgroups: each begins as early as the additional slots allow."""
 
     more: int
+    most: int = 0  # waves that fit on a SIMD, 0: unknown
 
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change; nothing changes if all waves fit at once."""
-        before, begin = recording.before.copy(), recording.begin.copy()
-        for simd in np.unique(recording.simd).tolist():
-            own = np.flatnonzero(recording.simd == simd)
-            own = own[np.lexsort((own, recording.begin[own]))]
-            room = int(np.count_nonzero(recording.before[own] < 0))
-            launch = _launch(recording, own, room)
-            for place, wave in enumerate(own.tolist()):
-                if place < room:
-                    continue
-                if place < room + self.more:
-                    before[wave] = NO_INDEX
-                    begin[wave] = begin[own[place - 1]] + launch
-                else:
-                    before[wave] = own[place - room - self.more]
-        handover = np.where(before >= 0, _usual_handover(recording), 0)
-        same = before == recording.before
-        return replace(
-            recording, before=before, begin=begin, handover=np.where(same, recording.handover, handover)
-        )
+        added = residents(recording, self.more, self.most).added
+        if not added:
+            return recording
+        shared = pooled(recording, added)
+        handover = np.where(shared.before >= 0, _usual_handover(recording), 0)
+        is_same = (shared.before >= 0) & (recording.before >= 0)
+        handover[is_same] = recording.handover[is_same]
+        return replace(recording, **shared._asdict(), handover=handover)
 
     @property
     def text(self) -> str:
@@ -343,7 +333,7 @@ def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
 _REPEATED = (
     "line", "unit", "pace", "busy", "least", "delay", "resource", "hold", "queue", "service", "latency",
     "in_order", "moves", "is_measured", "is_loose", "issued", "opening", "members", "lead", "tail",
-    "simd", "slot", "row",
+    "simd", "slot", "row", "pool", "turn",
 )  # fmt: skip
 
 
@@ -399,12 +389,6 @@ def _last_of_slots(recording: Recording) -> np.ndarray:
 def _usual_handover(recording: Recording) -> int:
     known = recording.handover[recording.before >= 0]
     return int(np.median(known)) if len(known) else LAUNCH
-
-
-def _launch(recording: Recording, own: np.ndarray, room: int) -> int:
-    steps = np.diff(recording.begin[own[:room]])
-    steps = steps[steps > 0]
-    return int(np.median(steps)) if len(steps) else LAUNCH
 
 
 def named(lines: Sequence[int]) -> str:

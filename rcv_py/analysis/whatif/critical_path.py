@@ -484,7 +484,7 @@ def critical_path(recorded: Recording, played: Played) -> Path:
         end=played.end,
         lead=recorded.lead,
         tail=recorded.tail,
-        before=recorded.before.astype(np.int64),
+        before=played.before,
         handover=recorded.handover,
         drain=np.full(waves * CLASSES, NO_INDEX, dtype=np.int64),
     )

@@ -15,6 +15,7 @@ from numpy import ndarray
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
 from rcv_py.analysis.whatif.recording import NO_INDEX, Recording
 from rcv_py.base.machine.compiled import kernel, part
+from rcv_py.base.runs import starts_run
 
 ARRIVES, TRIES = 0, 1  # the next event of a wave
 
@@ -26,6 +27,12 @@ class Played:
     issue: np.ndarray  # [tokens]
     begin: np.ndarray  # [waves]
     end: np.ndarray  # [waves]
+    before: np.ndarray  # int64 [waves], the wave whose end freed its slot, NO_INDEX: it began as recorded
+
+    @property
+    def unended(self) -> int:
+        """Number of waves that never ended: they wait for each other, so that the times mean nothing."""
+        return int(np.count_nonzero(self.end >= FAR))
 
     @property
     def span(self) -> int:
@@ -63,7 +70,10 @@ class RecordedWaves(NamedTuple):
     end: ndarray  # modified
     lead: ndarray
     tail: ndarray
-    after: ndarray  # the next wave in its slot, NOBODY: none
+    pool: ndarray  # of slots: the next wave of a pool begins when one of its waves ends
+    next: ndarray  # [pools], the wave that begins next, NO_INDEX: none; modified
+    after: ndarray  # the wave that begins after it in its pool, NO_INDEX: none
+    before: ndarray  # the wave whose end freed its slot; modified
     handover: ndarray
     turn: ndarray  # the rank of its first token
     done: ndarray  # tokens that have issued; modified
@@ -99,9 +109,7 @@ def play(recording: Recording) -> Played:
     tokens, waves, meetings = len(recording.latency), len(recording.begin), len(recording.members)
     issue = np.full(tokens, FAR, dtype=np.int64)
     begin, end = np.full((2, waves), FAR, dtype=np.int64)
-    after = np.full(waves, NO_INDEX, dtype=np.int64)
-    followed = np.flatnonzero(recording.before >= 0)
-    after[recording.before[followed]] = followed
+    before = np.full(waves, NO_INDEX, dtype=np.int64)
     turn = np.zeros(waves, dtype=np.int64)
     some = np.flatnonzero(np.diff(recording.first))
     turn[some] = recording.rank[recording.order[recording.first[some]]]
@@ -121,7 +129,8 @@ def play(recording: Recording) -> Played:
             end=end,
             lead=recording.lead,
             tail=recording.tail,
-            after=after,
+            **_pools(recording),
+            before=before,
             handover=recording.handover,
             turn=turn,
             done=none.copy(),
@@ -141,7 +150,23 @@ def play(recording: Recording) -> Played:
         ),
         Heap(none.copy(), none.copy(), none.copy(), np.zeros(2, dtype=wide)),
     )
-    return Played(issue, begin, end)
+    return Played(issue, begin, end, before)
+
+
+def _pools(recording: Recording) -> dict[str, np.ndarray]:
+    """The pools of slots, as in `RecordedWaves`; a slot alone is a pool for each pair of waves."""
+    waves = len(recording.begin)
+    followers, after = np.full((2, waves), NO_INDEX, dtype=np.int64)
+    alone = np.flatnonzero((recording.before >= 0) & (recording.pool < 0))
+    followers[recording.before[alone]] = alone
+    shared = np.flatnonzero((recording.before >= 0) & (recording.pool >= 0))
+    shared = shared[np.lexsort((recording.turn[shared], recording.pool[shared]))]
+    is_first = starts_run(recording.pool[shared])
+    after[shared[:-1][~is_first[1:]]] = shared[1:][~is_first[1:]]
+    of_pools = np.full(int(recording.pool.max(initial=-1)) + 1, NO_INDEX, dtype=np.int64)
+    of_pools[recording.pool[shared[is_first]]] = shared[is_first]
+    pool = np.where(recording.pool >= 0, recording.pool + waves, np.arange(waves))
+    return {"pool": pool, "next": np.concatenate([followers, of_pools]), "after": after}
 
 
 @part
@@ -334,8 +359,11 @@ def set_out(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int)
 def finish(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
     """End a wave, and begin the next one in its slot."""
     waves.end[wave] = now
-    after = int(waves.after[wave])
+    pool = int(waves.pool[wave])
+    after = int(waves.next[pool])
     if after >= 0:
+        waves.next[pool] = waves.after[after]
+        waves.before[after] = wave
         waves.begin[after] = now + int(waves.handover[after])
         set_out(heap, tokens, waves, after)
 

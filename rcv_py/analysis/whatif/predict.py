@@ -13,8 +13,9 @@ from rcv_py.analysis.whatif.changes import Change, MoreWaves, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, recording
+from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.text import join_texts
+from rcv_py.base.text import Message, join_texts, plural
 
 AT_ONCE = 2  # compute units that are played in parallel
 
@@ -73,7 +74,7 @@ class Player:
             for one in self.recordings(guess):
                 checkpoint()
                 base = one if times == 1 or (one.before >= 0).any() else repeated(one, times)
-                made.append((base, play(base)))
+                made.append((base, _played(base)))
             self._played[guess, times] = made  # stored whole: a run may be cancelled or called in two threads
         return self._played[guess, times]
 
@@ -86,7 +87,7 @@ class Player:
         for stream, (base, _) in zip(self._streams, unchanged, strict=True):
             checkpoint()
             made = applied(base, changes)
-            yield stream.base, made, play(made)
+            yield stream.base, made, _played(made)
 
     def path(self, changes: Sequence[Change] = ()) -> PathTable:
         """Return what the critical paths of the compute units are spent on, with the given changes."""
@@ -102,7 +103,7 @@ class Player:
             bases = self.unchanged(guess, times)
             before = [played for _, played in bases]
             with ThreadPoolExecutor(AT_ONCE) as pool:
-                after = list(pool.map(lambda base: play(applied(base[0], changes)), bases))
+                after = list(pool.map(lambda base: _played(applied(base[0], changes)), bases))
             if guess == USUAL:
                 usual = (before, after)
                 shares += [
@@ -132,6 +133,19 @@ def applied(recorded: Recording, changes: Sequence[Change]) -> Recording:
     for change in changes:
         recorded = change.of(recorded)
     return recorded
+
+
+def _played(recorded: Recording) -> Played:
+    """Play a recording; raise UsageError if waves wait for each other for ever."""
+    played = play(recorded)
+    if played.unended:
+        waves = plural(len(played.end), "wave")
+        raise UsageError(
+            Message(
+                "With this change {0} of {1} would never end, so nothing is predicted.", played.unended, waves
+            )
+        )
+    return played
 
 
 def _times(changes: Sequence[Change]) -> int:

@@ -84,6 +84,10 @@ class Recording:
     tail: np.ndarray  # int64 [waves], from the last issue to its end, pending operations aside
     before: np.ndarray  # int32 [waves], the wave whose end freed its slot, NOBODY: it begins as recorded
     handover: np.ndarray  # int64 [waves], from the end of that wave to its begin
+    pool: (
+        np.ndarray
+    )  # int64 [waves], waves that take any slot of a pool as it becomes free, NO_INDEX: its own
+    turn: np.ndarray  # int64 [waves], order in which the waves of a pool begin
     simd: np.ndarray  # int32 [waves]
     slot: np.ndarray  # int32 [waves]
     row: np.ndarray  # int64 [waves], of the wave index
@@ -214,6 +218,8 @@ def _frame(stream: TokenStream) -> _Frame:
         "lead": lead,
         "before": before,
         "handover": handover,
+        "pool": np.full(waves, NO_INDEX),
+        "turn": np.arange(waves),
         "simd": np.array([wave.id.simd for wave in tokens.waves], dtype=np.int32),
         "slot": np.array([wave.id.slot for wave in tokens.waves], dtype=np.int32),
         "row": np.array([wave.row for wave in tokens.waves], dtype=np.int64),
