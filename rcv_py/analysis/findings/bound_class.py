@@ -1,7 +1,7 @@
 """Classification of what limits a kernel: one sentence and the numbers that show it.
 
-The first class whose condition holds is taken (`CLASSES`); if none does, the largest share of SIMD time
-decides: compute, issue, or nothing.  `docs/findings.md` shows the same table, and a test compares the two.
+The first class whose condition holds is taken (`CLASSES`); if none does, the larger share of SIMD time
+decides: compute, or nothing.  `docs/findings.md` shows the same table, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs, is_scratch
 from rcv_py.base.text import Message
 
 LAUNCH, MEMORY, COMPUTE = "launch-bound", "memory-bound", "compute-bound"
@@ -23,6 +23,7 @@ EMPTY = 0.5  # of the SIMD cycles of the launch without a wave: launch-bound
 PIPE = 0.6  # of SIMD cycles with the matrix pipe at work: compute-bound
 NEAR = 0.85  # of a ceiling: from here on the headline says how near it is
 RATE = 0.6  # of the rate that memory can deliver: memory-bound, if waits are for memory
+CACHED = 1.5  # of that rate: above it caches serve a part, even if lanes were off and the clock was low
 WAITS = 0.5  # part of the stall that is waits for vector memory
 ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 
@@ -37,13 +38,18 @@ class LoadNumbers:
     empty: float  # of the SIMD cycles of the launch: the SIMD held no wave
     unused: float  # of the SIMDs: never held a wave
     waits: float  # of the stall: waits for vector memory, and its instructions that could not issue
-    rate: float | None  # bytes requested a compute unit and cycle, at most; None if not known
+    rate: float | None  # bytes requested a compute unit and cycle, at most, without spills; None if not known
     roof: float | None  # bytes that memory delivers a compute unit and cycle; None if not known
 
     @property
     def of_roof(self) -> float:
         """The rate as a part of the roof; 0 if either is unknown."""
         return self.rate / self.roof if self.rate is not None and self.roof else 0.0
+
+    @property
+    def is_at_memory(self) -> bool:
+        """Whether waves wait for bytes that memory can have delivered, near its roof."""
+        return RATE <= self.of_roof <= CACHED and self.waits >= WAITS
 
 
 class SupportingNumber(NamedTuple):
@@ -93,16 +99,14 @@ CLASSES = (
     ClassRule(COMPUTE, Message("the matrix pipe works in at least {0:.0%} of SIMD cycles", PIPE),
         lambda load: load.matrix >= PIPE),
     ClassRule(MEMORY,
-        Message("compute units request at least {0:.0%} of what memory delivers, and at least {1:.0%} of "
-                "the stall waits for vector memory", RATE, WAITS),
-        lambda load: load.of_roof >= RATE and load.waits >= WAITS),
+        Message("compute units request {0:.0%} to {1:.0%} of what memory delivers, and at least {2:.0%} of "
+                "the stall waits for vector memory, both without spills", RATE, CACHED, WAITS),
+        lambda load: load.is_at_memory),
     ClassRule(ISSUE, Message("a wave issues in at least {0:.0%} of SIMD cycles", ISSUING),
         lambda load: load.issue >= ISSUING),
     ClassRule(COMPUTE,
-        "none of the above, and the matrix pipe works in more SIMD cycles than waves issue or nothing "
-        "happens", lambda load: load.matrix > max(load.issue, load.nothing)),
-    ClassRule(ISSUE, "none of the above, and waves issue in more SIMD cycles than nothing happens",
-        lambda load: load.issue > load.nothing),
+        "none of the above, and the matrix pipe works in more SIMD cycles than nothing happens",
+        lambda load: load.matrix > load.nothing),
     ClassRule(LATENCY, "all others", lambda load: True),
 )
 # fmt: on
@@ -178,6 +182,14 @@ def _latency(load: LoadNumbers) -> str:
     if load.rate is None or not load.roof:  # nothing can be said about memory
         what = "" if load.rate is None else Message(": waves request {0}", _rate(load))
         busy = Message("{0}; how near memory is to its roof is not known{1}", matrix, what)
+    elif load.of_roof > CACHED and load.waits >= WAITS:
+        busy = Message(
+            "{0}; waves request up to {1:.1f} B per CU and cycle, of which memory delivers at most {2:.1f}, "
+            "so caches serve the rest",
+            matrix,
+            load.rate,
+            load.roof,
+        )
     elif load.of_roof >= NEAR:
         busy = Message(
             "{0}; waves request up to {1:.1f} B per CU and cycle, where memory alone delivers "
@@ -213,19 +225,37 @@ _C = Cause
 VECTOR_MEMORY = (_C.WAIT_LOAD, _C.WAIT_STORE, _C.WAIT_DMA, _C.WAIT_ATOMIC, _C.MEMORY_QUEUE, _C.OPERAND_READ)
 
 
-def class_of(inputs: FindingInputs) -> BoundClass:
-    """Return what limits the kernel, by the waves that were read and the launch."""
+def requested_bytes(inputs: FindingInputs) -> np.ndarray:
+    """Bytes that each VMEM instruction requested with all lanes active, int64 [code rows]; of spills 0."""
+    widths = inputs.widths
+    is_spill = np.array([is_scratch(text) for text in inputs.trace.code.text], dtype=bool)
+    each = np.where(widths.is_vector & ~is_spill, np.maximum(0, widths.width), 0)
+    return each * widths.executions * widths.lanes
+
+
+def memory_waits(inputs: FindingInputs) -> np.ndarray:
+    """Rows of the attribution that wait for vector memory, without spills."""
+    is_memory = np.isin(inputs.attribution.cause, VECTOR_MEMORY)
+    return np.flatnonzero(is_memory & (inputs.patterns != SCRATCH))
+
+
+def load_numbers(inputs: FindingInputs) -> LoadNumbers:
+    """Return how the kernel used the device, by the waves that were read and the launch."""
     exposure, table, shape = inputs.exposure, inputs.attribution, inputs.shape
-    resident = max(1, exposure.resident)
-    memory = int(table.stall[np.isin(table.cause, VECTOR_MEMORY)].sum())
-    load = LoadNumbers(
+    resident, unit_cycles = max(1, exposure.resident), inputs.widths.unit_cycles
+    memory = int(table.stall[memory_waits(inputs)].sum())
+    return LoadNumbers(
         issue=exposure.issuing / resident,
         matrix=exposure.matrix / resident,
         nothing=exposure.nothing / resident,
         empty=shape.empty_share,
         unused=shape.unused_share,
         waits=memory / table.total_stall if table.total_stall else 0.0,
-        rate=inputs.widths.vector_rate,
+        rate=int(requested_bytes(inputs).sum()) / unit_cycles if unit_cycles else None,
         roof=inputs.trace.architecture.memory_roof,
     )
-    return bound_class(load)
+
+
+def class_of(inputs: FindingInputs) -> BoundClass:
+    """Return what limits the kernel, by the waves that were read and the launch."""
+    return bound_class(load_numbers(inputs))

@@ -110,6 +110,7 @@ DETECTORS: tuple[Detector, ...] = (*waiting.DETECTORS, *issuing.DETECTORS, *shap
 SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, shape.collapsed)
 _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # context for all others, listed last at any size
+_FIRST = ("memory-bound",)  # found only if memory is the limit: what the bytes leave to gain comes after it
 
 NOT_ELAPSED = (
     "Gains are bounds and do not add up: several waves wait at once, and after a wait that is removed "
@@ -244,12 +245,13 @@ def gain_of(finding: Finding, shape: LaunchShape) -> float:
     return min(1.0, max(0.0, finding.share * factor)) if finding.rank == RANKED else 0.0
 
 
-def place_of(finding: Finding) -> tuple[int, bool, bool, float, float, float, int, str]:
-    """Sort key of a finding: by prediction, else bound; then by bound, share and cycles."""
+def place_of(finding: Finding) -> tuple[int, bool, bool, bool, float, float, float, int, str]:
+    """Sort key of a finding: the limit, then by prediction, else bound; then by bound, share and cycles."""
     return (
         _ORDER.index(finding.rank),
         finding.name in _LAST,
         finding.is_small,
+        finding.name not in _FIRST,
         -finding.expected,
         -finding.gain,
         -finding.share,

@@ -9,7 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY, VECTOR_MEMORY, class_of
+from rcv_py.analysis.findings.bound_class import (
+    ISSUING,
+    MEMORY,
+    class_of,
+    load_numbers,
+    memory_waits,
+    requested_bytes,
+)
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Evidence, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
@@ -158,11 +165,18 @@ _GROUPS = (
 
 
 def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
-    """Issue-bound: SIMDs issue in most of their cycles, so only fewer instructions help."""
+    """Issue-bound: SIMDs issue in most of their cycles, so fewer instructions help.
+
+    Matrix work and memory traffic take their time however few instructions issue: at stake are the issue
+    cycles outside of matrix work, at most those that the memory roof leaves.
+    """
     exposure, code = inputs.exposure, inputs.trace.code
     share = exposure.issuing / exposure.resident if exposure.resident else 0.0
     if share < ISSUING:
         return
+    load = load_numbers(inputs)
+    spare = max(0.0, 1 - load.of_roof) if load.is_at_memory else 1.0
+    at_stake = min(exposure.working - exposure.matrix, round(spare * exposure.resident))
     rows = inputs.rows_of(Cause.ARBITRATION, Cause.UNIT_BUSY)
     waited, lived = int(inputs.attribution.cycles[rows].sum()), max(1, exposure.lives)
     cycles = inputs.issued.cycles
@@ -178,8 +192,8 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         situation_of(inputs, rows, [_FLAGS[name] for name in arithmetic[:1] if name in _FLAGS]),
         "issue-bound",
         title="SIMDs issue in most cycles",
-        cycles=exposure.issuing,
-        share=share,
+        cycles=at_stake,
+        share=at_stake / exposure.resident,
         exposed=0,
         attributed=waited,
         sentence=Message(
@@ -192,8 +206,8 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
             parts,
         ),
         evidence=_largest(inputs, cycles, "{} issue cycles"),
-        assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its "
-        "own.",
+        assumption="At most: issue cycles in which the matrix pipe does not work, and no more than the "
+        "memory roof leaves to a memory-bound kernel; an instruction that is left out wins its own.",
         unit=WORK_CYCLES,
     )
 
@@ -211,8 +225,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
     if class_of(inputs).name != MEMORY:
         return
     widths, table = inputs.widths, inputs.attribution
-    rows = np.flatnonzero(np.isin(table.cause, VECTOR_MEMORY))
-    moved = np.where(widths.is_vector, np.maximum(0, widths.width) * widths.executions * widths.lanes, 0)
+    rows, moved = memory_waits(inputs), requested_bytes(inputs)
     case = situation_of(inputs, rows, producers=np.argsort(-moved, kind="stable")[:3].tolist())
     if not case.claimed.bound.cycles:
         return
@@ -220,7 +233,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         ", ",
         (
             Message("{0} × {1} a lane", count(times), plural(size, "byte"))
-            for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MAX_KINDS]
+            for size, times in widths.by_width(np.flatnonzero(moved))[:MAX_KINDS]
         ),
     )
     yield finding_of(
@@ -230,8 +243,8 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=Message(
             "VMEM instructions request at most {0} bytes, {1:.1f} a CU and cycle ({2}); {3} of "
             "stall waits for vector memory.",
-            count(widths.vector_bytes),
-            widths.vector_rate,
+            count(int(moved.sum())),
+            load_numbers(inputs).rate,
             sizes,
             percent(int(table.stall[rows].sum()), max(1, table.total_stall)),
         ),

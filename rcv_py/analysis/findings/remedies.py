@@ -194,6 +194,10 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
             "moved out of the loop."),
     ),
     "memory-bound": (
+        Remedy("fewer-wider-accesses", HIGH, ("narrow",),
+            "Request fewer bytes (narrower types, fused kernels, reuse in registers or LDS), and move more "
+            "with each instruction: most accesses move {width} a lane, where 16 (dwordx4, b128) are "
+            "possible."),
         Remedy("fewer-bytes", HIGH, (),
             "Request fewer bytes: narrower types, fused kernels, reuse in registers or LDS. Check that "
             "lanes access consecutive addresses, so that no fetched byte is left unused."),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
@@ -42,10 +43,12 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     # With too few workgroups, existing slots stay empty; else the mean grows with the number that fits.
     extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
-    if extra <= 0.25:
+    # More waves for the same work each wait as long as before where a wave waits once.
+    coverable = work.nothing - _once_a_wave(inputs) if is_short else work.nothing
+    if extra <= 0.25 or coverable <= 0:
         return
     # Another wave adds at most as many working cycles as each of the others has.
-    cycles = min(work.nothing, round(work.working / mean * extra))
+    cycles = min(coverable, round(work.working / mean * extra))
     if is_short and inputs.shape.unused_share > 0:
         return  # more workgroups would first go to empty SIMDs: the grid under-fills the device
     limiter, held = "grid", Message("{0} would fit", count(limits.waves))
@@ -76,18 +79,27 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
+def _once_a_wave(inputs: FindingInputs) -> int:
+    """Cycles of SIMDs in which nothing happens and a wave waits at an instruction that waves run once."""
+    line = inputs.attribution.line
+    is_once = np.append(inputs.loops.hits.hits <= inputs.exposure.waves, False)[line]  # -1: the last entry
+    return inputs.bounds.of(np.flatnonzero(is_once)).cycles
+
+
 def underfill(inputs: FindingInputs) -> Iterator[Finding]:
     """Grid under-fills the device: SIMDs that got no workgroup."""
     shape = inputs.shape
     idle = shape.simds - shape.used
     if not idle:
         return
+    scalar = situation_of(inputs, inputs.rows_of(Cause.WAIT_SCALAR))
+    fixed = scalar.claimed.bound.share * shape.working_share if scalar.is_cold else 0.0
     yield finding_of(
         situation_of(inputs),
         "grid-underfill",
         title="Grid under-fills the device",
-        cycles=idle * shape.duration,
-        share=shape.unused_share,
+        cycles=round(idle * shape.duration * (1 - fixed)),
+        share=shape.unused_share * (1 - fixed),
         sentence=Message(
             "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a wave of the launch.",
             count(idle),
@@ -96,7 +108,8 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         ),
         evidence=_traced_time(inputs),
         assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
-        "and smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
+        "and smaller workgroups cost nothing, without the waits for SMEM loads that every wave has once. "
+        "The number of SIMDs is that of *_agent_info.csv.",
         unit=SIMDS,
     )
 
