@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.median import median, nearest_to_median
+from rcv_py.analysis.core.median import MEDIAN, at_ranks, median, nearest_to_median
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.features.waves.wave_picker_panel import by_speed
@@ -33,6 +33,20 @@ def test_no_value_is_nearer(values: list[int]) -> None:
     equals = [value for value in values if abs(value - middle) == nearest]
     assert values[at] == min(equals)
     assert at == values.index(values[at])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-(10**6), 10**6), st.integers(1, 5)), max_size=40))
+def test_groups_have_the_median_of_statistics(rows: list[tuple[int, int, int]]) -> None:
+    group, value, times = (
+        (np.array(column, np.int64) for column in zip(*rows, strict=True))
+        if rows
+        else (np.zeros((3, 0), np.int64))
+    )
+    found, p90 = at_ranks(group, value, 4, (MEDIAN, (9, 10)), times)
+    for number in range(4):
+        own = sorted(one for of, one, often in rows if of == number for _ in range(often))
+        assert np.isnan(found[number]) if not own else found[number] == statistics.median(own)
+        assert np.isnan(p90[number]) if not own else p90[number] == own[len(own) * 9 // 10]
 
 
 def test_of_nothing_there_is_none() -> None:

@@ -1,9 +1,7 @@
-"""The median: one definition for every number of that name, except where the reference defines another.
+"""The median: one definition for every number of that name.
 
-For an odd count it is the middle value, for an even count the mean of the two middle values.  Statistics
-whose reference results require an order statistic (`wait_latency`, `load_to_use`, `loop_summary` and
-`barrier_skew`: the samples at n // 10, n // 2 and 9 n // 10) say so where they are defined; `at_ranks`
-computes them.
+For an odd count it is the middle value, for an even count the mean of the two middle values.  Percentiles are
+samples, the value at n · part // whole of the sorted n; `at_ranks` computes both for groups of values.
 """
 
 from __future__ import annotations
@@ -29,6 +27,9 @@ def nearest_to_median(values: np.ndarray) -> int:
     return int(np.lexsort((values, np.abs(values - median(values))))[0])
 
 
+MEDIAN = (1, 2)  # a rank of `at_ranks`
+
+
 def at_ranks(
     group: np.ndarray,
     value: np.ndarray,
@@ -38,17 +39,25 @@ def at_ranks(
 ) -> list[np.ndarray]:
     """Return the value at n · part // whole of the n sorted values of each group, per rank (part, whole).
 
-    `group` counts from 0 to groups - 1; each value occurs `times` times (None: once).  Columns are float64
-    [groups], nan for a group without values; a rank of n gives the last value.
+    For the rank MEDIAN that is the median; a rank of n gives the last value.  `group` counts from 0 to
+    groups - 1; each value occurs `times` times (None: once).  Columns are float64 [groups], nan for a group
+    without values.
     """
     order = np.lexsort((value, group))
     times = np.ones(len(order), np.int64) if times is None else times[order]
     value, upto = value[order], np.cumsum(times)
     n = np.bincount(group[order], times, groups).astype(np.int64)
     some, columns = np.flatnonzero(n), []
+    first = (np.cumsum(n) - n)[some]
+    n = n[some]
+
+    def sample(rank: np.ndarray) -> np.ndarray:
+        return value[np.searchsorted(upto, first + rank, side="right")].astype(np.float64)
+
     for part, whole in ranks:
         column = np.full(groups, np.nan)
-        rank = np.cumsum(n) - n + np.minimum(n * part // whole, n - 1)
-        column[some] = value[np.searchsorted(upto, rank[some], side="right")]
+        column[some] = sample(np.minimum(n * part // whole, n - 1))
+        if (part, whole) == MEDIAN:
+            column[some] = (sample((n - 1) // 2) + column[some]) / 2
         columns.append(column)
     return columns

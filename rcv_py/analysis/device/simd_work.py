@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
+from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, stacked
 from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
@@ -212,7 +213,7 @@ def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
     if not len(times):
         return frozenset()
     row, begin, low, high = times.T
-    middle = int(np.sort(begin)[len(begin) // 2])
+    middle = int(median(begin))
     is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (low < max(middle - MAX_DISTANCE, -MAX_CYCLES))
     return frozenset(row[is_far].tolist())
 

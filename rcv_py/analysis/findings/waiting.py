@@ -138,9 +138,9 @@ def _distance(case: FindingContext) -> Iterator[str]:
         "Instruction {0} is issued {1} cycles before its wait (median; {2} MFMA and {3} "
         "VALU instructions between)",
         case.producer,
-        count(int(median)),
-        count(int(uses.matrix[row])),
-        count(int(uses.vector[row])),
+        count(round(median)),
+        count(round(uses.matrix[row])),
+        count(round(uses.vector[row])),
     )
     if np.isnan(latency):
         yield Message("{0}.", issued)
@@ -230,7 +230,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
             Message(
                 "In {0} the last wave came {1} cycles after the first (median), at most {2}.",
                 plural(len(skew), "instance"),
-                count(int(skew.median or 0)),
+                count(round(skew.median or 0)),
                 count(end - begin),
             )
         )

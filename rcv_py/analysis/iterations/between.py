@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 
 from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
-from rcv_py.base.runs import borders
 from rcv_py.model.trace import Trace
 
 
@@ -59,11 +59,9 @@ def _finish(_trace: Trace, part: saturated.Sums) -> PairDistance:
     count = int(times.sum())
     if not count:
         return PairDistance(0, 0, 0.0, 0, 0)
-    edge = borders(times)
-    ranks = np.array([(count - 1) // 2, count // 2])
-    low, high = cycles[np.searchsorted(edge, ranks, side="right") - 1].tolist()
+    (middle,) = at_ranks(np.zeros_like(cycles), cycles, 1, (MEDIAN,), times)
     total = min(saturated.MAX_CYCLES, sum(map(int.__mul__, cycles.tolist(), times.tolist())))
-    return PairDistance(count, int(cycles[0]), low + (high - low) / 2, int(cycles[-1]), total)
+    return PairDistance(count, int(cycles[0]), float(middle[0]), int(cycles[-1]), total)
 
 
 def between_of(a: int, b: int) -> Reduction[saturated.Sums, PairDistance]:

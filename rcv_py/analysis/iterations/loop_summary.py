@@ -25,7 +25,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked, tables
 from rcv_py.analysis.core.saturated import Sums, dense, sums
@@ -83,8 +83,8 @@ class LoopTable(ColumnTable):
     cycles: np.ndarray  # int64, of all iterations
     between: np.ndarray  # int64, iterations that the statistics count
     shortest: np.ndarray  # float64, cycles
-    median: np.ndarray  # float64, the value at n // 2 of the sorted n, as the reference results require
-    p90: np.ndarray  # float64, the value at 9 n // 10
+    median: np.ndarray  # float64
+    p90: np.ndarray  # float64, the value at 9 n // 10 of the sorted n
     longest: np.ndarray  # float64
     limit: np.ndarray  # float64, cycles above which an iteration is an outlier; inf below MIN_ITERATIONS
     stall: np.ndarray  # int64, cycles in the iterations that the statistics count
@@ -461,7 +461,7 @@ def _table(loops: Sums, lengths: _Lengths, loop: np.ndarray) -> LoopTable:
     pair, taken, waves, cycles, stall, idle, *kinds = loops
     is_there = loop >= 0
     loop, times = loop[is_there], lengths.times[is_there]
-    ranks = ((0, 1), (1, 2), (9, 10), (1, 1), (1, 4), (3, 4))
+    ranks = ((0, 1), MEDIAN, (9, 10), (1, 1), (1, 4), (3, 4))
     spread = at_ranks(loop, lengths.cycles[is_there], len(pair), ranks, times)
     shortest, median, p90, longest, low, high = spread
     n = sums(loop, times, len(pair))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, summed, sums
@@ -46,8 +46,8 @@ class Segments(ColumnTable):
     hits: np.ndarray  # int64, executions
     waves: np.ndarray  # int64, that ran it
     cycles: np.ndarray  # of all executions, from leaving one barrier to leaving the next
-    median: np.ndarray  # float64, the value at n // 2 of the sorted n
-    p90: np.ndarray  # float64, the value at 9 n // 10
+    median: np.ndarray  # float64
+    p90: np.ndarray  # float64, the value at 9 n // 10 of the sorted n
     waiting: np.ndarray  # part of the cycles: in the barrier at its end
     stall: np.ndarray  # part of the cycles before the barrier
     idle: np.ndarray  # the same, between instructions
@@ -134,7 +134,7 @@ def _finish(_trace: Trace, part: _Part) -> Segments:
     mine = np.flatnonzero(np.isin(waves.row, part.counted)[owner])
     row = np.searchsorted(pair, key[mine])
     count = len(pair)
-    median, p90 = at_ranks(row, cycles[mine], count, ((1, 2), (9, 10)))
+    median, p90 = at_ranks(row, cycles[mine], count, (MEDIAN, (9, 10)))
     beside, times = _beside(key, group[owner], ranges(0, np.bincount(owner)), mine)
     stall, idle, *kinds, busy = spent
     found = Segments(

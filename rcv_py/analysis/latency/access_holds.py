@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, VMEM, lines
-from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, union
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed
@@ -51,7 +51,7 @@ class AccessHolds(ColumnTable):
     refused: np.ndarray  # int64, executions that stalled after another access of the unit
     stall: np.ndarray  # int64, cycles of these stalls
     samples: np.ndarray  # int64, executions for which the hold of the unit is known
-    held: np.ndarray  # float64, cycles, the median at n // 2; nan without ENOUGH samples
+    held: np.ndarray  # float64, cycles, median; nan without ENOUGH samples
     needed: np.ndarray  # int64, minimum cycles for the width
     is_part: bool  # SIMDs of a compute unit are missing
 
@@ -110,7 +110,7 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
     hits, refused, stall = dense(part.rows, len(code) + 1)
     key, times = part.distances
     line, apart = key >> 32, key & _MAX_CYCLES
-    (held,) = at_ranks(line, apart, len(code) + 1, ((1, 2),), times)
+    (held,) = at_ranks(line, apart, len(code) + 1, (MEDIAN,), times)
     samples = np.bincount(line, times, len(code) + 1).astype(np.int64)
     row = np.flatnonzero(hits[:-1])
     unit = of_code.unit[row]

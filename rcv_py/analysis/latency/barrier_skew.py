@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.waves.barriers import meetings
@@ -46,9 +47,9 @@ class BarrierSkew(ColumnTable):
         return self.known_by == KnownBy.STARTS
 
     @property
-    def median(self) -> int | None:
-        """The skew at n // 2 of the sorted n, cycles; None without instances."""
-        return int(np.sort(self.skew)[len(self) // 2]) if len(self) else None
+    def median(self) -> float | None:
+        """The median skew, cycles, an int if it is whole; None without instances."""
+        return median(self.skew) if len(self) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, summed, sums
@@ -34,16 +34,16 @@ from rcv_py.model.trace import Trace
 class LoadToUse(ColumnTable):
     """One row per code line whose results a wait required, most charged stall first; cycles.
 
-    `p10`, `median` and `p90` are the samples at n // 10, n // 2 and 9 n // 10 of the sorted n.
+    `p10` and `p90` are the samples at n // 10 and 9 n // 10 of the sorted n.
     """
 
     line: np.ndarray  # int32, code row of the operation
     n: np.ndarray  # int64, executions that a wait required
-    p10: np.ndarray  # int64, distance from issue to wait
-    median: np.ndarray  # int64
-    p90: np.ndarray  # int64
-    matrix: np.ndarray  # int64, matrix instructions in between, median
-    vector: np.ndarray  # int64, vector instructions (without matrix ones) in between, median
+    p10: np.ndarray  # float64, distance from issue to wait
+    median: np.ndarray  # float64
+    p90: np.ndarray  # float64
+    matrix: np.ndarray  # float64, matrix instructions in between, median
+    vector: np.ndarray  # float64, vector instructions (without matrix ones) in between, median
     latency: np.ndarray  # float64, measured median, nan if no wait measured it
     short: np.ndarray  # int64, executions waited for sooner than that latency; 0 if it is unknown
     stall: np.ndarray  # int64, stall of waits whose newest required operation it was
@@ -123,7 +123,7 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
     row, distance = key >> _SHIFT, key & _MAX_CYCLES
     line, place = np.unique(row, return_inverse=True)
     n, stall = sums(place, times, len(line)), sums(place, charged, len(line))
-    p10, median, p90 = _at_ranks(line, part.distance, ((1, 10), (1, 2), (9, 10)))
+    p10, median, p90 = _at_ranks(line, part.distance, ((1, 10), MEDIAN, (9, 10)))
     known = wait_latency([part.samples])
     latency = np.full(len(trace.code) + 1, np.nan)
     latency[known.line] = known.median
@@ -138,8 +138,8 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
         p10=p10,
         median=median,
         p90=p90,
-        matrix=_at_ranks(line, part.matrix, ((1, 2),))[0],
-        vector=_at_ranks(line, part.vector, ((1, 2),))[0],
+        matrix=_at_ranks(line, part.matrix, (MEDIAN,))[0],
+        vector=_at_ranks(line, part.vector, (MEDIAN,))[0],
         latency=latency[line],
         short=sums(place[is_short], times[is_short], len(line)),
         stall=stall,
@@ -149,10 +149,9 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
 
 
 def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) -> list[np.ndarray]:
-    """Return the value at each rank of each given line, int64."""
+    """Return the value at each rank of each given line, float64."""
     key, times, *_ = values
-    found = at_ranks(np.searchsorted(line, key >> _SHIFT), key & _MAX_CYCLES, len(line), ranks, times)
-    return [column.astype(np.int64) for column in found]
+    return at_ranks(np.searchsorted(line, key >> _SHIFT), key & _MAX_CYCLES, len(line), ranks, times)
 
 
 _MERGE = by_field(_Uses, distance=added(2), matrix=added(1), vector=added(1), wait=added(1), samples=added(1))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core import saturated
-from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, joined_sums, summed
@@ -48,7 +48,7 @@ class WaitLatency(ColumnTable):
     exact: np.ndarray  # int64, samples
     censored: np.ndarray  # int64, upper bounds
     p10: np.ndarray  # float64, the sample at n // 10 of the sorted n
-    median: np.ndarray  # float64, the sample at n // 2, as in the reference results
+    median: np.ndarray  # float64
     p90: np.ndarray  # float64, the sample at 9 n // 10
     mean: np.ndarray  # float64
 
@@ -87,7 +87,7 @@ def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
     censored = saturated.sums(place[is_bound], times[is_bound], len(lines))
     place, times, latency = place[~is_bound], times[~is_bound], key[~is_bound] & _MAX_CYCLES
     exact = saturated.sums(place, times, len(lines))
-    p10, median, p90 = at_ranks(place, latency, len(lines), ((1, 10), (1, 2), (9, 10)), times)
+    p10, median, p90 = at_ranks(place, latency, len(lines), ((1, 10), MEDIAN, (9, 10)), times)
     cycles = np.bincount(place, latency.astype(np.float64) * times, len(lines))
     mean = np.where(exact > 0, cycles / np.maximum(exact, 1), np.nan)
     table = WaitLatency(

@@ -159,6 +159,7 @@ FIRST = Spec.of(
         "and of all later executions."
     ),
 )
+_RANK = replace(kinds.NUMBER, is_trimmed=True)  # a median, whole but for means of two
 _TO_WAIT = "From issue to the first wait that required it"
 DISTANCE = Spec.of(
     "loops distance",
@@ -167,10 +168,10 @@ DISTANCE = Spec.of(
     common.INSTRUCTION_INDEX,
     kinds.COUNT("hits", "Executions that a wait required", key="n"),
     kinds.SIGNED_CYCLES("p10", Message("{0}, 10th percentile", _TO_WAIT), at=ShownIn.DATA),
-    kinds.SIGNED_CYCLES("median", Message("{0}, median", _TO_WAIT)),
+    kinds.RANK_CYCLES("median", Message("{0}, median", _TO_WAIT)),
     kinds.SIGNED_CYCLES("p90", Message("{0}, 90th percentile", _TO_WAIT)),
-    kinds.WHOLE("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
-    kinds.WHOLE("valu_between", "VALU instructions in between, median count", "VALU", key="vector"),
+    _RANK("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
+    _RANK("valu_between", "VALU instructions in between, median count", "VALU", key="vector"),
     kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency", key="short"),
     kinds.CYCLES("stall", "Stall of these waits"),
     kinds.ROW_OR_NONE(
