@@ -2,14 +2,15 @@
 
 A tool that records like rocprofv3 writes into the stream where each code object is loaded
 (`CodeObjectRecord`).  Without that, an address where waves begin is the entry of some kernel, and code
-objects are loaded at whole pages: a kernel with the same offset in its page is a candidate.  Addresses that
-begin at 0 belong to code object 0.
+objects are loaded at whole pages: a kernel with the same offset in its page is a candidate.  Of several, the
+kernel whose instructions explain most tokens of the waves that begin there is taken.  Addresses that begin
+at 0 belong to code object 0.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from rcv_py.formats.sqtt.records import CodeObjectRecord
 PAGE = 4096  # bytes
 UNKNOWN = -1  # code object of an address that is inside of none
 MAX_ENTRIES = 4096  # addresses where waves begin that are guessed about
+MAX_COMPARED = 64  # kernels whose instructions are compared with the tokens at an address
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +73,7 @@ class AddressMap:
 
     loads: tuple[Load, ...]
     is_guessed: bool = False  # not in the stream: derived from where waves begin
-    doubts: tuple[int, ...] = ()  # addresses where waves begin that several code objects claim
+    doubts: tuple[int, ...] = ()  # addresses where waves begin that several kernels claim
 
     def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the code object (int64, UNKNOWN: none) and the address inside of it (uint64) of each."""
@@ -85,8 +87,12 @@ class AddressMap:
         return ids, inside
 
 
+Explained = Callable[[int, Load], int]
+"""How many tokens of waves that begin at an address a code object explains that is loaded there."""
+
+
 def address_map(
-    records: Sequence[CodeObjectRecord], extents: Sequence[Extent], entries: np.ndarray
+    records: Sequence[CodeObjectRecord], extents: Sequence[Extent], entries: np.ndarray, explained: Explained
 ) -> AddressMap:
     """Return where code objects are loaded: from the stream, else from `entries` (where waves begin)."""
     loaded = [record for record in records if not record.is_unload]
@@ -98,7 +104,7 @@ def address_map(
             end = record.address + (record.size or sizes.get(record.id, 0))
             loads.append(Load(record.id, record.address, min(end, (1 << 64) - 1), record.address))
         return AddressMap(tuple(loads), doubts=_claimed_twice(loads, begins))
-    return _guessed(extents, begins.tolist(), bool(np.any(entries == 0)))
+    return _guessed(extents, begins.tolist(), bool(np.any(entries == 0)), explained)
 
 
 def _claimed_twice(loads: Iterable[Load], begins: np.ndarray) -> tuple[int, ...]:
@@ -109,32 +115,35 @@ def _claimed_twice(loads: Iterable[Load], begins: np.ndarray) -> tuple[int, ...]
     return tuple(begins[claims > 1].tolist())
 
 
-def _guessed(extents: Sequence[Extent], entries: Iterable[int], begins_at_zero: bool) -> AddressMap:
-    loads: dict[tuple[int, int], Load] = {}
+def _guessed(
+    extents: Sequence[Extent], entries: Iterable[int], begins_at_zero: bool, explained: Explained
+) -> AddressMap:
+    loads: dict[Load, int] = {}
     doubts: list[int] = []
     bases = {entry: _bases(entry, extents) for entry in entries}
-    often = Counter(base for found in bases.values() for base in found)
+    often = Counter(load for found in bases.values() for load in found)
     for entry, found in bases.items():
-        if not found:
-            continue
         # The same place for most kernels, then the object that comes first.
-        best = max(found, key=lambda one: (often[one], -one[0]))
-        if len({id for id, _ in found if often[id, _] == often[best]}) > 1:
+        likely = sorted(found, key=lambda load: (-often[load], load.id))[:MAX_COMPARED]
+        fits = {load: explained(entry, load) if len(likely) > 1 else 0 for load in likely}
+        best = max(likely, key=lambda load: (fits[load], often[load]), default=None)
+        if best is None:
+            continue
+        if sum((fits[load], often[load]) == (fits[best], often[best]) for load in likely) > 1:
             doubts.append(entry)
-        id, base = best
-        size = next(extent.size for extent in extents if extent.id == id)
-        loads[best] = Load(id, max(base, 0), base + size, base)
+        loads[best] = max(fits[best], loads.get(best, 0))
+    ordered = sorted(loads, key=lambda load: loads[load])  # of those that overlap the last one counts
     plain = next((extent for extent in extents if extent.id == 0), None)
     if begins_at_zero and plain is not None and plain.entries:
         base = -plain.entries[0]
-        loads[0, base] = Load(0, 0, plain.size + base, base)
-    return AddressMap(tuple(loads.values()), is_guessed=True, doubts=tuple(doubts))
+        ordered.append(Load(0, 0, plain.size + base, base))
+    return AddressMap(tuple(ordered), is_guessed=True, doubts=tuple(doubts))
 
 
-def _bases(entry: int, extents: Sequence[Extent]) -> list[tuple[int, int]]:
-    """Code objects that a kernel may be of that begins there, and where they would lie."""
+def _bases(entry: int, extents: Sequence[Extent]) -> list[Load]:
+    """Where code objects would lie of which a kernel may begin there."""
     return [
-        (extent.id, entry - kernel)
+        Load(extent.id, max(entry - kernel, 0), entry - kernel + extent.size, entry - kernel)
         for extent in extents
         for kernel in extent.entries
         if entry >= kernel and (entry - kernel) % PAGE == 0

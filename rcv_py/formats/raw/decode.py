@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +15,24 @@ from rcv_py.base.runs import distinct, ranges
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
-from rcv_py.formats.raw.addresses import AddressMap, Places, address_map
+from rcv_py.formats.raw.addresses import AddressMap, Load, Places, address_map
 from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
 from rcv_py.formats.raw.spill import Spill
-from rcv_py.formats.raw.stitch import StreamStarts, listing, programs_at, stitch
+from rcv_py.formats.raw.stitch import (
+    StitchedPrograms,
+    StreamStarts,
+    explained,
+    listing,
+    programs_at,
+    stitch,
+)
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 
+COMPARED_WAVES = 8  # that begin at an address which several kernels claim
 RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines."
 
 
@@ -57,11 +66,18 @@ def decoded_engine(job: EngineJob) -> Engine:
     stream = decode(data, name, job.threads)
     del data
     checkpoint()
-    loads = address_map(stream.code_objects, objects.extents, entries_of(stream))
+    loads = address_map(
+        stream.code_objects,
+        objects.extents,
+        entries_of(stream),
+        partial(_explained, stream, objects),
+    )
     if job.options.decoder == OFFICIAL:
         found = _official(job, stream, loads, objects)
     else:
-        found = _Found(stream, *_walk(stream, loads, objects), where=loads)
+        code, walk = _walk(stream, loads, objects)
+        places = Places(code.number.astype(np.int64), code.address)
+        found = _Found(stream, places, code.text, walk, where=loads)
     if not is_part:  # whose waves are cut off
         _report_stream(name, found.stream, problems)
     _report_doubts(name, loads, problems)
@@ -119,7 +135,7 @@ def _official(job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: O
     )
 
 
-def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[Places, Sequence[str], Walk]:
+def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[StitchedPrograms, Walk]:
     """All instructions of the programs that waves run, and the walk that matches tokens to them."""
     waves = stream.waves
     entry, breaks = where.find(waves.entry), where.find(waves.break_address)
@@ -135,7 +151,18 @@ def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[P
         found = stitch(waves.at(rows), code, starts, stream.gfxip, stream.excludes_barrier_waits)
         return found.waves, found.row
 
-    return Places(code.number.astype(np.int64), code.address), code.text, walk
+    return code, walk
+
+
+def _explained(stream: DecodedStream, objects: Objects, entry: int, load: Load) -> int:
+    """How many tokens of the longest waves from an address on a code object explains, if it lies there."""
+    rows = np.flatnonzero(stream.waves.entry == np.uint64(entry))
+    rows = rows[np.argsort(-np.diff(stream.waves.token_first)[rows], kind="stable")[:COMPARED_WAVES]]
+    waves = stream.waves.at(rows)
+    code, walk = _walk(replace(stream, waves=waves), AddressMap((load,)), objects)
+    if not len(rows) or not len(code):
+        return 0
+    return explained(waves.token_first, walk(np.arange(len(rows)))[1], code)
 
 
 def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
@@ -183,8 +210,8 @@ def _report_doubts(name: str, loads: AddressMap, problems: Problems) -> None:
     problems.warn(
         name,
         Message(
-            "Several code objects claim {0}, where waves of {1} begin: instructions may be "
-            "those of another program.",
+            "Several code objects or kernels claim {0}, where waves of {1} begin: instructions may "
+            "be those of another program.",
             places,
             name,
         ),

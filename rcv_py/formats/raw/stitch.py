@@ -191,6 +191,14 @@ class Stitched:
         return bool((self.matched == np.diff(self.waves.token_first)).all())
 
 
+def explained(token_first: np.ndarray, row: np.ndarray, program: StitchedPrograms) -> int:
+    """Return how many tokens stand on the line after the line of the token before, or where it branches."""
+    before = np.append(np.int32(-1), row)[:-1]
+    before[token_first[:-1][np.diff(token_first) > 0]] = -1
+    follows = (row == program.after[before]) | (row == program.target[before])
+    return int(np.count_nonzero((row >= 0) & (before >= 0) & follows))
+
+
 def stitch(
     waves: WaveRecords, program: StitchedPrograms, starts: StreamStarts, gfxip: int, excludes: bool = False
 ) -> Stitched:

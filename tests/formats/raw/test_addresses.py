@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 
-from rcv_py.formats.raw.addresses import MAX_ENTRIES, UNKNOWN, AddressMap, Extent, address_map
+from rcv_py.formats.raw import addresses
+from rcv_py.formats.raw.addresses import MAX_ENTRIES, UNKNOWN, AddressMap, Extent
 from rcv_py.formats.sqtt.records import CodeObjectRecord
 
 BASE = 0x7F00_0000_0000
@@ -25,6 +28,18 @@ def entries(*addresses: int) -> np.ndarray:
 
 def told(id: int, address: int, size: int = 0x3000, **more: object) -> CodeObjectRecord:
     return CodeObjectRecord(time=0, id=id, address=address, size=size, **more)  # type: ignore[arg-type]
+
+
+def address_map(
+    records: Sequence[CodeObjectRecord],
+    extents: Sequence[Extent],
+    begins: np.ndarray,
+    fits: Mapping[tuple[int, int], int] | None = None,
+) -> AddressMap:
+    """The map where code objects, by number and base, explain so many tokens, none by default."""
+    return addresses.address_map(
+        records, extents, begins, lambda _, load: (fits or {}).get((load.id, load.base), 0)
+    )
 
 
 def test_a_stream_that_tells_is_believed() -> None:
@@ -89,6 +104,26 @@ def test_where_two_objects_fit_as_well_that_is_a_doubt() -> None:
     where = address_map([], [SMALL, twin], entries(BASE + 0x1100))
     assert where.doubts == (BASE + 0x1100,)
     assert found(where, BASE + 0x1100) == [(1, 0x1100)]
+
+
+def test_of_several_kernels_the_one_that_explains_most_tokens_is_taken() -> None:
+    twin = Extent(id=3, size=0x4000, entries=(0x1100, 0x2100))
+    for fits, place, doubts in (
+        ({(1, BASE): 5, (3, BASE): 28, (3, BASE - 0x1000): 27}, (3, 0x1100), 0),
+        ({(1, BASE): 5, (3, BASE): 3, (3, BASE - 0x1000): 9}, (3, 0x2100), 0),
+        ({(1, BASE): 5, (3, BASE): 5, (3, BASE - 0x1000): 4}, (1, 0x1100), 1),
+        ({(1, BASE): 4, (3, BASE): 5, (3, BASE - 0x1000): 5}, (3, 0x1100), 1),
+    ):
+        where = address_map([], [SMALL, twin], entries(BASE + 0x1100), fits)
+        assert found(where, BASE + 0x1100) == [place]
+        assert where.doubts == (BASE + 0x1100,) * doubts
+
+
+def test_tokens_decide_before_the_place_that_most_kernels_have() -> None:
+    twin = Extent(id=3, size=0x1400, entries=(0x2100, 0x2700))
+    begins = entries(BASE + 0x2100, BASE + 0x2700)
+    where = address_map([], [SMALL, twin], begins, {(1, BASE + 0x1000): 7, (3, BASE): 2})
+    assert found(where, BASE + 0x2100) == [(1, 0x1100)], "also where another one lies there"
 
 
 def test_addresses_that_begin_at_zero_are_those_of_object_0() -> None:

@@ -41,7 +41,7 @@ def engines_of(raw: Raw) -> list[Engine]:
                 code=places,
                 texts=texts_of(places, programs),
                 walk=known(stream.waves, row),
-                where=address_map((), extents, entries_of(stream)),
+                where=address_map((), extents, entries_of(stream), lambda *_: 0),
                 programs_at=lambda _, found=programs: found,
                 problems=Problems(),
             )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rcv_py.formats.open import open_trace
@@ -12,11 +14,12 @@ from tests.formats.isa.test_dwarf import HERE, section
 from tests.formats.sqtt.encode_gfx9 import AFTER, ISSUES, Tape, compute, end, kind, register, start
 from tests.formats.sqtt.rdna_streams import streams
 from tests.support.object_files import TEXT, code_file
+from tests.support.raw_samples import ALONE, TARGETS, copied, raw_sample
 
 BASE = 0x7F12_3400_0000
 NOP, END = b"\x00\x00\x80\xbf", b"\x00\x00\x81\xbf"
 SALU = 1
-CLAIM = "Several code objects claim"
+CLAIM = "Several code objects or kernels claim"
 
 
 def stream(entry: int, loads: tuple[tuple[int, int, int], ...] = ()) -> bytes:
@@ -60,7 +63,7 @@ def test_two_code_objects_that_are_told_to_lie_at_one_place(tmp_path: Path, code
     loads = ((1, BASE, 0x4000), (2, BASE + 0x1000, 0x4000))
     said = [text for text in capture(tmp_path, stream(BASE + TEXT, loads), code, code) if CLAIM in text]
     assert said == [
-        f"Several code objects claim {BASE + TEXT:#x}, where waves of 1_0_shader_engine_0_1.att begin:"
+        f"{CLAIM} {BASE + TEXT:#x}, where waves of 1_0_shader_engine_0_1.att begin:"
         " instructions may be those of another program."
     ]
 
@@ -72,6 +75,30 @@ def test_code_objects_beside_each_other_claim_nothing_together(tmp_path: Path, c
 
 def test_two_code_objects_whose_kernels_begin_alike(tmp_path: Path, code: bytes) -> None:
     assert [text for text in capture(tmp_path, stream(BASE + TEXT), code, code) if CLAIM in text]
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_of_code_objects_whose_kernels_begin_alike_the_one_that_fits_is_taken(
+    tmp_path: Path, name: str
+) -> None:
+    raw = raw_sample(name)
+    ((arch, machine),) = [target for target in TARGETS.values() if raw.said["arch"] == target[0]]
+    (code,) = raw.said["code"].values()
+    folder = copied(raw, tmp_path / name, "*_1.att")
+    other = {"before": NOP * ((code["text"] - TEXT) // 4), "other": NOP * 0x1000 + END}
+    decoy = code_file({key: data for key, data in other.items() if data}, machine=machine, kernels=("other",))
+    for number, data in enumerate((decoy, (raw.folder / f"{arch}_code_object_id_1.out").read_bytes()), 1):
+        (folder / f"{arch}_code_object_id_{number}.out").write_bytes(data)
+    rows = json.loads((raw.folder / "code.json").read_bytes())["code"]
+    rows = [[*row[:4], 2, *row[5:]] for row in rows]  # the number of the code object
+    (folder / "code.json").write_text(json.dumps({"code": rows}))
+    trace = open_trace(folder)
+    expected = [row for wave in raw.waves.values() for row in wave["insts"]]
+    ran = np.flatnonzero(trace.code.hits)
+    assert set(trace.code.codeobj[ran].tolist()) == {2}
+    assert sorted(trace.code.address[ran].tolist()) == sorted({row[2] for row in expected})
+    assert int(trace.code.hits.sum()) == len(expected)
+    assert not [problem.text for problem in trace.problems if CLAIM in problem.text]
 
 
 def test_the_only_code_object_is_beyond_doubt(tmp_path: Path, code: bytes) -> None:
