@@ -11,7 +11,7 @@ class KernelResources:
 
     kernel: str
     dispatch: int
-    vgprs: int  # registers; the tool reports half of them for some kernels
+    vgprs: int  # registers as listed: the tool lists half of them for some GPUs
     accum_vgprs: int
     sgprs: int
     lds: int  # bytes a workgroup

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import (
@@ -77,7 +79,9 @@ def limits_of(trace: Trace, facts: RunFacts) -> OccupancyLimits:
     """
     if is_size_known(trace, facts) or not len(trace.waves):
         return occupancy_limits(trace, facts)
-    rows = waves_of_unit(trace, 0)
-    few = rows[trace.waves.size[rows].cumsum() <= MAX_BYTES].tolist()
+    rows, index = waves_of_unit(trace, 0), trace.waves
+    # SIMD by SIMD, at least two waves: only waves that share a SIMD show how many of a workgroup do.
+    rows = rows[np.lexsort((index.begin[rows], index.simd[rows]))]
+    few = sorted(rows[: max(2, np.count_nonzero(index.size[rows].cumsum() <= MAX_BYTES))].tolist())
     batches = [trace.reader.read(few)] if few else []
     return occupancy_limits(trace, facts, waves_on_simd(trace, WORKGROUPS.of(trace, batches)))

@@ -22,6 +22,7 @@ from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import Trace
+from rcv_py.work import occupancy as work_occupancy
 from rcv_py.work.load import load_all
 from rcv_py.work.occupancy import limits_of as limits_of_work
 from tests.analysis import build
@@ -78,7 +79,7 @@ def test_vector_registers_round_up_to_what_is_given() -> None:
     ("texts", "vgprs", "accum", "used"),
     [
         (("v_mov_b32 v9, 0",), 48, 0, 48),
-        (("v_mov_b32 v94, 0",), 48, 0, 95),  # the table tells half
+        (("v_mov_b32 v94, 0",), 40, 0, 95),  # more than twice as many: a table of another kernel
         (("v_mov_b32 v94, 0",), 96, 32, 128),  # accumulation registers without a name
         (("v_mov_b32 v94, a15",), 48, 8, 95 + 16),
         (("v_mov_b32 v94, a15",), 120, 24, 120 + 24),
@@ -90,6 +91,64 @@ def test_table_and_text_together(texts: tuple[str, ...], vgprs: int, accum: int,
     is_told = used == vgprs + accum
     assert (found.limits[0].source == TABLE) == is_told
     assert any("which are taken" in note for note in found.notes) == (not is_told)
+
+
+@pytest.mark.parametrize(
+    ("target", "vgprs", "accum", "named", "used"),
+    [
+        # rocprofiler-sdk: (granulated count + 1) * 4 where 8 are allocated; gfx90a and gfx94x add up right.
+        ("gfx950", 132, 0, 130, 264),
+        ("gfx950", 48, 0, 96, 96),
+        ("gfx950", 128, 8, 130, 136),  # accumulation registers are listed: the numbers are complete
+        ("gfx942", 132, 0, 130, 132),
+        ("gfx942", 48, 0, 95, 96),  # the program names more than the table lists: it lists half
+        ("gfx1100", 132, 0, 130, 132),
+    ],
+)
+def test_half_of_what_is_allocated(target: str, vgprs: int, accum: int, named: int, used: int) -> None:
+    gfxip = 11 if target == "gfx1100" else 9
+    text = f"v_mov_b32 v{named - 1}, 0"
+    found = limits_of(text, target=target, gfxip=gfxip, vgprs=vgprs, accum_vgprs=accum)
+    assert (found.limits[0].used, found.limits[0].source) == (used, TABLE)
+    is_half = used == 2 * vgprs
+    assert any(f"half of the {used} that are allocated" in note for note in found.notes) == is_half
+    assert not any("which are taken" in note for note in found.notes)
+
+
+def test_more_resident_waves_than_half_allows_show_that_the_table_is_complete() -> None:
+    """Twice 132 registers let one wave of 512 live; two lived at once, so 132 is what is allocated."""
+    made = build.trace(
+        build.code(["v_mov_b32 v99, 0", "s_endpgm"]),
+        [build.wave("VV", row=row, place=(0, 0, row, 0)) for row in range(2)],
+        gfxip=9,
+    )
+    found = occupancy_limits(replace(made, target="gfx950"), RunFacts(kernel(vgprs=132)))
+    assert (found.resident.peak, found.limits[0].used, found.waves) == (2, 132, 3)
+
+
+def test_registers_that_lds_makes_the_compiler_allocate_do_not_bind() -> None:
+    """98,304 of 163,840 bytes: one workgroup of four waves, so one wave a SIMD.
+
+    LLVM then allocates 264 registers, the least with which two waves do not fit in 512; the program names
+    130, with which three would.  81,920 bytes (half of the LDS) let two workgroups in.
+    """
+    found = limits_of("v_mov_b32 v129, 0", target="gfx950", vgprs=132, lds=98_304)
+    assert waves(found) == {"vector registers": 1, "scalar registers": 8, "LDS": 1, "workgroup": 1}
+    assert (found.binding.name, found.goal) == ("LDS", 2)
+    assert found.next_step == (
+        "16,384 bytes of LDS fewer (at most 81,920) would make room for 2 waves a SIMD."
+    )
+    assert any("names 130 of its 264 vector registers" in note for note in found.notes)
+
+
+def test_registers_that_the_program_needs_bind_beside_lds() -> None:
+    """257 named registers are 264 allocated: two waves need at most 256, however much LDS is free."""
+    found = limits_of("v_mov_b32 v256, 0", target="gfx950", vgprs=132, lds=98_304)
+    assert (found.waves, found.binding.name) == (1, "vector registers")
+    assert found.next_step == (
+        "8 vector registers fewer (at most 256) and 16,384 bytes of LDS fewer (at most 81,920) would make "
+        "room for 2 waves a SIMD."
+    )
 
 
 def test_lds_counts_whole_workgroups() -> None:
@@ -150,7 +209,7 @@ def test_an_unknown_target_is_said() -> None:
 
 @given(st.integers(1, 512), st.integers(0, 64 * 1024), st.sampled_from([64, 128, 192, 256, 512, 1024]))
 def test_the_next_step_is_enough_and_no_more_than_needed(vgprs: int, lds: int, threads: int) -> None:
-    found = limits_of("v_mov_b32 v0, 0", vgprs=vgprs, lds=lds, workgroup=(threads, 1, 1))
+    found = limits_of(f"v_mov_b32 v{vgprs - 1}, 0", vgprs=vgprs, lds=lds, workgroup=(threads, 1, 1))
     if found.binding is None or found.goal > found.cap:
         return
     most = {one.name: (one.used - one.excess, one.excess) for one in found.limits}
@@ -211,3 +270,13 @@ def test_barriers_tell_how_many_waves_a_workgroup_puts_on_a_simd(name: str, thre
     assert run_facts(trace.path, trace.kernel_name).kernel is None
     assert waves_on_simd(trace, WORKGROUPS.of(trace, load_all(trace, workers=0))) == threads // 256
     assert limits_of_work(trace, RunFacts()).waves >= threads // 256
+
+
+def test_two_large_waves_of_a_simd_show_how_many_a_workgroup_puts_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Workgroups of 512 threads: eight waves on four SIMDs, in steps of two, even if no wave is small."""
+    monkeypatch.setattr(work_occupancy, "MAX_BYTES", 1)
+    found = limits_of_work(sample_trace("groups_512"), RunFacts())
+    assert found.group == 8
+    assert found.waves % 2 == 0

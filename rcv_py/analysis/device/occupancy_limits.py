@@ -21,6 +21,7 @@ from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.model.architecture import Architecture
+from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 
@@ -46,6 +47,7 @@ class OccupancyLimit:
     is_shared: bool = False  # by the waves of a workgroup
     waves: int = 0  # of a SIMD that fit
     max_used: int = -1  # largest use that allows one wave more than the limiter; -1: nothing helps
+    needed: int = -1  # use that remains where the compiler only allocates more because LDS binds; -1: `used`
 
     @property
     def allocated(self) -> int:
@@ -54,8 +56,9 @@ class OccupancyLimit:
 
     @property
     def excess(self) -> int:
-        """By how much `used` must shrink for one more wave to fit, 0 if it need not."""
-        return max(0, self.used - self.max_used) if self.max_used >= 0 else 0
+        """By how much the use must shrink for one more wave to fit, 0 if it need not."""
+        used = self.used if self.needed < 0 else self.needed
+        return max(0, used - self.max_used) if self.max_used >= 0 else 0
 
     @property
     def shares(self) -> int:
@@ -84,11 +87,13 @@ class OccupancyLimits:
     notes: tuple[str, ...]  # what is doubtful or missing, as sentences
 
     goal: int  # waves of the next step; with large workgroups more than one wave further
+    group: int = 0  # waves of a workgroup, 0 if unknown
 
     @property
     def binding(self) -> OccupancyLimit | None:
-        """The limiter: the first limit with the fewest waves; None if nothing limits."""
-        return next((one for one in self.limits if one.waves == self.waves < self.cap), None)
+        """The limiter: the first limit with the fewest waves that is no effect of another; None without."""
+        least = [one for one in self.limits if one.waves == self.waves < self.cap]
+        return next((one for one in least if one.needed < 0), None)
 
     @property
     def next_step(self) -> str:
@@ -158,7 +163,8 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     group_source = kernel.file if kernel is not None and group else BARRIERS
     # One wave a SIMD may belong to a workgroup of one to four waves: that limits nothing.
     group = group or (on_simd * device.simds if on_simd > 1 else 0)
-    limits = [_vector(use, kernel, device, notes)]
+    resident = resident_waves(trace)
+    limits = [_vector(use, kernel, device, resident.peak, notes)]
     if device.sgprs:
         listed = kernel if kernel is not None and kernel.sgprs > 0 else None
         sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
@@ -205,7 +211,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         most = limit.available // sharing // limit.granule * limit.granule
         return replace(limit, waves=max(1, min(cap, fit)), max_used=-1 if goal > cap else most)
 
-    limits = list(map(completed, limits))
+    limits = _without_effects_of_lds(list(map(completed, limits)), use, device, notes)
     if group > 1:
         limits.append(
             OccupancyLimit(
@@ -217,7 +223,6 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
                 waves=waves,
             )
         )
-    resident = _resident(trace)
     if resident.peak > waves:
         notes.append(
             Message(
@@ -234,6 +239,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         resident=resident,
         notes=tuple(notes),
         goal=goal,
+        group=group,
     )
 
 
@@ -266,9 +272,9 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
 
 
 def _vector(
-    use: RegisterUse, kernel: KernelResources | None, device: Architecture, notes: list[str]
+    use: RegisterUse, kernel: KernelResources | None, device: Architecture, peak: int, notes: list[str]
 ) -> OccupancyLimit:
-    """Vector registers: the table's number, but never fewer than the program names.
+    """Vector registers: what the table says is allocated, but never fewer than the program names.
 
     A unified file also holds accumulation registers; tables list them separately, unless the program names
     none.
@@ -276,8 +282,12 @@ def _vector(
     listed = max(0, kernel.vgprs) if kernel is not None else 0
     accum = max(0, kernel.accum_vgprs) if kernel is not None else 0
     source = kernel.file if kernel is not None and listed else GUESS
-    named = use.vector + use.accumulation if device.is_unified else max(use.vector, use.accumulation)
-    if not device.is_unified:
+    named = _named(use, device)
+    if listed and not accum and source != TRACE and _is_half(listed, named, device, peak):
+        text = "{0} lists {1} vector registers, half of the {2} that are allocated."
+        notes.append(Message(text, source, count(listed), count(2 * listed)))
+        listed = used = 2 * listed
+    elif not device.is_unified:
         used = max(named, listed, accum)
     elif use.accumulation:
         used = max(use.vector, listed) + max(use.accumulation, accum)
@@ -303,9 +313,53 @@ def _vector(
     )
 
 
-def _resident(trace: Trace) -> Resident:
-    """Peak and mean of the traced waves of a SIMD, by their lives."""
-    waves = trace.waves
+def _named(use: RegisterUse, device: Architecture) -> int:
+    """Vector registers that the program names, with accumulation registers."""
+    return use.vector + use.accumulation if device.is_unified else max(use.vector, use.accumulation)
+
+
+def _is_half(listed: int, named: int, device: Architecture, peak: int) -> bool:
+    """Whether a table lists half of the allocated vector registers, without accumulation registers.
+
+    `arch_vgpr_count` of rocprofiler-sdk counts in units of 4 registers where gfx90a and later allocate 8;
+    it knows better for gfx90a and gfx94x only.  For others, the program and `peak` resident waves decide.
+    """
+    if not device.is_unified or device.gfxip != 9 or named > 2 * listed:
+        return False
+    fits = max(1, device.vgprs // max(1, -(-2 * listed // device.granule) * device.granule))
+    return peak <= fits and (named > listed or device.target.startswith("gfx95"))
+
+
+def _without_effects_of_lds(
+    limits: list[OccupancyLimit], use: RegisterUse, device: Architecture, notes: list[str]
+) -> list[OccupancyLimit]:
+    """Mark vector registers that are allocated only because LDS admits no more waves.
+
+    LLVM (`getMinNumVGPRs`) raises an allocation to the least that keeps further waves out, if LDS keeps them
+    out anyway: it costs nothing, and goes when less LDS is used.
+    """
+    lds = next((one for one in limits if one.is_shared and one.used), None)
+    vector = next((one for one in limits if one.name == _VECTOR), None)
+    if lds is None or vector is None or not lds.waves <= vector.waves < device.waves:
+        return limits
+    named = _named(use, device)
+    least = device.vgprs // (vector.shares + 1) // device.granule * device.granule + device.granule
+    if not 0 < named <= vector.allocated - device.granule or vector.allocated != least:
+        return limits
+    notes.append(
+        Message(
+            "The program names {0} of its {1} vector registers: compilers allocate more than it needs where "
+            "LDS binds.",
+            count(named),
+            count(vector.allocated),
+        )
+    )
+    return [replace(one, needed=named) if one is vector else one for one in limits]
+
+
+def resident_waves(trace: Trace, rows: np.ndarray | None = None) -> Resident:
+    """Return peak and mean of the traced waves of a SIMD, or of those in `rows` of the index."""
+    waves = trace.waves if rows is None else of_rows(trace.waves, rows)
     if not len(waves):
         return Resident(0, 0.0, 0)
     place = distinct(waves.se, waves.simd)[1]
