@@ -156,7 +156,7 @@ class Capture(CaptureCode):
         found = live_registers(self.trace.code)
         if line is not None:
             check_line(self.trace, line)
-            return Answer.of(place_table(found, main_use(self.trace), line), found, {})
+            return Answer.of(place_table(self.trace, found, main_use(self.trace), line), found, {})
         if by == "instruction":
             return Answer.of(instruction_table(self.trace, found), found, {})
         limits = limits_of(self.trace, self.facts)

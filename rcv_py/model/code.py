@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.base.pickling import PickledByCopy
+
+_RAW_WORDS = re.compile(r"\s*(?:\S*_unknown\b|\S+(?: 0x[0-9a-f]{8})+\s*(?:[;/]|$))")
+
+
+def has_known_operands(text: str) -> bool:
+    """Whether a text names its operands; False for the raw words of an instruction without a disassembler.
+
+    What reads registers or bytes off a text asks this first: such a text names none and may use any.
+    """
+    return _RAW_WORDS.match(text) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +72,17 @@ class CodeTable(PickledByCopy):
         return max(
             self.kernels, key=lambda kernel: self.latency[kernel.first : kernel.stop].sum(), default=None
         )
+
+    @cached_property
+    def is_unreadable(self) -> np.ndarray:
+        """Whether the operands of each row are unknown, bool; False for labels."""
+        return np.array([not has_known_operands(text) for text in self.text], dtype=bool) & ~self.is_label
+
+    @property
+    def has_unread_work(self) -> bool:
+        """Whether instructions ran whose operations or bytes are unknown: neither scalar nor LDS ones."""
+        rows = (self.is_unreadable & (self.hits > 0)).nonzero()[0].tolist()
+        return any(not self.text[row].strip().startswith(("s_", "ds_")) for row in rows)
 
     @cached_property
     def leaf(self) -> np.ndarray:

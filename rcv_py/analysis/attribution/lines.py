@@ -10,10 +10,10 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.analysis.program.registers import registers, words
+from rcv_py.analysis.program.registers import Registers, registers, words
 from rcv_py.base.text import number
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.code import CodeTable
+from rcv_py.model.code import CodeTable, has_known_operands
 from rcv_py.model.kinds import MATRIX_PREFIXES
 
 NONE, VALU, MATRIX, VMEM, LDS, SMEM, SALU, BRANCH, MESSAGE = range(9)  # units
@@ -105,7 +105,8 @@ def lines(code: CodeTable, architecture: Architecture) -> LineTraits:
     result = np.where(passes > 0, passes + _CHAIN, 0)
     for cycles, states in RESULT_STATES.items() if step == 4 else ():
         result[passes == cycles] = (states + 1) * step
-    known = [registers(text) for text in texts]
+    # Without operands no wait for one is known.
+    known = [registers(text) if has_known_operands(text) else Registers(0, 0) for text in texts]
     return LineTraits(
         texts=tuple(texts),
         unit=unit,

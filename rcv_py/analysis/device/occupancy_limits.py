@@ -194,7 +194,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     else:
         missing = "the LDS of a workgroup" if group else "LDS and workgroup size"
         notes.append(Message("No table of the run has {0}, which may bind earlier.", missing))
-    limits = [limit for limit in limits if limit.used >= 0]
+    limits = _known(limits, trace, notes)
 
     # Workgroups are resident as a whole or not at all, on the SIMDs that share the LDS.
     simds, size = device.simds, group or 1
@@ -241,6 +241,14 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         goal=goal,
         group=group,
     )
+
+
+def _known(limits: list[OccupancyLimit], trace: Trace, notes: list[str]) -> list[OccupancyLimit]:
+    """Leave out limits whose use is not known; a program with raw words names only some of its registers."""
+    if not trace.code.is_unreadable.any():
+        return [limit for limit in limits if limit.used >= 0]
+    notes.append("Registers that no table has are not known: some instruction texts are unreadable.")
+    return [limit for limit in limits if limit.used >= 0 and limit.source != GUESS]
 
 
 def _use(trace: Trace) -> RegisterUse:

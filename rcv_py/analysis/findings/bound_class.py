@@ -33,8 +33,8 @@ class LoadNumbers:
     """How a kernel used the device; shares are 0 to 1."""
 
     issue: float  # of the cycles in which a SIMD held a wave: a wave issued
-    matrix: float  # of those: the matrix pipe worked
-    nothing: float  # of those: no wave issued and no unit of the SIMD worked
+    matrix: float  # of those: the matrix pipe worked; nan if not known
+    nothing: float  # of those: no wave issued and no unit of the SIMD worked; nan if not known
     empty: float  # of the SIMD cycles of the launch: the SIMD held no wave
     unused: float  # of the SIMDs: never held a wave
     waits: float  # of the stall: waits for vector memory, and its instructions that could not issue
@@ -118,7 +118,7 @@ def bound_class(numbers: LoadNumbers) -> BoundClass:
     shown = []
     for id in _SHOWN[name]:
         value: float | None = getattr(numbers, id)
-        if value is not None:
+        if value is not None and not np.isnan(value):
             text = _rate(numbers) if id == "rate" else Message("{0} {1}", _percent(value), _TEXTS[id])
             shown.append(SupportingNumber(id, value, text))
     ceiling = {COMPUTE: numbers.matrix, ISSUE: numbers.issue}.get(name, 0.0)
@@ -241,21 +241,27 @@ def memory_waits(inputs: FindingInputs) -> np.ndarray:
 
 def load_numbers(inputs: FindingInputs) -> LoadNumbers:
     """Return how the kernel used the device, by the waves that were read and the launch."""
+    is_unread = inputs.trace.code.has_unread_work
     exposure, table, shape = inputs.exposure, inputs.attribution, inputs.shape
     resident, unit_cycles = max(1, exposure.resident), inputs.widths.unit_cycles
     memory = int(table.stall[memory_waits(inputs)].sum())
+    is_hidden = inputs.widths.hides_bytes(inputs.widths.is_vector)
     return LoadNumbers(
         issue=exposure.issuing / resident,
-        matrix=exposure.matrix / resident,
-        nothing=exposure.nothing / resident,
+        matrix=np.nan if is_unread else exposure.matrix / resident,
+        nothing=np.nan if is_unread else exposure.nothing / resident,
         empty=shape.empty_share,
         unused=shape.unused_share,
         waits=memory / table.total_stall if table.total_stall else 0.0,
-        rate=int(requested_bytes(inputs).sum()) / unit_cycles if unit_cycles else None,
+        rate=int(requested_bytes(inputs).sum()) / unit_cycles if unit_cycles and not is_hidden else None,
         roof=inputs.trace.architecture.memory_roof,
     )
 
 
-def class_of(inputs: FindingInputs) -> BoundClass:
-    """Return what limits the kernel, by the waves that were read and the launch."""
-    return bound_class(load_numbers(inputs))
+def class_of(inputs: FindingInputs) -> BoundClass | None:
+    """Return what limits the kernel, by the waves that were read and the launch.
+
+    None if it is not known: matrix work and bytes of instructions whose operands are unknown may decide.
+    """
+    load = load_numbers(inputs)
+    return None if np.isnan(load.matrix) and load.empty < EMPTY else bound_class(load)

@@ -25,6 +25,7 @@ from rcv_py.analysis.findings.finding import (
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.program.code_match import REMEDY
+from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, count, known_percent, nanoseconds, percent, plural, short_kernel
@@ -101,6 +102,8 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
     if total.matrix:
         passes = Message("{0}, from the passes of each form", of)
         yield _number("matrix", percent(total.matrix, total.resident), passes)
+    if inputs.trace.code.has_unread_work:
+        return
     yield _number("nothing", percent(total.nothing, total.resident), of)
 
 
@@ -154,6 +157,11 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _nothing(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
     if not len(trace.code):  # matrix work, causes and limits are unknown
         return _nothing(inputs, NO_CODE, is_trusted=False)
+    return replace(_of_waves(inputs), unreadable=why_not_known(trace))
+
+
+def _of_waves(inputs: FindingInputs) -> Findings:
+    trace = inputs.trace
     match = inputs.match
     if match.is_wrong:  # texts of other code allow no conclusion
         alarm = f"{match.sentence} {match.examples_text(trace.code)} {REMEDY}".replace("  ", " ")

@@ -263,6 +263,7 @@ class Findings:
     choice: WaveChoice | None = None  # the waves whose costs are ranked, of the analysed waves
     unread: int = 0  # waves whose file is missing or damaged
     working_share: float = 1.0  # of the launch, in which traced waves that count were resident
+    unreadable: str = ""  # how many instruction texts are unreadable, and what helps; "" if none is
     guesses: tuple[str, ...] = ()  # the alternative assumptions of predictions, sentences
 
     @property
@@ -307,7 +308,8 @@ class Findings:
         """The sentence to read first: the alarm, what limits the kernel, or why there are no findings."""
         if self.alarm:
             return self.alarm
-        return self.headline if self.bound_class is None else self.bound_class.sentence
+        found = self.headline if self.bound_class is None else self.bound_class.sentence
+        return join_texts(" ", filter(None, (self.unreadable, found)))
 
     @property
     def headline(self) -> str:

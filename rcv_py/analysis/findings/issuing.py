@@ -222,7 +222,8 @@ def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evid
 
 def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
     """Memory-bound: compute units request about what memory delivers, so only fewer bytes help."""
-    if class_of(inputs).name != MEMORY:
+    known = class_of(inputs)
+    if known is None or known.name != MEMORY:
         return
     widths, table = inputs.widths, inputs.attribution
     rows, moved = memory_waits(inputs), requested_bytes(inputs)

@@ -38,7 +38,10 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     mean = limits.resident.mean
     is_full = limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap
     is_unknown = limits.resident.peak > limits.waves  # more waves were resident than the limits allow
-    if not work.nothing or not mean or is_full or is_unknown or class_of(inputs).name in (MEMORY, COMPUTE):
+    known = class_of(inputs)
+    if known is None or known.name in (MEMORY, COMPUTE):
+        return
+    if not work.nothing or not mean or is_full or is_unknown:
         return  # of the last two classes: what more waves would use is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     # With too few workgroups, existing slots stay empty; else the mean grows with the number that fits.

@@ -14,6 +14,7 @@ from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import registers
 from rcv_py.base.text import Message
+from rcv_py.model.code import has_known_operands
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 MAX_PRODUCERS = 8  # producers whose access widths and order are checked
@@ -68,7 +69,7 @@ class FindingContext:
     @cached_property
     def room_before(self) -> int:
         """By how many instructions the producer could be issued earlier, judged by the program."""
-        if self.producer < 0:
+        if self.producer < 0 or not self._is_readable(self.producer):
             return 0
         own = registers(self.text(self.producer))
         free = 0
@@ -85,6 +86,8 @@ class FindingContext:
         """Number of instructions after the wait that do not touch what it waits for."""
         if self.top < 0 or not self.text(self.top).startswith("s_wait"):
             return 0
+        if not all(map(self._is_readable, self.awaited)):
+            return 0
         awaited, copies = 0, False
         for row in self.awaited:
             awaited |= registers(self.text(row)).writes
@@ -97,11 +100,16 @@ class FindingContext:
             free += 1
         return free
 
+    def _is_readable(self, row: int) -> bool:
+        return has_known_operands(self.text(row))
+
     def _walk(self, row: int, step: int) -> Iterator[int]:
-        """Instructions before or after a row, up to the next label, branch, barrier or wait."""
+        """Instructions before or after a row, up to the next label, branch, barrier, wait or raw words."""
         code = self.inputs.trace.code
         for at in range(row + step, row + step * (REACH + 1), step):
             if not 0 <= at < len(code) or code.is_label[at] or self.text(at).startswith(_ENDS):
+                return
+            if not self._is_readable(at):
                 return
             yield at
 
@@ -149,6 +157,8 @@ class FindingContext:
     @cached_property
     def base_writer(self) -> int:
         """The last instruction that writes the base of the scalar load at fault, -1 if the launch sets it."""
+        if not self._is_readable(self.producer):
+            return -1
         base = registers(self.text(self.producer)).reads
         rows = range(self.producer - 1, -1, -1)
         return next((row for row in rows if registers(self.text(row)).writes & base), -1)
@@ -156,7 +166,7 @@ class FindingContext:
     @cached_property
     def same_base(self) -> int:
         """Number of scalar loads of the program with the same base."""
-        if not is_scalar(self.text(self.producer)):
+        if not is_scalar(self.text(self.producer)) or not self._is_readable(self.producer):
             return 0
         code, base = self.inputs.trace.code, registers(self.text(self.producer)).reads
         loads = (text for text, hits in zip(code.text, code.hits.tolist(), strict=True) if hits)
@@ -211,11 +221,14 @@ def _is_in_order(case: FindingContext) -> bool:
 def _is_through_registers(case: FindingContext) -> bool:
     if not case.inputs.trace.architecture.has_lds_dma or case.producer < 0:
         return False
+    if not has_known_operands(case.text(case.producer)):
+        return False
     loaded = registers(case.text(case.producer)).writes
     for row in range(case.producer + 1, min(len(case.inputs.trace.code), case.producer + FAR)):
         other = registers(case.text(row))
         if (other.reads | other.writes) & loaded:
-            return case.text(row).startswith(("ds_write", "ds_store")) and bool(other.reads & loaded)
+            is_store = case.text(row).startswith(("ds_write", "ds_store"))
+            return is_store and has_known_operands(case.text(row)) and bool(other.reads & loaded)
     return False
 
 
@@ -240,8 +253,10 @@ def _is_loop_too_large(case: FindingContext) -> bool:
 
 
 def _returns_data(case: FindingContext) -> bool | None:
-    """Whether the producer writes a register, None without a producer."""
-    return None if case.producer < 0 else bool(registers(case.text(case.producer)).writes)
+    """Whether the producer writes a register, None without a producer or its operands."""
+    if case.producer < 0 or not has_known_operands(case.text(case.producer)):
+        return None
+    return bool(registers(case.text(case.producer)).writes)
 
 
 class Precondition(NamedTuple):

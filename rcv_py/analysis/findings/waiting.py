@@ -30,7 +30,7 @@ from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.before_barrier import is_needed_by_barrier
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
 from rcv_py.base.text import Message, count, join_texts, percent, plural
-from rcv_py.model.code import CodeTable
+from rcv_py.model.code import CodeTable, has_known_operands
 
 MAX_WIDTHS = 3  # access widths that a sentence names
 CERTAIN = (
@@ -357,6 +357,8 @@ def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
 
 def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> bool:
     """Whether the instructions after a wait read results of older operations, but not of the newest."""
+    if not all(has_known_operands(code.text[line]) for line in (newest, *older)):
+        return False
     wanted = registers(code.text[newest]).writes
     other = reduce(or_, (registers(code.text[line]).writes for line in older)) & ~wanted
     reads = 0

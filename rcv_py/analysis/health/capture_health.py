@@ -20,6 +20,7 @@ from rcv_py.analysis.health.missing import (
     placeholder,
     sampled,
     unmatched,
+    unreadable,
     wrong_code,
 )
 from rcv_py.analysis.health.note import HealthNote, ranked
@@ -40,6 +41,7 @@ NO_MAP = "debug_info"  # the note about instructions without a source line
 CHECKED = (
     "whether waves were traced",
     "whether the instruction texts belong to the trace",
+    "whether the instruction texts name their operands",
     "whether the record was cut off",
     "whether the traced waves work",
     "files and instructions that do not match",
@@ -82,6 +84,7 @@ def health_notes(
     return ranked(
         (
             placeholder(trace),
+            unreadable(trace),
             None if match is None else wrong_code(trace, match),
             buffer(trace, ends),
             lost_files(trace, unread),
@@ -104,7 +107,7 @@ def health_notes(
 
 def table_problems(trace: Trace) -> tuple[Problem, ...]:
     """Return the problems that show in the tables alone, as sentences for the list of problems."""
-    notes = (hardly_ran(trace), collapsed(trace))
+    notes = (unreadable(trace), hardly_ran(trace), collapsed(trace))
     problems = [note.problem("code.json") for note in notes if note is not None]
     code = trace.code
     cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())

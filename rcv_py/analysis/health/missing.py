@@ -17,6 +17,7 @@ from rcv_py.analysis.core.reduction import Reduction, by_field, unchanged
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
+from rcv_py.analysis.program.unreadable import how_to_read, unreadable_texts
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import Message, count, percent, plural
@@ -117,6 +118,28 @@ def _busiest(se: np.ndarray, cu: np.ndarray) -> tuple[int, int, np.ndarray]:
     names, waves = np.unique(chosen, return_counts=True)
     best = int(names[np.argmax(waves)])
     return best, int(waves.max()), se[number == best]
+
+
+def unreadable(trace: Trace) -> HealthNote | None:
+    """Return a note if the operands of instructions are unknown, for want of a disassembler."""
+    texts = unreadable_texts(trace)
+    if not texts:
+        return None
+    code = trace.code
+    number, total = (int(np.count_nonzero(rows)) for rows in (code.is_unreadable, ~code.is_label))
+    example = code.text[int(code.is_unreadable.argmax())].strip()
+    return HealthNote(
+        name="unreadable",
+        severity=Severity.WARNING,
+        title=texts,
+        evidence=(
+            part("unreadable texts", number, total),
+            Measured("example", example, example),
+        ),
+        consequence="What follows from operands is not known: registers, bytes, operations, moves and "
+        "inverted waits.",
+        remedy=how_to_read(trace),
+    )
 
 
 def sampled(trace: Trace) -> HealthNote | None:

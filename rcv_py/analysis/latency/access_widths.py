@@ -96,6 +96,7 @@ _VECTOR_MEMORY = (
     InstructionClass.ATOMIC,
     InstructionClass.SCRATCH,
 )
+_VECTOR_NAMES = ("buffer_", "tbuffer_", "global_", "flat_", "image_", "scratch_")
 _LOCAL_MEMORY = (InstructionClass.LDS,)
 
 
@@ -111,20 +112,31 @@ class AccessWidths:
     width: np.ndarray  # int64 [code rows], bytes per lane; 0: no memory access or no data; UNKNOWN
     is_vector: np.ndarray  # bool [code rows], buffer, global, flat, scratch, image
     is_local: np.ndarray  # bool [code rows], LDS reads and writes
+    is_hidden: np.ndarray  # bool [code rows], moves an unknown number of bytes, or raw words that may
     executions: np.ndarray  # int64 [code rows], of the waves that were read
     lanes: int  # per wave
     unit_cycles: int  # cycles in which a compute unit held a traced wave, summed over units
 
     @property
     def vector_bytes(self) -> int:
-        """Bytes that vector memory executions requested, with all lanes active: an upper bound."""
+        """Bytes that vector memory executions requested, with all lanes active: an upper bound.
+
+        Those of accesses of unknown width are missing.
+        """
         width = np.maximum(0, self.width) * self.is_vector
         return int((width * self.executions).sum()) * self.lanes
 
     @property
     def vector_rate(self) -> float | None:
-        """Vector bytes per compute unit and cycle; None if no unit held a wave."""
+        """Vector bytes per compute unit and cycle; None if no unit held a wave or a width is unknown."""
+        if self.hides_bytes(self.is_vector):
+            return None
         return self.vector_bytes / self.unit_cycles if self.unit_cycles else None
+
+    def hides_bytes(self, accesses: np.ndarray, rows: slice = slice(None)) -> bool:
+        """Whether accesses of a kind, bool [code rows], moved an unknown number of bytes in some rows."""
+        others = ~(self.is_vector | self.is_local)
+        return bool((self.is_hidden & (accesses | others) & (self.executions > 0))[rows].any())
 
     def by_width(self, rows: np.ndarray) -> list[tuple[int, int]]:
         """(bytes per lane, executions) of some code rows, most executions first."""
@@ -156,11 +168,20 @@ def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     for row in np.flatnonzero(np.isin(classes, accesses)).tolist():
         width[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
+    is_vector = np.isin(classes, _VECTOR_MEMORY) & ~is_ds
+    is_local = np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC))
+
+    def begins(names: str | tuple[str, ...]) -> np.ndarray:
+        """Rows of raw words whose first bits show such an instruction, "." if they show nothing."""
+        rows = zip(code.text, code.is_unreadable.tolist(), strict=True)
+        return np.array([raw and text.strip().startswith(names) for text, raw in rows], dtype=bool)
+
     lanes = wave_lanes(trace.code, trace.architecture)
     return AccessWidths(
         width=width,
-        is_vector=np.isin(classes, _VECTOR_MEMORY) & ~is_ds,
-        is_local=np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC)),
+        is_vector=is_vector | begins(_VECTOR_NAMES),
+        is_local=is_local | begins("ds_"),
+        is_hidden=((width == UNKNOWN) & (is_vector | is_local)) | begins((*_VECTOR_NAMES, "ds_", ".")),
         executions=dense(part.executions, len(code))[0],
         lanes=lanes,
         unit_cycles=occupied_cycles(part.lives),

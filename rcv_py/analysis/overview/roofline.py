@@ -32,6 +32,7 @@ from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
 
 MAX_LOOPS = 8
+_NO_WORK = ("s_", "ds_", "flat_", "global_", "scratch_", "buffer_", "tbuffer_", "image_", "exp")
 _LEAST = 0.01  # of the operations of the kernel: loops that compute or request less are left out
 
 
@@ -60,13 +61,16 @@ class Scope:
     is_loop: bool
     cycles: float  # of compute units
     computed: tuple[Computed, ...]  # most operations first
-    bytes: float  # requested by vector memory instructions
-    local_bytes: float  # requested of LDS
+    bytes: float  # requested by vector memory instructions; nan: unknown
+    local_bytes: float  # requested of LDS; nan: unknown
     roof: float  # bytes that memory delivers a compute unit and cycle; nan: unknown
-    matrix_busy: float  # of the cycles of SIMDs: the matrix unit works
+    matrix_busy: float  # of the cycles of SIMDs: the matrix unit works; nan: unknown
+    is_read: bool = True  # all of its operations are known
 
     def flop(self, unit: str = "") -> float:
-        """Operations of a unit, or of all."""
+        """Operations of a unit, or of all; nan: unknown."""
+        if not self.is_read:
+            return np.nan
         return sum(one.flop for one in self.computed if not unit or one.unit == unit)
 
     def share_of_peak(self, unit: str) -> float:
@@ -108,13 +112,20 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
     kinds = kinds_of(code)
     flop = flops_of(code) * widths.executions + lane_flops_of(code) * lanes * widths.executions
     moved = np.maximum(0, widths.width) * widths.executions * lanes
+    is_computing = np.array([not text.strip().startswith(_NO_WORK) for text in code.text], dtype=bool)
+    is_hidden = code.is_unreadable & is_computing & (widths.executions > 0)
     busy = passes_of(trace).cycles * widths.executions
+
+    def requested(accesses: np.ndarray, rows: slice) -> float:
+        return np.nan if widths.hides_bytes(accesses, rows) else float((moved * accesses)[rows].sum())
 
     def scope(first: int, last: int, cycles: int, *, is_loop: bool) -> Scope:
         rows, scaled = slice(first, last + 1), cycles * part
+        worked = scaled * gpu.simds_per_cu
+        is_read = not is_hidden[rows].any()
         sums: dict[tuple[str, str], float] = {}
         for kind, done in zip(kinds[rows], flop[rows].tolist(), strict=True):
-            if done:
+            if done and is_read:
                 sums[kind] = sums.get(kind, 0.0) + done
         computed = [
             Computed(
@@ -132,10 +143,11 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
             is_loop=is_loop,
             cycles=scaled,
             computed=tuple(sorted(computed, key=lambda one: (-one.flop, one.unit, one.type))),
-            bytes=float((moved * widths.is_vector)[rows].sum()),
-            local_bytes=float((moved * widths.is_local)[rows].sum()),
+            bytes=requested(widths.is_vector, rows),
+            local_bytes=requested(widths.is_local, rows),
             roof=gpu.memory_roof or np.nan,
-            matrix_busy=float(busy[rows].sum()) / (scaled * gpu.simds_per_cu) if scaled else np.nan,
+            matrix_busy=float(busy[rows].sum()) / worked if worked and is_read else np.nan,
+            is_read=is_read,
         )
 
     if not len(code):
@@ -145,8 +157,8 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
     whole = scope(first, stop - 1, widths.unit_cycles, is_loop=False)
     inner = [scope(head, branch, cycles, is_loop=True) for head, branch, cycles in _loops(trace, loops)]
     least = _LEAST * whole.flop(), _LEAST * whole.bytes
-    inner = [one for one in inner if one.flop() > least[0] or one.bytes > least[1]]
-    inner.sort(key=lambda one: (-one.flop(), -one.bytes, one.first))
+    inner = [one for one in inner if not (one.flop() <= least[0] and one.bytes <= least[1])]
+    inner.sort(key=lambda one: (*-np.nan_to_num([one.flop(), one.bytes]), one.first))
     resident = max(1, widths.unit_cycles * max(1, simds) // max(1, units))
     lived = float((index.end - index.begin).sum()) if len(index) else 0.0
     return Roofline((whole, *inner[:MAX_LOOPS]), loops.waves, lived / resident)

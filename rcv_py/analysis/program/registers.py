@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.base.text import number
+from rcv_py.model.code import has_known_operands
 
 V, A, S = 0, 1024, 1280  # first bit of each file
 SPECIAL = {"vcc": 1408, "exec": 1409, "scc": 1410, "m0": 1411}
@@ -56,9 +57,17 @@ class Registers(NamedTuple):
     reads: int
 
 
+UNREADABLE = Registers((1 << BITS) - 1, (1 << BITS) - 1)
+
+
 @lru_cache(maxsize=1 << 15)
 def registers(text: str) -> Registers:
-    """Return what one instruction writes and reads; empty sets if the text is no instruction."""
+    """Return what one instruction writes and reads; empty sets if the text is no instruction.
+
+    An instruction whose operands are unknown may write and read any register: both sets hold all.
+    """
+    if not has_known_operands(text):
+        return UNREADABLE
     name, _, rest = text.strip().partition(" ")
     operands = [_bits(part.strip()) for part in rest.split(",")] if rest else []
     count = _destinations(name, text)
@@ -127,6 +136,8 @@ class Operand:
 @lru_cache(maxsize=1 << 13)
 def operands(text: str) -> tuple[Operand, ...]:
     """Return the registers of an instruction by their place in the text, from the left; none for a label."""
+    if not has_known_operands(text):
+        return ()
     body = _COMMENT.split(text, maxsplit=1)[0]
     known = registers(body)
     start = len(body) - len(body.lstrip())
@@ -152,14 +163,17 @@ def operands(text: str) -> tuple[Operand, ...]:
 
 
 def definition(texts: Sequence[str], row: int, wanted: int, region: range, loop: range | None = None) -> int:
-    """Return the last row before `row` that wrote any of the registers `wanted`; -1: none in `region`.
+    """Return the last row before `row` that wrote any of the registers `wanted`; -1: none known in `region`.
 
     Rows are in program order.  If only a later instruction of the `loop` around the row writes them, the
     value comes from the previous iteration.
     """
     above = range(row - 1, region.start - 1, -1)
     below = range(loop.stop - 1, row - 1, -1) if loop is not None else range(0)
-    return next((at for part in (above, below) for at in part if registers(texts[at]).writes & wanted), -1)
+    for at in (at for part in (above, below) for at in part):
+        if registers(texts[at]).writes & wanted:
+            return at if has_known_operands(texts[at]) else -1
+    return -1
 
 
 def next_use(texts: Sequence[str], row: int, wanted: int, region: range, loop: range | None = None) -> int:
@@ -171,6 +185,8 @@ def next_use(texts: Sequence[str], row: int, wanted: int, region: range, loop: r
     around = range(loop.start, row + 1) if loop is not None else range(0)
     for at in (*range(row + 1, region.stop), *around):
         here = registers(texts[at])
+        if not has_known_operands(texts[at]):
+            break
         if here.reads & wanted:
             return at
         wanted &= ~here.writes

@@ -26,7 +26,7 @@ from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
 from rcv_py.analysis.waits.waitcnt.generations import WaitcntGeneration, generation_of
 from rcv_py.base.text import Message
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.code import CodeTable
+from rcv_py.model.code import CodeTable, has_known_operands
 
 MAX_DISTANCE = 512  # instructions above a load that are checked
 
@@ -41,6 +41,7 @@ class HoistLimit(IntEnum):
     STORE = 4
     BARRIER = 5
     FAR = 6
+    UNREADABLE = 7
 
 
 LIMIT_TEXT = {
@@ -50,6 +51,7 @@ LIMIT_TEXT = {
     HoistLimit.DESTINATION: "its destination is in use there",
     HoistLimit.STORE: "a store there may write what it reads",
     HoistLimit.BARRIER: "barrier or cache maintenance",
+    HoistLimit.UNREADABLE: "its operands are not known",
     HoistLimit.FAR: Message("{0} instructions are looked at", MAX_DISTANCE),
 }
 
@@ -72,7 +74,9 @@ _MASKED = (_C.VMEM_LOAD, _C.LDS, _C.SCRATCH)
 
 
 def is_load(text: str) -> bool:
-    """Whether an instruction loads from memory or LDS into registers."""
+    """Whether an instruction loads from memory or LDS into registers; False if its operands are unknown."""
+    if not has_known_operands(text):
+        return False
     return bool(registers(text).writes) and not _stores(text) and instruction_class(text) in _LOADS
 
 
@@ -102,7 +106,10 @@ class Hoists:
     def of(self, row: int) -> HoistRange:
         """Return how far the instruction at a code row may move."""
         if row not in self._known:
-            self._known[row] = self._walk(row)
+            is_readable = has_known_operands(self._texts[row])
+            self._known[row] = (
+                self._walk(row) if is_readable else HoistRange(0, HoistLimit.UNREADABLE, row, 0, 0)
+            )
         return self._known[row]
 
     def _walk(self, row: int) -> HoistRange:
@@ -119,7 +126,9 @@ class Hoists:
             other = registers(self._texts[above])
             at = above
             if other.writes & wanted:
-                limit = HoistLimit.ADDRESS
+                limit = (
+                    HoistLimit.ADDRESS if has_known_operands(self._texts[above]) else HoistLimit.UNREADABLE
+                )
                 break
             if pending[above - first] & wanted:
                 limit = HoistLimit.PENDING

@@ -13,6 +13,7 @@ from rcv_py.analysis.program.instruction_classes import InstructionClass, instru
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, HoistLimit, hoists, is_load
 from rcv_py.base.text import Message
+from rcv_py.model.code import has_known_operands
 from rcv_py.model.trace import Trace
 
 REACH = 64  # instructions that an instruction other than a load may pass
@@ -20,6 +21,7 @@ _C = InstructionClass
 _MOVES = frozenset((_C.CROSS_LANE, _C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.OTHER))
 STAYS = "Only what loads into registers or computes can be tried elsewhere."
 NEVER = "It was never executed, so nothing follows from it."
+UNREADABLE = "Its operands are not known: the text holds raw words."
 BELOW = "Only places above it can be tried: what waits for it further down is not in the recording."
 HERE = "It stands there."
 
@@ -38,6 +40,8 @@ def room_above(trace: Trace, row: int) -> RoomAbove:
     if code.is_label[row] or not code.hits[row]:
         return RoomAbove(row, NEVER)
     text = code.text[row].strip()
+    if not has_known_operands(text):
+        return RoomAbove(row, UNREADABLE)
     if is_load(text):
         return _of_load(trace, row)
     if instruction_class(text) not in _MOVES:
@@ -48,7 +52,7 @@ def room_above(trace: Trace, row: int) -> RoomAbove:
 def why_not_before(trace: Trace, row: int, before: int) -> str:
     """Return why an instruction cannot stand right before another one, a sentence; "" if it can."""
     room = room_above(trace, row)
-    if room.top == row and room.why in (NEVER, STAYS):
+    if room.top == row and room.why in (NEVER, STAYS, UNREADABLE):
         return room.why
     if before in (row, row + 1):
         return HERE
@@ -74,6 +78,8 @@ def _of_other(trace: Trace, row: int) -> RoomAbove:
         if code.is_label[above]:
             return RoomAbove(top, Message("The basic block begins at {0}.", above + 1))
         text = code.text[above].strip()
+        if not has_known_operands(text):
+            return RoomAbove(top, _sentence(trace, above, LIMIT_TEXT[HoistLimit.UNREADABLE]))
         other = registers(text)
         if other.writes & own.reads:
             return RoomAbove(top, _sentence(trace, above, "it writes what the instruction reads"))

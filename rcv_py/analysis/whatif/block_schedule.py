@@ -59,7 +59,8 @@ def block_schedules(
 ) -> tuple[BlockSchedule, ...]:
     """Return the costliest blocks, the costliest first; costs are taken from `code`.
 
-    `known` are the latencies that waits show; loads without a known latency take the median of their kind.
+    Blocks with unknown operands are left out.  `known` are the latencies that waits show; loads without a
+    known latency take the median of their kind.
     """
     table = blocks(trace.code, jumps)
     of_code = lines(trace.code, trace.architecture)
@@ -70,6 +71,8 @@ def block_schedules(
     found = []
     for at in rows.tolist():
         size = int(table.stop[at] - table.first[at])
+        if trace.code.is_unreadable[table.first[at] : table.stop[at]].any():
+            continue  # nothing is known about its order
         if costs.cost[at] < LEAST * whole or not costs.hits[at] or size > MAX_INSTRUCTIONS:
             continue
         checkpoint()

@@ -172,7 +172,7 @@ class IsaPanel(CodePanel):
             return lambda code: None
         from rcv_py.analysis.program.live_registers import live_registers  # noqa: PLC0415 - rarely used
 
-        return live_registers
+        return lambda code: None if code.is_unreadable.any() else live_registers(code)
 
     def _key(self) -> tuple[Any, ...]:
         """Return the inputs of the costs besides trace, clock range and number of loaded waves."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rcv_py.analysis.program.live_registers import live_registers
+from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable, listing
@@ -42,7 +43,8 @@ def run(options: RegistersOptions) -> CommandAnswer:
             yield limits.next_step
         yield METHOD
 
-    return listing(options, trace, table, SCHEMA, lambda: facts, footer=footer)
+    why_none = "" if len(table) else why_not_known(trace)
+    return listing(options, trace, table, SCHEMA, lambda: facts, footer=footer, why_none=why_none)
 
 
 def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
@@ -51,7 +53,7 @@ def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
     def footer(shown: ResultTable) -> str:
         return Message("\n{0} of {1}.  {2}", count(len(shown)), plural(len(table), "instruction"), METHOD)
 
-    return listing(options, trace, table, SCHEMA, footer=footer)
+    return listing(options, trace, table, SCHEMA, footer=footer, why_none=why_not_known(trace))
 
 
 def _at(trace: Trace, line: int) -> CommandAnswer:
@@ -60,12 +62,13 @@ def _at(trace: Trace, line: int) -> CommandAnswer:
             Message("The program has {0}, counted from 0.", plural(len(trace.code), "instruction")),
             hint="`rcv isa` lists them.",
         )
-    table = place_table(live_registers(trace.code), main_use(trace), line)
+    why = why_not_known(trace)
+    table = place_table(trace, live_registers(trace.code), main_use(trace), line)
     place = placed_facts(trace, line)
 
     def text() -> Iterator[Part]:
         yield f"{line}  {place['text']}  {place['source']}"
-        yield TextTable(table, trace)
+        yield why or TextTable(table, trace)
 
     return CommandAnswer(
         schema=SCHEMA,

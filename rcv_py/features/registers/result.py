@@ -12,6 +12,7 @@ from rcv_py.analysis.program.live_registers import FILE_NAMES, LiveRegisters, Re
 from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
+from rcv_py.results.field import unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -48,9 +49,11 @@ ROWS = Spec.of(
     "One row per instruction; registers that must be held at a time.",
     "instruction",
     common.INSTRUCTION_INDEX,
-    kinds.COUNT("vgprs", "VGPRs held", "VGPRs"),
-    kinds.COUNT("agprs", "AGPRs held", "AGPRs"),
-    kinds.COUNT("sgprs", "SGPRs held", "SGPRs"),
+    *unknown(
+        kinds.COUNT("vgprs", "VGPRs held", "VGPRs"),
+        kinds.COUNT("agprs", "AGPRs held", "AGPRs"),
+        kinds.COUNT("sgprs", "SGPRs held", "SGPRs"),
+    ),
     common.COSTS[0],
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
@@ -108,6 +111,8 @@ def register_facts(limits: OccupancyLimits) -> dict[str, Any]:
 def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> ResultTable:
     """Return one row per register file that the kernel with most traced cycles uses."""
     rows, use = main_rows(trace), main_use(trace)
+    if trace.code.is_unreadable[rows.start : rows.stop].any():
+        return ResultTable(FILES, {field.name: [] for field in FILES.fields})
     named = (use.vector, use.accumulation, use.scalar)
     known = {limit.name: limit for limit in limits.limits}
     vector, scalar = known.get("vector registers"), known.get("scalar registers")
@@ -146,8 +151,9 @@ def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> R
 def instruction_table(trace: Trace, found: LiveRegisters) -> ResultTable:
     """Return one row per instruction of the program, without labels."""
     rows = np.flatnonzero(~trace.code.is_label)
+    is_known = not trace.code.is_unreadable.any()  # a value may be used by any instruction that follows
     held = {
-        name: found.pressure[rows, at]
+        name: np.where(is_known, found.pressure[rows, at], -1)
         for name, at in (
             ("vgprs", RegisterFile.VGPR),
             ("agprs", RegisterFile.AGPR),
@@ -157,10 +163,10 @@ def instruction_table(trace: Trace, found: LiveRegisters) -> ResultTable:
     return ResultTable(ROWS, {**placed(trace, rows), **held, "hits": trace.code.hits[rows]})
 
 
-def place_table(found: LiveRegisters, use: RegisterUse, row: int) -> ResultTable:
-    """Return which registers are held and which are free at an instruction."""
+def place_table(trace: Trace, found: LiveRegisters, use: RegisterUse, row: int) -> ResultTable:
+    """Return which registers are held and which are free at an instruction; no row if it is not known."""
     named = (use.vector, use.accumulation, use.scalar)
-    files = [at for at in RegisterFile if named[at]]
+    files = [at for at in RegisterFile if named[at] and not trace.code.is_unreadable.any()]
     held = [found.of_file(row, at) for at in files]
     free = [tuple(sorted(set(range(named[at])) - set(own))) for at, own in zip(files, held, strict=True)]
     columns: Columns = {

@@ -58,11 +58,12 @@ ROOFLINE = Spec.of(
         "cycles", "Cycles in which a compute unit held a wave in it, summed over compute units"
     ),
     kinds.TEXT("type", "Type with most operations"),
-    _FLOP("matrix_flop", "Operations of matrix instructions", "MFMA FLOP"),
+    _FLOP("matrix_flop", "Operations of matrix instructions; null: unknown", "MFMA FLOP", is_unknown=True),
     _FLOP(
         "vector_flop",
-        "Operations of vector instructions, an upper bound",
+        "Operations of vector instructions, an upper bound; null: unknown",
         "VALU FLOP",
+        is_unknown=True,
         at=ShownIn.DATA | ShownIn.WINDOW,
     ),
     *unknown(
@@ -80,9 +81,17 @@ ROOFLINE = Spec.of(
             key="matrix_busy",
         ),
     ),
-    _BYTES("bytes", "Bytes that vector memory instructions request, an upper bound", "bytes requested"),
     _BYTES(
-        "local_bytes", "Bytes that LDS instructions request, an upper bound", at=ShownIn.DATA | ShownIn.WINDOW
+        "bytes",
+        "Bytes that vector memory instructions request, an upper bound; null: unknown",
+        "bytes requested",
+        is_unknown=True,
+    ),
+    _BYTES(
+        "local_bytes",
+        "Bytes that LDS instructions request, an upper bound; null: unknown",
+        at=ShownIn.DATA | ShownIn.WINDOW,
+        is_unknown=True,
     ),
     *unknown(
         _BYTE_RATE("byte_rate", "Requested bytes per cycle", "B/cycle"),
@@ -172,7 +181,7 @@ def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> 
         "target": trace.target,
         "waves_per_simd": None if np.isnan(found.waves_per_simd) else round(found.waves_per_simd, 2),
         "launch_waves": waves,
-        "launch_flop": flop / found.waves * waves if waves and found.waves else None,
+        "launch_flop": flop / found.waves * waves if waves and found.waves and np.isfinite(flop) else None,
         "note": NOTE,
     }
 

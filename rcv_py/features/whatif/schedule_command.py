@@ -8,6 +8,7 @@ from typing import Any
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.base.errors import UsageError
@@ -52,6 +53,8 @@ def run(options: ScheduleOptions) -> CommandAnswer:
                     "Block {0}: {1} would pay alone: {2}.", one.block, loads, join_texts(", ", texts)
                 )
         yield SCHEDULES.note
+        if why := why_not_known(trace):
+            yield why
         if by_mca:
             unknown = plural(by_mca["llvm_mca_left_out"], "instruction")
             took = by_mca["llvm_mca_target"] or "nothing"
@@ -59,7 +62,8 @@ def run(options: ScheduleOptions) -> CommandAnswer:
                 "llvm-mca took {0} and left out {1}; it knows no measured latencies.", took, unknown
             )
 
-    answer = listing(options, waves, table, SCHEMA, footer=footer, why_none=waves.why_none("blocks"))
+    why_none = waves.why_none("blocks") or ("" if found else why_not_known(trace))
+    answer = listing(options, waves, table, SCHEMA, footer=footer, why_none=why_none)
     return replace(answer, document=lambda: {"note": SCHEDULES.note, **by_mca, "rows": rows()})
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import Message, count, percent, plural, short_place
@@ -117,10 +118,11 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
             "\n{0:,} of {1}.  At most: of all cycles of waves.", len(shown), plural(len(table), "move")
         )
         yield from _predicted(attempt)
+        if why := why_not_known(trace):
+            yield why
 
-    return listing(
-        options, waves, table, SCHEMA, lambda: facts, footer=footer, why_none=waves.why_none("waits")
-    )
+    why_none = waves.why_none("waits") or ("" if len(found) else why_not_known(trace))
+    return listing(options, waves, table, SCHEMA, lambda: facts, footer=footer, why_none=why_none)
 
 
 def _predicted(attempt: Tried | None) -> Iterator[str]:
