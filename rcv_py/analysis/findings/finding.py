@@ -245,6 +245,9 @@ class KeyNumber:
     meaning: str = ""
 
 
+UNKNOWN_CLASS = "What limits the kernel is not known."
+
+
 @dataclass(frozen=True, eq=False)
 class Findings:
     """All findings of a capture, ranked; what they are measured against, and how much was analysed."""
@@ -304,12 +307,18 @@ class Findings:
         )
 
     @property
+    def has_verdict(self) -> bool:
+        """Whether `sentence` says more than the first finding."""
+        return bool(self.alarm or self.unreadable) or self.bound_class is not None
+
+    @property
     def sentence(self) -> str:
         """The sentence to read first: the alarm, what limits the kernel, or why there are no findings."""
         if self.alarm:
             return self.alarm
-        found = self.headline if self.bound_class is None else self.bound_class.sentence
-        return join_texts(" ", filter(None, (self.unreadable, found)))
+        if self.bound_class is None:
+            return join_texts(" ", (self.unreadable, UNKNOWN_CLASS)) if self.unreadable else self.headline
+        return join_texts(" ", filter(None, (self.unreadable, self.bound_class.sentence)))
 
     @property
     def headline(self) -> str:
@@ -369,7 +378,7 @@ def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[s
 
     yield Message("# Triage of {0}", md_text(name))
     yield ""
-    if findings.alarm or findings.bound_class is not None:
+    if findings.has_verdict:
         yield from (f"**{md_text(findings.sentence)}**", "")
     for number in findings.numbers:
         yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()

@@ -41,7 +41,6 @@ NO_MAP = "debug_info"  # the note about instructions without a source line
 CHECKED = (
     "whether waves were traced",
     "whether the instruction texts belong to the trace",
-    "whether the instruction texts name their operands",
     "whether the record was cut off",
     "whether the traced waves work",
     "files and instructions that do not match",

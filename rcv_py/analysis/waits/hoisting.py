@@ -126,9 +126,8 @@ class Hoists:
             other = registers(self._texts[above])
             at = above
             if other.writes & wanted:
-                limit = (
-                    HoistLimit.ADDRESS if has_known_operands(self._texts[above]) else HoistLimit.UNREADABLE
-                )
+                is_readable = has_known_operands(self._texts[above])
+                limit = HoistLimit.ADDRESS if is_readable else HoistLimit.UNREADABLE
                 break
             if pending[above - first] & wanted:
                 limit = HoistLimit.PENDING

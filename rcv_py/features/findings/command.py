@@ -83,7 +83,7 @@ def findings_of(
 def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[Part]:
     out = sys.stdout
     yield bold(trace.name, out)
-    if found.alarm or found.bound_class is not None:
+    if found.has_verdict:
         yield bold(found.sentence, out)
     yield Facts(
         [

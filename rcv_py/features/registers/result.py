@@ -12,7 +12,6 @@ from rcv_py.analysis.program.live_registers import FILE_NAMES, LiveRegisters, Re
 from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -49,11 +48,9 @@ ROWS = Spec.of(
     "One row per instruction; registers that must be held at a time.",
     "instruction",
     common.INSTRUCTION_INDEX,
-    *unknown(
-        kinds.COUNT("vgprs", "VGPRs held", "VGPRs"),
-        kinds.COUNT("agprs", "AGPRs held", "AGPRs"),
-        kinds.COUNT("sgprs", "SGPRs held", "SGPRs"),
-    ),
+    kinds.COUNT("vgprs", "VGPRs held", "VGPRs"),
+    kinds.COUNT("agprs", "AGPRs held", "AGPRs"),
+    kinds.COUNT("sgprs", "SGPRs held", "SGPRs"),
     common.COSTS[0],
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
@@ -149,11 +146,11 @@ def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> R
 
 
 def instruction_table(trace: Trace, found: LiveRegisters) -> ResultTable:
-    """Return one row per instruction of the program, without labels."""
-    rows = np.flatnonzero(~trace.code.is_label)
-    is_known = not trace.code.is_unreadable.any()  # a value may be used by any instruction that follows
+    """Return one row per instruction of the program, without labels; none if they are not known."""
+    is_known = not trace.code.is_unreadable.any()  # any instruction may use a value
+    rows = np.flatnonzero(~trace.code.is_label & is_known)
     held = {
-        name: np.where(is_known, found.pressure[rows, at], -1)
+        name: found.pressure[rows, at]
         for name, at in (
             ("vgprs", RegisterFile.VGPR),
             ("agprs", RegisterFile.AGPR),

@@ -128,7 +128,7 @@ SCHEMA = Schema(
     "roofline",
     "How near the kernel and its loops are to the peaks of a compute unit and of memory.",
     (*FACTS, DOCUMENT.field()),
-    version=1,
+    version=2,
 )
 NOTE = (
     "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.  "
