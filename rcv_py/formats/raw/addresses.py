@@ -67,6 +67,16 @@ class Load:
     base: int
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The kernel that was taken of several that fit an address where waves begin."""
+
+    entry: int
+    codeobj: int
+    address: int  # inside the code object
+    explained: int  # tokens that decided
+
+
 @dataclass(frozen=True, eq=False)
 class AddressMap:
     """Code objects by where they lie; of those that overlap the last one counts."""
@@ -74,6 +84,7 @@ class AddressMap:
     loads: tuple[Load, ...]
     is_guessed: bool = False  # not in the stream: derived from where waves begin
     doubts: tuple[int, ...] = ()  # addresses where waves begin that several kernels claim
+    claims: tuple[Claim, ...] = ()  # where several kernels fit, in doubt or not
 
     def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the code object (int64, UNKNOWN: none) and the address inside of it (uint64) of each."""
@@ -87,8 +98,8 @@ class AddressMap:
         return ids, inside
 
 
+# Return how many tokens of waves that begin at an address a code object explains that is loaded there.
 Explained = Callable[[int, Load], int]
-"""How many tokens of waves that begin at an address a code object explains that is loaded there."""
 
 
 def address_map(
@@ -120,6 +131,7 @@ def _guessed(
 ) -> AddressMap:
     loads: dict[Load, int] = {}
     doubts: list[int] = []
+    claims: list[Claim] = []
     bases = {entry: _bases(entry, extents) for entry in entries}
     often = Counter(load for found in bases.values() for load in found)
     for entry, found in bases.items():
@@ -129,6 +141,8 @@ def _guessed(
         best = max(likely, key=lambda load: (fits[load], often[load]), default=None)
         if best is None:
             continue
+        if len(likely) > 1:
+            claims.append(Claim(entry, best.id, entry - best.base, fits[best]))
         if sum((fits[load], often[load]) == (fits[best], often[best]) for load in likely) > 1:
             doubts.append(entry)
         loads[best] = max(fits[best], loads.get(best, 0))
@@ -137,7 +151,7 @@ def _guessed(
     if begins_at_zero and plain is not None and plain.entries:
         base = -plain.entries[0]
         ordered.append(Load(0, 0, plain.size + base, base))
-    return AddressMap(tuple(ordered), is_guessed=True, doubts=tuple(doubts))
+    return AddressMap(tuple(ordered), is_guessed=True, doubts=tuple(doubts), claims=tuple(claims))
 
 
 def _bases(entry: int, extents: Sequence[Extent]) -> list[Load]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Problems
+from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.runs import distinct, starts_run
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
-from rcv_py.formats.raw.addresses import Places
+from rcv_py.formats.raw.addresses import Claim, Places
 from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, Names, Sources, kernel_names, listing
@@ -60,10 +60,11 @@ def assembled(
     problems: Problems,
 ) -> Assembled:
     """Combine the shader engines of a capture; `target` is the GPU of its code objects, "" if unknown."""
-    engines = sorted(engines, key=lambda engine: engine.se)
+    engines = _agreed(sorted(engines, key=lambda engine: engine.se))
     gfxip = max((engine.stream.gfxip for engine in engines), default=9)
     for engine in engines:
         problems += engine.problems
+        _report_doubts(engine.name, engine.doubts, problems)
     code, rows = listing(
         engines, gfxip=gfxip, sidecar=sidecar, sources=sources, names=names, problems=problems
     )
@@ -114,6 +115,52 @@ def assembled(
         marker_payloads=code.payloads,
     )
     return Assembled(trace, _columns(engines, clock.offsets, code, rows))
+
+
+def _agreed(engines: Sequence[Engine]) -> list[Engine]:
+    """The engines; one without tokens from an address takes the kernel that another's tokens decided."""
+    decided: dict[int, Claim] = {}
+    for claim in (claim for engine in engines for claim in engine.claims if claim.entry not in engine.doubts):
+        if claim.explained > (decided[claim.entry].explained if claim.entry in decided else 0):
+            decided[claim.entry] = claim
+    return [_with_kernels(engine, decided) for engine in engines]
+
+
+def _with_kernels(engine: Engine, decided: Mapping[int, Claim]) -> Engine:
+    open_claims = [one for one in engine.claims if not one.explained and one.entry in decided]
+    if not open_claims:
+        return engine
+    places: dict[str, Any] = {name: getattr(engine, name) for name in _ENTRIES}
+    for claim in open_claims:
+        taken = decided[claim.entry]
+        for name, one in places.items():
+            is_here = (one.codeobj == claim.codeobj) & (one.address == np.uint64(claim.address))
+            places[name] = Places(
+                np.where(is_here, taken.codeobj, one.codeobj),
+                np.where(is_here, np.uint64(taken.address), one.address),
+            )
+    solved = {claim.entry for claim in open_claims}
+    return replace(engine, **places, doubts=tuple(one for one in engine.doubts if one not in solved))
+
+
+def _report_doubts(name: str, doubts: Sequence[int], problems: Problems) -> None:
+    if not doubts:
+        return
+    more = len(doubts) - 1
+    places = f"{doubts[0]:#x}" + (
+        Message(" and {0}", plural(more, "other address", "other addresses")) if more else ""
+    )
+    problems.warn(
+        name,
+        Message(
+            "Several code objects or kernels claim {0}, where waves of {1} begin: instructions may "
+            "be those of another program.",
+            places,
+            name,
+        ),
+        "Keep the code objects of one run in a folder, without those of others.",
+        Affects.CODE,
+    )
 
 
 def _target(

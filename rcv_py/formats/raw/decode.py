@@ -80,7 +80,6 @@ def decoded_engine(job: EngineJob) -> Engine:
         found = _Found(stream, places, code.text, walk, where=loads)
     if not is_part:  # whose waves are cut off
         _report_stream(name, found.stream, problems)
-    _report_doubts(name, loads, problems)
     engine = engine_of(
         name,
         job.stream.se,
@@ -98,7 +97,9 @@ def decoded_engine(job: EngineJob) -> Engine:
     is_sure = unanswered() == before
     if not is_sure:
         forget()
-    return replace(engine, problems=tuple(problems), is_sure=is_sure)
+    return replace(
+        engine, problems=tuple(problems), is_sure=is_sure, doubts=loads.doubts, claims=loads.claims
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,26 +199,6 @@ def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None
             ),
             RECORD_AGAIN,
         )
-
-
-def _report_doubts(name: str, loads: AddressMap, problems: Problems) -> None:
-    if not loads.doubts:
-        return
-    more = len(loads.doubts) - 1
-    places = f"{loads.doubts[0]:#x}" + (
-        Message(" and {0}", plural(more, "other address", "other addresses")) if more else ""
-    )
-    problems.warn(
-        name,
-        Message(
-            "Several code objects or kernels claim {0}, where waves of {1} begin: instructions may "
-            "be those of another program.",
-            places,
-            name,
-        ),
-        "Keep the code objects of one run in a folder, without those of others.",
-        Affects.CODE,
-    )
 
 
 def _report_code(engine: Engine, problems: Problems) -> None:

@@ -30,7 +30,7 @@ from rcv_py.formats.derived.waits import wait_lists
 from rcv_py.formats.input.columns import fit, frozen, tight
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch
-from rcv_py.formats.raw.addresses import Places
+from rcv_py.formats.raw.addresses import Claim, Places
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 from rcv_py.model.waves import FACTS, WaveColumns, facts_of
 
@@ -79,6 +79,8 @@ class Engine:
     lost: int  # of them without an instruction
     lost_waves: int  # that have some of these
     is_sure: bool = True  # decoding it again gives the same: no tool timed out or was unavailable
+    doubts: tuple[int, ...] = ()  # addresses where waves begin that several kernels claim
+    claims: tuple[Claim, ...] = ()  # where several kernels fit, in doubt or not
 
 
 Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.sqtt import registers
+from rcv_py.model.trace import Trace
 from tests.formats.isa.test_dwarf import HERE, section
 from tests.formats.sqtt.encode_gfx9 import AFTER, ISSUES, Tape, compute, end, kind, register, start
 from tests.formats.sqtt.rdna_streams import streams
 from tests.support.object_files import TEXT, code_file
-from tests.support.raw_samples import ALONE, TARGETS, copied, raw_sample
+from tests.support.raw_samples import ALONE, TARGETS, raw_sample
+from tests.support.sqtt_truth import Raw
 
 BASE = 0x7F12_3400_0000
 NOP, END = b"\x00\x00\x80\xbf", b"\x00\x00\x81\xbf"
@@ -77,14 +80,10 @@ def test_two_code_objects_whose_kernels_begin_alike(tmp_path: Path, code: bytes)
     assert [text for text in capture(tmp_path, stream(BASE + TEXT), code, code) if CLAIM in text]
 
 
-@pytest.mark.parametrize("name", ALONE)
-def test_of_code_objects_whose_kernels_begin_alike_the_one_that_fits_is_taken(
-    tmp_path: Path, name: str
-) -> None:
-    raw = raw_sample(name)
+def beside_another(raw: Raw, folder: Path, streams: Sequence[str]) -> Trace:
+    """A capture with these streams of a raw one, and before its code object one whose kernel fits, too."""
     ((arch, machine),) = [target for target in TARGETS.values() if raw.said["arch"] == target[0]]
     (code,) = raw.said["code"].values()
-    folder = copied(raw, tmp_path / name, "*_1.att")
     other = {"before": NOP * ((code["text"] - TEXT) // 4), "other": NOP * 0x1000 + END}
     decoy = code_file({key: data for key, data in other.items() if data}, machine=machine, kernels=("other",))
     for number, data in enumerate((decoy, (raw.folder / f"{arch}_code_object_id_1.out").read_bytes()), 1):
@@ -92,12 +91,33 @@ def test_of_code_objects_whose_kernels_begin_alike_the_one_that_fits_is_taken(
     rows = json.loads((raw.folder / "code.json").read_bytes())["code"]
     rows = [[*row[:4], 2, *row[5:]] for row in rows]  # the number of the code object
     (folder / "code.json").write_text(json.dumps({"code": rows}))
-    trace = open_trace(folder)
+    for se, stream in enumerate(streams):
+        (folder / f"1_0_shader_engine_{se}_1.att").write_bytes((raw.folder / stream).read_bytes())
+    return open_trace(folder)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_of_kernels_that_begin_alike_the_one_that_fits_the_tokens_is_taken(tmp_path: Path, name: str) -> None:
+    raw = raw_sample(name)
+    streams = [f"1_0_shader_engine_{se}_1.att" for se in range(2)]
+    trace = beside_another(raw, tmp_path, streams)
     expected = [row for wave in raw.waves.values() for row in wave["insts"]]
     ran = np.flatnonzero(trace.code.hits)
     assert set(trace.code.codeobj[ran].tolist()) == {2}
     assert sorted(trace.code.address[ran].tolist()) == sorted({row[2] for row in expected})
     assert int(trace.code.hits.sum()) == len(expected)
+    assert not [problem.text for problem in trace.problems if CLAIM in problem.text]
+
+
+def test_an_engine_without_traced_waves_takes_the_kernel_that_others_decided(tmp_path: Path) -> None:
+    raw = raw_sample("gfx11")
+    ran, ran_elsewhere = "1_0_shader_engine_1_1.att", "1_0_shader_engine_0_2.att"
+    trace = beside_another(raw, tmp_path, [ran_elsewhere, ran])
+    events = trace.occupancy
+    assert set(events.se.tolist()) == {0, 1}
+    (code,) = raw.said["code"].values()
+    assert {events.names[kernel] for kernel in set(events.kernel.tolist())} == {code["kernel"]}
+    assert {one.code_object for one in trace.dispatches} == {2}
     assert not [problem.text for problem in trace.problems if CLAIM in problem.text]
 
 
