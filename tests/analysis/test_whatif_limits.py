@@ -8,8 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.finding import Findings, RemedyExperiment
+from rcv_py.analysis.findings.predicted import predicted
 from rcv_py.analysis.whatif import predict
-from rcv_py.analysis.whatif.changes import MoreWaves
+from rcv_py.analysis.whatif.changes import Latency, MoreWaves
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.queues import FAR
@@ -82,3 +85,77 @@ def test_waves_that_wait_for_each_other_are_no_prediction(monkeypatch: pytest.Mo
     monkeypatch.setattr(predict, "play", stuck)
     with pytest.raises(UsageError, match="would never end"):
         player.predict([MoreWaves(1)])
+
+
+@cache
+def found_in(name: str) -> tuple[Findings, Findings]:
+    """The findings of a sample, without and with predictions."""
+    trace = sample_trace(name)
+    plain = findings(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    return plain, predicted(plain, player_of(name))
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_a_limit_is_at_least_any_experiment_on_its_operations(name: str) -> None:
+    plain, found = found_in(name)
+    for one in (each for each in found.findings if each.predicted is not None and each.trial is not None):
+        limit = one.limit or one.predicted
+        assert limit.gain >= one.predicted.gain
+        for change in one.trial.limit:
+            if not isinstance(change, Latency):
+                continue
+            for part in (change.lines, *((line,) for line in change.lines[:4])):
+                alone = player_of(name).predict([Latency(lines=part, cycles=0)])
+                gain = -alone.share * found.working_share
+                assert min(gain, one.gain) <= limit.gain + 0.005, (one.name, part)
+    assert {one.name for one in found.findings} == {one.name for one in plain.findings}
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_no_prediction_is_above_its_bound_and_no_advice_slows_the_kernel(name: str) -> None:
+    _, found = found_in(name)
+    idle = found.no_issue / found.resident * found.working_share
+    for one in found.findings:
+        for gain in filter(None, (one.predicted, one.limit)):
+            most = one.gain if one.is_upper_bound else max(idle, one.gain)
+            assert gain.low <= gain.gain <= gain.high <= most
+        if one.remedy_id and one.predicted is not None:
+            assert one.predicted.gain >= -0.0005
+            assert "No remedy is advised" not in one.remedy
+        if one.is_limit:
+            assert one.predicted_low >= 0
+
+
+def test_a_wait_is_played_for_all_operations_that_it_waits_for() -> None:
+    """One wait for several scalar loads: it is charged to the newest, but all of them have to be quick."""
+    _, found = found_in("combined")
+    code = sample_trace("combined").code
+    (scalar,) = (one for one in found.findings if one.name == "exposed-scalar-load")
+    loads = {row for row, text in enumerate(code.text) if text.startswith("s_load") and code.hits[row]}
+    assert scalar.trial is not None
+    assert {line for change in scalar.trial.limit for line in change.lines} == loads
+
+
+def test_a_remedy_that_slows_the_kernel_is_not_advised() -> None:
+    name = "matmul_small"
+    plain, _ = found_in(name)
+    nops = next(one for one in plain.findings if one.name == "hazard-nops")
+    slower = RemedyExperiment((Latency(factor=3.0),), limit=nops.trial.limit)
+    case = replace(plain, findings=(replace(nops, trial=slower, remedy_id="fill-nops"),))
+    (one,) = predicted(case, player_of(name)).findings
+    assert one.remedy.startswith("No remedy is advised")
+    assert one.remedy_id == ""
+    assert one.is_limit
+    assert one.predicted_gain >= 0
+
+
+def test_a_prediction_above_its_bound_is_cut_and_says_so() -> None:
+    name = "matmul_small"
+    plain, _ = found_in(name)
+    load = next(one for one in plain.findings if one.predicted_gain != 0 and one.trial and one.trial.limit)
+    big = RemedyExperiment((Latency(cycles=0),), limit=(Latency(cycles=0),))
+    bounded = replace(load, trial=big, gain=0.01, is_upper_bound=True)
+    (one,) = predicted(replace(plain, findings=(bounded,)), player_of(name)).findings
+    assert one.predicted_gain == 0.01
+    assert "The bound holds: the replay alone says" in one.trial_text
+    assert one.predicted.text == "1.0 %", "no range of no width"

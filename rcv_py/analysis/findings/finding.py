@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.waves.populations import WaveChoice
@@ -93,6 +93,7 @@ class RemedyExperiment:
 
     changes: tuple[Change, ...]
     is_limit: bool = False  # not the remedy's own change, but the most that can be done about the finding
+    limit: tuple[Change, ...] = ()  # the most that can be done about the finding; (): not known
 
     @property
     def text(self) -> str:
@@ -110,11 +111,16 @@ class Predicted:
     gain: float
     low: float
     high: float
+    replayed: float = (
+        nan  # the gain of the replay alone, where it is above the bound of the finding; else nan
+    )
 
     @property
     def text(self) -> str:
-        """`3.4 % (2.1 to 4.0 %)`; a minus: it would take longer."""
+        """`3.4 % (2.1 to 4.0 %)`; a minus: it would take longer; without a range of no width."""
         low, high = (signed_percent(share).removesuffix(" %") for share in (self.low, self.high))
+        if low == high:
+            return signed_percent(self.gain)
         return Message("{0} ({1} to {2} %)", signed_percent(self.gain), low, high)
 
 
@@ -140,11 +146,18 @@ class Finding:
     effort: str = ""  # of the remedy: low, medium or high
     trial: RemedyExperiment | None = None  # the trial that predicts the gain; None: no trial is possible
     predicted: Predicted | None = None  # None: not replayed (yet)
+    limit: Predicted | None = (
+        None  # the most that can be done about it; None: not replayed, or `predicted` is
+    )
 
     @property
     def expected(self) -> float:
-        """The gain that ranks findings, of the kernel's duration: the prediction, else the bound."""
-        return self.gain if self.predicted is None else self.predicted.gain
+        """The gain that ranks findings, of the kernel's duration: the limit or prediction, else the bound.
+
+        A remedy for one of many operations gains little, but that does not make the finding small.
+        """
+        best = self.limit or self.predicted
+        return self.gain if best is None else best.gain
 
     @property
     def is_small(self) -> bool:
@@ -196,7 +209,17 @@ class Finding:
             return ""
         what = capitalized(self.experiment)
         limit = ", the limit of what can be done about it" if self.is_limit else ""
-        return Message("{0}{1}: {2} of the kernel's duration.", what, limit, self.predicted_text)
+        text = Message("{0}{1}: {2} of the kernel's duration.", what, limit, self.predicted_text)
+        best = self.limit or self.predicted
+        is_more = best is not None and best.text != (self.predicted and self.predicted.text)
+        most = Message("The limit of what can be done: {0}.", best.text) if best and is_more else ""
+        if best is None or isnan(best.replayed):
+            return join_texts(" ", filter(None, (text, most)))
+        cut = Message(
+            "The bound holds: the replay alone says {0}, as waves then wait elsewhere at other times.",
+            signed_percent(best.replayed),
+        )
+        return join_texts(" ", filter(None, (text, most, cut)))
 
     @property
     def cycles_at_stake_text(self) -> str:

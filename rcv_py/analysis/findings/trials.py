@@ -1,8 +1,8 @@
 """Trials: changes of a recording that predict the gain of a remedy when it is replayed.
 
-A remedy that moves given instructions is replayed as stated.  For a remedy that states an aim (less skew,
-fewer conflicts) its limit is replayed: the cost in question becomes zero.  Changes of the launch or of the
-computation cannot be replayed.
+A remedy that moves given instructions is replayed as stated, with all operations that it speaks of.  For a
+finding also its limit is replayed: the cost in question becomes zero for all operations of its kind.  Changes
+of the launch or of the computation cannot be replayed.
 """
 
 from __future__ import annotations
@@ -93,11 +93,34 @@ def _smaller_footprint(case: FindingContext) -> Changes:
 
 
 def _ahead(case: FindingContext) -> Changes:
-    return [PrefetchIteration(case.producers)]
+    return [PrefetchIteration(tuple(sorted({*case.producers, *case.awaited} & {*_operations(case)})))]
+
+
+def _operations(case: FindingContext) -> tuple[int, ...]:
+    """All executed operations of the kinds waited for: a wait is charged to the newest of them only."""
+    classes, hits = case.inputs.classes, case.inputs.trace.code.hits
+    kinds = {int(classes[row]) for row in case.producers}
+    return tuple(np.flatnonzero(np.isin(classes, list(kinds)) & (hits > 0)).tolist())
 
 
 def _at_once(case: FindingContext) -> Changes:
-    return [Latency(lines=case.producers, cycles=0)]
+    return [Latency(lines=_operations(case), cycles=0)]
+
+
+def _arguments_at_once(case: FindingContext) -> Changes:
+    """All scalar loads through bases that the launch set."""
+    rows = [
+        row
+        for row in _operations(case)
+        if is_scalar(case.text(row)) and replace(case, producers=(row,)).base_writer < 0
+    ]
+    return [Latency(lines=tuple(rows), cycles=0)]
+
+
+def _no_barriers(case: FindingContext) -> Changes:
+    code = case.inputs.trace.code
+    rows = [row for row in np.flatnonzero(code.hits > 0).tolist() if case.text(row).startswith("s_barrier")]
+    return [NoBarrier(tuple(rows))]
 
 
 def _accesses_left_out(case: FindingContext) -> Changes:
@@ -128,7 +151,7 @@ PLAYED: Mapping[str, Plays] = {
     "more-waves": _more_waves,
     "smaller-footprint": _smaller_footprint,
     "dpp": lambda case: [Dpp(case.producers)],
-    "preload-arguments": _at_once,
+    "preload-arguments": _arguments_at_once,
     "no-pointer-chase": lambda case: [Move(case.producer, case.base_writer)],
     "one-wait": _first_of_base,
     "no-wait-at-end": lambda case: [Free((case.top,))],
@@ -141,7 +164,7 @@ PLAYED: Mapping[str, Plays] = {
     "double-buffer-lds": lambda case: [NoBarrier((case.top,))],
     "widen": _widened,
 }
-# By the name of a finding whose remedy is not in PLAYED: the limit of what can be done about it.
+# By the name of a finding: the limit of what can be done about it.
 LIMITS: Mapping[str, Plays] = {
     **dict.fromkeys(
         (
@@ -160,14 +183,14 @@ LIMITS: Mapping[str, Plays] = {
     **dict.fromkeys(("instruction-fetch", "wave-launch", "dependent-arithmetic"), _prompt),
     "redundant-wait": _waits_relaxed,
     "hazard-nops": _all_left_out,
-    "barrier-skew": lambda case: [NoBarrier(_lines(case))],
+    "barrier-skew": _no_barriers,
 }
 
 
 def trial_of(name: str, remedy: str, case: FindingContext) -> RemedyExperiment | None:
     """Return the trial for a finding with a remedy (an id, "" for none); None if it cannot be replayed."""
-    for table, key, is_limit in ((PLAYED, remedy, False), (LIMITS, name, True)):
-        made = table[key](case) if key in table else ()
-        if changes := tuple(one for one in made if getattr(one, "lines", None) != ()):
-            return RemedyExperiment(changes, is_limit)
-    return None
+    own, limit = (
+        tuple(one for one in table[key](case) if getattr(one, "lines", None) != ()) if key in table else ()
+        for table, key in ((PLAYED, remedy), (LIMITS, name))
+    )
+    return RemedyExperiment(own or limit, is_limit=not own, limit=limit) if own or limit else None
