@@ -82,11 +82,20 @@ CALM = loop(ARITHMETIC)  # no pattern: arithmetic that depends on nothing
 
 
 def captured(
-    text: str, folder: Path, *, waves: int = 1, rounds: tuple[int, ...] = (ROUNDS,), groups: int = 1
+    text: str,
+    folder: Path,
+    *,
+    waves: int = 1,
+    rounds: tuple[int, ...] = (ROUNDS,),
+    groups: int = 1,
+    skips: tuple[int, ...] = (1,),
 ) -> tuple[Trace, WaveBatch]:
-    """Simulate a kernel with so many waves a SIMD, write it, and read it back."""
+    """Simulate a kernel with so many waves a SIMD, write it, and read it back.
+
+    `rounds` are the iterations of the loops marked `n`, and `skips` those marked `skip`, by workgroup.
+    """
     kernel = assemble(text, "_Z4testv", 9, {}, demangled="test()")
-    launch = SyntheticLaunch(kernel, groups, {"n": rounds}, resident=waves)
+    launch = SyntheticLaunch(kernel, groups, {"n": rounds, "skip": skips}, resident=waves)
     simulated = build(Plan(replace(CDNA, slots=max(2, waves)), (launch,)))
     write_folder(simulated.capture, folder)
     trace = open_trace(folder)

@@ -14,7 +14,7 @@ SIMD 2                       never held a wave: the grid under-fills the device
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.occupancy import Residencies, residencies, resident, steps
 from rcv_py.analysis.core.reduction import Reduction, of_some
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
@@ -51,6 +51,7 @@ from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE, LoadToUse
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.runs import ascending
+from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -84,13 +85,19 @@ class LaunchShape:
         return 1.0 - self.used / self.simds if self.simds else 0.0
 
 
-def launch_shape(trace: Trace, facts: RunFacts | None = None, rows: np.ndarray | None = None) -> LaunchShape:
+def launch_shape(
+    trace: Trace,
+    facts: RunFacts | None = None,
+    rows: np.ndarray | None = None,
+    lives: Residencies | None = None,
+) -> LaunchShape:
     """Return the shape of the launch, by the occupancy record, else by the lives of the traced waves.
 
-    `rows` are the rows of the wave index that count as traced, None for all.
+    `rows` are the rows of the wave index that count as traced, None for all; `lives` are the waves of the
+    occupancy record that count, None for all.
     """
     index = trace.waves
-    lives = residencies(trace.occupancy)
+    lives = residencies(trace.occupancy) if lives is None else lives
     source = lives if len(lives) else index
     begin, end = source.begin.astype(np.int64), np.maximum(source.begin, source.end).astype(np.int64)
     if not len(begin):
@@ -279,15 +286,37 @@ class FindingInputs:
         return occupancy_limits(self.trace, self.facts, on_simd)
 
     @cached_property
-    def curve(self) -> StepCurve | None:
-        """Resident waves on all compute units over time, None if not recorded."""
-        curve = steps(self.trace.occupancy).get(-1)
+    def working_lives(self) -> Residencies:
+        """Lives in the occupancy record, if working waves count without those that left early.
+
+        The record does not say what waves did: a wave left early if it lived no longer than a traced wave
+        that did, and all traced waves that count lived longer.
+        """
+        lives, index = residencies(self.trace.occupancy), self.trace.waves
+        life, does_count = index.end - index.begin, np.zeros(len(index), dtype=bool)
+        does_count[self.counted] = True
+        early = life[~does_count & (self.populations.label >= 0)]
+        if self.choice.name != WORKING or not len(early) or early.max() >= life[does_count].min():
+            return lives
+        return of_rows(lives, np.flatnonzero(lives.end - lives.begin > early.max()))
+
+    @cached_property
+    def working_shape(self) -> LaunchShape:
+        """The shape of the launch, in which only waves that work occupy SIMDs."""
+        working = launch_shape(self.trace, self.facts, self.counted, self.working_lives)
+        return replace(self.shape, used=working.used, occupied=working.occupied)
+
+    @cached_property
+    def working_curve(self) -> StepCurve | None:
+        """Resident waves that work on all compute units over time, None if not recorded."""
+        curve = resident(self.working_lives, np.full(len(self.working_lives), -1)).get(-1)
         return curve if curve is not None and curve.area else None
 
     @cached_property
     def occupancy(self) -> OccupancyNumbers | None:
-        """Statistics of the curve, None if not recorded."""
-        return None if self.curve is None else occupancy_numbers(self.curve)
+        """Statistics of all resident waves on all compute units over time, None if not recorded."""
+        curve = steps(self.trace.occupancy).get(-1)
+        return occupancy_numbers(curve) if curve is not None and curve.area else None
 
     @property
     def unread(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
 from rcv_py.analysis.findings.finding import (
@@ -52,7 +53,7 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         return
     # Another wave adds at most as many working cycles as each of the others has.
     cycles = min(coverable, round(work.working / mean * extra))
-    if is_short and inputs.shape.unused_share > 0:
+    if is_short and inputs.working_shape.unused_share > 0:
         return  # more workgroups would first go to empty SIMDs: the grid under-fills the device
     limiter, held = "grid", Message("{0} would fit", count(limits.waves))
     if not is_short and limits.binding is not None:
@@ -91,7 +92,7 @@ def _once_a_wave(inputs: FindingInputs) -> int:
 
 def underfill(inputs: FindingInputs) -> Iterator[Finding]:
     """Grid under-fills the device: SIMDs that got no workgroup."""
-    shape = inputs.shape
+    shape = inputs.working_shape
     idle = shape.simds - shape.used
     if not idle:
         return
@@ -104,7 +105,9 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=round(idle * shape.duration * (1 - fixed)),
         share=shape.unused_share * (1 - fixed),
         sentence=Message(
-            "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a wave of the launch.",
+            "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a wave of the launch."
+            if shape.used == inputs.shape.used
+            else "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a wave that works.",
             count(idle),
             count(shape.simds),
             percent(idle, shape.simds),
@@ -119,8 +122,11 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
 
 def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     """Ramp-up: a long time until the device is full."""
-    numbers, curve = inputs.occupancy, inputs.curve
-    if numbers is None or curve is None or numbers.peak < 2:
+    curve = inputs.working_curve
+    if curve is None:
+        return
+    numbers = occupancy_numbers(curve)
+    if numbers.peak < 2:
         return
     span, end = numbers.end - numbers.begin, numbers.begin + numbers.ramp
     area = _wave_cycles(curve, numbers.begin, end)
@@ -164,8 +170,11 @@ def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
 
 def tail(inputs: FindingInputs) -> Iterator[Finding]:
     """Tail: a few waves run long after most have ended."""
-    numbers, curve = inputs.occupancy, inputs.curve
-    if numbers is None or curve is None or numbers.tail < TAIL or numbers.peak < 2:
+    curve = inputs.working_curve
+    if curve is None:
+        return
+    numbers = occupancy_numbers(curve)
+    if numbers.tail < TAIL or numbers.peak < 2:
         return
     span = numbers.end - numbers.begin
     length = round(numbers.tail * span)

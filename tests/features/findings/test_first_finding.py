@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from rcv_py.analysis.core.answers import InMemory
@@ -13,6 +14,7 @@ from rcv_py.analysis.findings.bound_class import COMPUTE, ISSUE, LATENCY, LAUNCH
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 
@@ -32,6 +34,10 @@ def loads(kind: str, count: int, size: int = 1) -> str:
 
 
 SCALAR_CHAIN = "\n".join(["s_load_dwordx2 s[4:5], s[4:5], 0x0\ns_waitcnt lgkmcnt(0)"] * 8)
+LEAVING = "s_cmp_eq_u32 s2, 0\ns_cbranch_scc1 out  // iterations=skip\n" + PATTERNS["exposed-lds"].replace(
+    "s_endpgm", "global_store_dword v1, v2, s[4:5]\nout:\ns_endpgm"
+)
+ONE_OF_EIGHT = (1, *[2] * 7)
 SPILLS = "scratch_store_dwordx4 off, v[4:7], s32 offset:16\nscratch_load_dwordx4 v[8:11], off, s32 offset:16"
 
 
@@ -43,6 +49,7 @@ class Known(NamedTuple):
     first: str
     waves: int = 1  # a SIMD
     facts: RunFacts | None = None
+    skips: tuple[int, ...] = (1,)  # by workgroup; 2: it leaves early
 
 
 KERNELS = {
@@ -67,13 +74,20 @@ KERNELS = {
     "scalar loads on an eighth of the device": Known(
         f"{SCALAR_CHAIN}\ns_endpgm", LAUNCH, "exposed-scalar-load", facts=DEVICE
     ),
+    "seven of eight leave at once on an eighth of the device": Known(
+        LEAVING, LAUNCH, "grid-underfill", 8, facts=DEVICE, skips=ONE_OF_EIGHT
+    ),
     "scalar loads of a short wave": Known(f"{SCALAR_CHAIN}\ns_endpgm", LATENCY, "exposed-scalar-load"),
 }
 
 
 def found_of(known: Known, folder: Path) -> tuple[FindingInputs, Findings]:
     trace, batch = captured(
-        known.text, folder / "ui_output_agent_1_dispatch_1", waves=known.waves, groups=known.waves
+        known.text,
+        folder / "ui_output_agent_1_dispatch_1",
+        waves=known.waves,
+        groups=known.waves,
+        skips=known.skips,
     )
     inputs = FindingInputs(InMemory(replace(trace, target="gfx942"), [batch]), facts=known.facts)
     return inputs, of_inputs(inputs)
@@ -96,6 +110,41 @@ def test_fewer_instructions_leave_a_memory_bound_kernel_its_bytes(tmp_path: Path
     of_roof = rate / inputs.trace.architecture.memory_roof
     assert issuing > 0.6 * resident, "it issues in most cycles all the same"
     assert by_name["issue-bound"].cycles == pytest.approx(resident * (1 - of_roof), abs=1)
+
+
+def test_waves_that_leave_at_once_are_no_peak_before_a_tail(tmp_path: Path) -> None:
+    known = KERNELS["seven of eight leave at once on an eighth of the device"]
+    inputs, found = found_of(known, tmp_path)
+    assert inputs.occupancy is not None
+    assert inputs.occupancy.peak > 16
+    assert inputs.occupancy.tail > 0.8
+    assert inputs.working_curve is not None
+    assert inputs.working_curve.value.max() == 4
+    assert "grid-tail" not in {one.name for one in found.findings}
+
+
+def test_a_simd_whose_waves_all_left_at_once_got_no_work(tmp_path: Path) -> None:
+    known = KERNELS["seven of eight leave at once on an eighth of the device"]
+    inputs, _ = found_of(known, tmp_path)
+    events = inputs.trace.occupancy
+    brief = (
+        inputs.working_lives.begin.min() + 100
+    )  # a wave of 100 cycles on each SIMD of another compute unit
+    more = of_rows(events, np.repeat(np.flatnonzero(events.is_start)[:1], 8))
+    elsewhere = replace(
+        more,
+        cu=more.cu + 1,
+        simd=np.repeat(np.arange(4, dtype=more.simd.dtype), 2),
+        is_start=np.tile([True, False], 4),
+        time=np.tile([brief - 100, brief], 4),
+    )
+    trace = replace(inputs.trace, occupancy=joined([events, elsewhere]))
+    again = FindingInputs(InMemory(trace, inputs.answers.batches), facts=known.facts)
+    assert again.shape.used == 8
+    assert again.working_shape.used == 4
+    grid = next(one for one in of_inputs(again).findings if one.name == "grid-underfill")
+    assert "28 of 32 SIMDs" in grid.sentence
+    assert "never hold a wave that works" in grid.sentence
 
 
 def test_fewer_instructions_leave_matrix_work(tmp_path: Path) -> None:
