@@ -434,6 +434,9 @@ def _begin_at(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarra
     """Assign the token to the line that the stream names, or to the next line that leaves a token."""
     if lines[SHOWN, line] >= 0:
         line = int(lines[SHOWN, line])
+    if lines[TRAITS, line] & IS_BARRIER_WAIT:
+        state[LINE] = line  # the next step decides whether it left this token
+        return
     kind = int(tokens[KIND, int(state[TOKEN])])
     if lines[TRAITS, line] & IS_BARRIER and _is_next(IMMED, state, tokens):
         _place(state, line, rows)

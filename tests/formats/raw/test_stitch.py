@@ -284,6 +284,17 @@ def test_gfx12_barriers_between_lines_that_only_pause(leaves: bool, padding: tup
     assert done.row.tolist() == expected
 
 
+@pytest.mark.parametrize(("leaves", "rows"), [(True, [0, 1, 2, 3, 4, 5]), (False, [0, 1, 3, 4, 5])])
+def test_gfx12_barrier_waits_where_the_stream_says_to_go_on(leaves: bool, rows: list[int]) -> None:
+    kernel = program("s_barrier_signal -1", "s_swappc_b64 s[0:1], s[2:3]", *WAITS[1:], "s_endpgm")
+    after = [I, I, L, V] if leaves else [I, L, V]
+    done = walked(waves([MSG, S, *after], breaks={1: 0x108}), kernel, gfxip=12, excludes=True)
+    assert done.row.tolist() == rows
+    first = program("s_barrier_wait 65535", "v_mov_b32 v0, 0", "s_endpgm")
+    assert walked(waves([V, MSG]), first, gfxip=12, excludes=True).row.tolist() == [1, 2]
+    assert walked(waves([I, V, MSG]), first, gfxip=12, excludes=True).row.tolist() == [0, 1, 2]
+
+
 def test_listings_join_code_objects() -> None:
     low, high = program("s_nop 0", "s_endpgm"), program("v_nop", "s_endpgm", first=0x108)
     lines = listing([(2, low), (1, high), (1, low)])
