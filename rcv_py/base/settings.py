@@ -38,7 +38,7 @@ OPTIONS = (
     Option("look.theme", SYSTEM, "Colours of the window.", choices=(SYSTEM, "light", "dark")),
     Option("look.preset", "rcv", "Colours of token kinds and states.", choices=("rcv", "reference")),
     Option("look.font_size", 10, "Size of code and numbers, in points.", 7, 24),
-    Option("look.text_size", 0, "Points that all text is larger than usual: menus, tables and code.", -3, 14),
+    Option("look.text_size", 0, "Points to enlarge all text by: menus, tables and code.", -3, 14),
     Option("look.animate", True, "Scroll smoothly when a selection moves the view."),
     Option("timeline.row_height", 18, "Height of a wave row, in pixels.", 6, 48),
     Option("timeline.global_row_height", 6, "Height of a row of the global timeline, in pixels.", 2, 32),
@@ -61,8 +61,8 @@ OPTIONS = (
     Option(
         "findings.predict",
         True,
-        "Play the recording again with the remedy of each finding, once nothing else is computed, and rank "
-        "findings by what that predicts.",
+        "Replay the recording with the remedy of each finding when nothing else is being "
+        "computed, and rank findings by the predicted gain.",
     ),
     Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
     Option(
@@ -78,8 +78,8 @@ OPTIONS = (
     Option(
         "sources.editor",
         "",
-        "What opens a source line: code, clion or vim, or words with {file} and {line} such as "
-        "code --goto {file}:{line}; empty: $RCV_EDITOR, or the first editor that is found.",
+        "Editor for source lines: code, clion or vim, or a command with {file} and {line} such "
+        "as code --goto {file}:{line}; empty: $RCV_EDITOR, or the first editor that is found.",
     ),
     Option("load.workers", 0, "Processes that read waves; 0: as many as there are processors.", 0, 64),
     Option(

@@ -113,7 +113,7 @@ class Trace(PickledByCopy):
         if row is None:
             raise UsageError(
                 Message("The capture has no wave {0}.", name.strip()),
-                hint="`rcv waves` lists those that were traced.",
+                hint="`rcv waves` lists the traced waves.",
             )
         return row
 

@@ -13,7 +13,7 @@ from rcv_py.base.whole_files import whole_file
 FOLDER = "derived_counters"
 SUFFIXES = (".txt", ".def")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,59}\.(?:txt|def)", re.ASCII)
-_BEGINNING = "# One formula a line, for example\n# busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]\n"
+_BEGINNING = "# One formula per line, for example\n# busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]\n"
 
 
 class FormulaFiles:

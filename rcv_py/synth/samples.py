@@ -178,7 +178,7 @@ for _sample in (
         "matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, MFMA, four shader engines.", _matmul
     ),
     NamedSample("matmul_small", "The same product, short, on two shader engines.", _SMALL),
-    NamedSample("vector_add", "Hundreds of short waves, eight a SIMD.", _VECTOR),
+    NamedSample("vector_add", "Hundreds of short waves, eight per SIMD.", _VECTOR),
     NamedSample(
         "reduction",
         "A sum with ds_bpermute, a barrier and uneven loops.",
@@ -186,7 +186,7 @@ for _sample in (
     ),
     NamedSample("kernels", "Four kernels one after the other in one capture.", _kernels),
     NamedSample("gfx11", "Matrix product on gfx11: cycle resolution, overlapping tokens, vscnt.", _GFX11),
-    NamedSample("gfx12", "Matrix product on gfx12: a counter a kind of memory.", _GFX12),
+    NamedSample("gfx12", "Matrix product on gfx12: a counter per kind of memory.", _GFX12),
     NamedSample(
         "rivals",
         "Causes of stalls that compete: queue, MFMA unit, results.",
@@ -222,12 +222,12 @@ for _sample in (
     ),
     NamedSample(
         "groups_512",
-        "Workgroups of eight waves, two a SIMD.",
+        "Workgroups of eight waves, two per SIMD.",
         _alone("tiles", 4, {"n": (8, 6)}, _MEETING, waves_per_group=8, resident=2),
     ),
     NamedSample(
         "groups_1024",
-        "Workgroups of sixteen waves, four a SIMD.",
+        "Workgroups of sixteen waves, four per SIMD.",
         _alone("tiles", 3, {"n": (6,)}, _MEETING, waves_per_group=16, resident=4),
     ),
     NamedSample(
@@ -250,7 +250,7 @@ for _sample in (
     ),
     NamedSample(
         "tutorial_before",
-        "The kernel of the tutorial as somebody wrote it.",
+        "The kernel of the tutorial before its optimization.",
         _tutorial("dequant_late"),
         lambda run: replace(run.capture, sources={"dequant": SOURCES["dequant"]}),
     ),
@@ -269,7 +269,7 @@ for _sample in (
     ),
     NamedSample(
         "counters_units",
-        "Streamed counters of three compute units an engine.",
+        "Streamed counters of three compute units per engine.",
         _SMALL,
         lambda run: _with_counters(run, units=3),
     ),

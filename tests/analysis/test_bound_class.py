@@ -68,16 +68,16 @@ def test_the_first_rule_that_holds(changes: dict[str, float | None], name: str) 
 def test_sentences_carry_the_numbers() -> None:
     assert bound_class(replace(NONE, nothing=0.61, matrix=0.16)).sentence == (
         "Latency-bound: SIMDs do nothing in 61 % of their cycles, although neither the matrix pipe "
-        "(16 % busy) nor memory (at most 2.1 of 13.0 B per CU and cycle) is near its roof."
+        "(16 % busy) nor memory (at most 2.1 of 13.0 bytes/cycle per CU) is near its roof."
     )
     unknown = bound_class(replace(NONE, nothing=0.61, matrix=0.16, rate=14.6, roof=None)).sentence
     assert unknown == (
         "Latency-bound: SIMDs do nothing in 61 % of their cycles, while the matrix pipe is 16 % busy; how "
-        "near memory is to its roof is not known: waves request at most 14.6 B per CU and cycle."
+        "near memory is to its roof is not known: waves request at most 14.6 bytes/cycle per CU."
     )
     assert "is near its roof" not in bound_class(replace(NONE, rate=None)).sentence
     cached = bound_class(replace(NONE, rate=27.4, waits=0.9)).sentence
-    assert "up to 27.4 B per CU and cycle, of which memory delivers at most 13.0, so caches serve" in cached
+    assert "up to 27.4 bytes/cycle per CU, of which memory delivers at most 13.0, so caches serve" in cached
     near = bound_class(replace(NONE, matrix=0.909)).sentence
     assert near == "Compute-bound: the matrix pipe is busy in 91 % of SIMD cycles: within 9 % of its ceiling."
     assert "ceiling" not in bound_class(replace(NONE, matrix=0.7)).sentence

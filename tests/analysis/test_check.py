@@ -184,5 +184,5 @@ def test_wait_lists_that_are_not_those_of_the_instructions(
     listed = None if lists is None else build.waits(lists)
     waves = [replace(made[0], waits=listed), replace(made[1], waits=build.waits([(2, [1])]))]
     trace = build.trace(build.counted(build.code(WAITING), [build.batch(*waves)]), waves)
-    text = "The wait lists of 1 wave of 2 are not those of their instructions, first se0/simd0/slot0/wv0."
+    text = "The wait lists of 1 wave of 2 do not belong to their instructions, first se0/simd0/slot0/wv0."
     assert found(trace, waves) == [text] * wrong

@@ -186,8 +186,8 @@ def test_a_wait_before_a_barrier_protects_what_other_waves_overwrite(
 def test_the_remedy_of_a_cold_start_is_not_that_of_a_loop(tmp_path: Path) -> None:
     cold = of_kernel(PATTERNS["long-prologue"], tmp_path)["exposed-vector-load"]
     hot = of_kernel(PATTERNS["exposed-vector-load"], tmp_path / "other")["exposed-vector-load"]
-    assert "once a wave" in cold.title
-    assert "once a wave" not in hot.title
+    assert "once per wave" in cold.title
+    assert "once per wave" not in hot.title
     assert cold.remedy_id == "wait-later", "the loop behind the wait reads nothing of what it waits for"
     assert hot.remedy_id == "prefetch-registers"
     assert "leaves those loads outstanding" in hot.remedy

@@ -72,7 +72,7 @@ def test_vector_registers_round_up_to_what_is_given() -> None:
     assert (found.waves, found.goal, found.binding.name) == (5, 6, "vector registers")
     limit = found.limits[0]
     assert (limit.used, limit.allocated, limit.max_used, limit.excess) == (95, 96, 80, 15)
-    assert found.next_step == "15 vector registers fewer (at most 80) would make room for 6 waves a SIMD."
+    assert found.next_step == "15 vector registers fewer (at most 80) would make room for 6 waves per SIMD."
 
 
 @pytest.mark.parametrize(
@@ -246,10 +246,10 @@ def test_steps_are_whole_workgroups_by_their_barriers() -> None:
     """207 registers: two waves fit.  Single waves would step to 3 at 168 registers, two a SIMD only to 4."""
     trace = trace_of("v_mov_b32 v206, 0")
     single = occupancy_limits(trace)
-    assert single.next_step == "39 vector registers fewer (at most 168) would make room for 3 waves a SIMD."
+    assert single.next_step == "39 vector registers fewer (at most 168) would make room for 3 waves per SIMD."
     found = occupancy_limits(trace, on_simd=2)
     assert (found.waves, found.goal) == (2, 4)
-    assert found.next_step == "79 vector registers fewer (at most 128) would make room for 4 waves a SIMD."
+    assert found.next_step == "79 vector registers fewer (at most 128) would make room for 4 waves per SIMD."
     assert found.limits[-1].source == "barriers of the traced waves"
     assert any("LDS" in note and "size" not in note for note in found.notes)
     # The same by a table that says 512 threads: eight waves on four SIMDs.

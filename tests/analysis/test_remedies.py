@@ -98,10 +98,10 @@ def test_widths_decide_about_wider(tmp_path: Path) -> None:
 
     narrow, wide = queue("global_load_ushort", "v{}", "a"), queue("global_load_dwordx4", "v[{}:{}]", "b")
     assert narrow.remedy_id == "widen"
-    assert "2 bytes a lane" in narrow.sentence
-    assert "2 bytes a lane" in narrow.remedy
+    assert "2 bytes per lane" in narrow.sentence
+    assert "2 bytes per lane" in narrow.remedy
     assert wide.remedy_id in ("spread", "fewer-bytes")
-    assert "16 bytes a lane" in wide.sentence
+    assert "16 bytes per lane" in wide.sentence
     assert "if each" not in wide.remedy.lower()
 
 

@@ -40,7 +40,7 @@ def test_arithmetic_stays_behind_what_it_reads_and_what_waits() -> None:
     )
     assert room_above(trace, 7).top == 6, "it passes what has nothing to do with it, and no wait"
     assert why_not_before(trace, 7, 6) == ""
-    assert why_not_before(trace, 7, 5) == "Instruction 5, s_waitcnt: nothing is moved past that."
+    assert why_not_before(trace, 7, 5) == "Instruction 5, s_waitcnt: no instruction moves past that."
     assert why_not_before(trace, 3, 1) == "", "no label above it"
     assert why_not_before(trace, 3, 0) == "The basic block begins at 1."
 

@@ -74,10 +74,10 @@ def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseTe
     """A full queue; which operation filled it is a guess."""
     return _likely(
         Message("{0} queue full", name),
-        Message("it could not issue: earlier {0} were under way", operations),
+        Message("it could not issue: earlier {0} were in flight", operations),
         Message(
-            "at least {0} of the compute unit were in flight in these cycles; which of them "
-            "filled the queue is a guess, one of several",
+            "at least {0} of the compute unit were in flight in these cycles; which of them filled "
+            "the queue is a guess among several",
             crowd,
         ),
         colour,
@@ -85,8 +85,9 @@ def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseTe
 
 
 _REPLAYED = (
-    "a replay of the counters says which operations this execution required; the newest is charged, of "
-    "several counters or of scalar loads the likeliest by latency, as a guess if another fits as well"
+    "a replay of the counters gives the operations that this execution required; the newest "
+    "is charged; for several counters or for scalar loads the likeliest by latency, as a "
+    "guess if another fits as well"
 )
 _K = TokenKind
 
@@ -94,7 +95,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace shows why", "none", "muted"),
     Cause.OWN: _certain(
         "the wait itself",
-        "a wait, barrier or similar takes this long even if nothing is missing",
+        "a wait, barrier or similar instruction takes this long even if nothing is outstanding",
         "its stall is not longer than one issue turn, or the wave was the last to arrive",
         _K.IMMED,
     ),
@@ -111,36 +112,36 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.WAIT_EXPORT: _replayed("export", "an export was not done", _K.MSG),
     Cause.MATRIX_RESULT: _certain(
         "matrix result",
-        "it reads what a matrix instruction was still computing",
-        "a matrix instruction wrote a register it reads, and the required distance was not over",
+        "it reads the result of a matrix instruction that was still executing",
+        "a matrix instruction wrote a register it reads, and the required distance had not passed",
         _K.MATRIX,
     ),
     Cause.MATRIX_BUSY: _certain(
         "matrix unit busy",
         "the matrix unit of its SIMD still worked on an earlier matrix instruction",
-        "by its passes an earlier matrix instruction of the SIMD occupied the unit in these cycles",
+        "an earlier matrix instruction of the SIMD occupied the unit in these cycles, by its passes",
         _K.MATRIX,
     ),
     Cause.REGISTER: _likely(
         "register result",
-        "it reads what an earlier arithmetic instruction was still computing",
-        "it reads a register written just before by an instruction whose result takes that long",
+        "it reads the result of an earlier arithmetic instruction that was still executing",
+        "it reads a register written by the previous instruction, whose result takes that long",
         _K.VALU,
     ),
     Cause.UNIT_BUSY: _certain(
         "previous instruction",
         "the wave's previous instruction still held the unit",
-        "by its form the instruction before takes longer to issue than one turn",
+        "the form of the previous instruction takes longer to issue than one issue turn",
         _K.VALU,
     ),
     Cause.MEMORY_QUEUE: _queue("memory", "vector memory operations", "3 vector memory operations", _K.VMEM),
     Cause.LDS_QUEUE: _queue("LDS", "LDS accesses", "3 LDS accesses", _K.LDS),
     Cause.SCALAR_QUEUE: _queue("scalar", "scalar loads", "9 scalar memory operations", _K.SMEM),
     Cause.OPERAND_READ: _likely(
-        "behind a memory instruction",
+        "after a memory instruction",
         "a memory instruction issued just before was still reading its registers",
-        "it is the next vector instruction behind it, or overwrites the address of a copy to LDS, and no "
-        "wait for the memory instruction stands between",
+        "it is the next vector instruction after it, or overwrites the address of a copy to LDS, "
+        "and no wait for the memory instruction stands between",
         _K.FLAT,
     ),
     Cause.BARRIER: _certain(
@@ -158,7 +159,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.SLEEP: _certain("sleep", "the program contains it", "it is an s_sleep or its like", _K.IMMED),
     Cause.FETCH: _likely(
         "instruction fetch",
-        "the instruction was not there yet",
+        "the instruction had not been fetched yet",
         "it is the first of the wave, follows a branch, begins another cache line after a gap, or stalled "
         "together with another SIMD in the same line of code",
         _K.JUMP,
@@ -177,7 +178,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     ),
     Cause.DRAIN: _likely(
         "drain at the end",
-        "the wave ended and stores were on their way",
+        "the wave ended while stores were in flight",
         "it is s_endpgm, and operations of the wave that nothing had waited for were in flight",
         _K.MSG,
     ),

@@ -76,18 +76,18 @@ def _distances(text: str, unit: int, cycles: int, step: int) -> list[str]:
     if unit == MATRIX and step == 4 and cycles in RESULT_STATES:
         return [
             Message(
-                "Another instruction can read its result {0} behind it; one that accumulates on it "
-                "with the same form need not wait so long.",
+                "Another instruction can read its result {0} after it; an instruction that accumulates "
+                "on it with the same form waits less.",
                 plural(RESULT_STATES[cycles], "turn"),
             ),
             Message(
-                "Packed arithmetic and that of doubles gets the unit {0} cycles behind its passes.", TAIL
+                "Packed and double-precision arithmetic can use the unit {0} cycles after its passes.", TAIL
             ),
         ]
     if unit == VALU and step == 4:
         return [
             Message(
-                "A memory instruction that reads its result issues {0} behind it.", plural(TO_MEMORY, "turn")
+                "A memory instruction that reads its result issues {0} after it.", plural(TO_MEMORY, "turn")
             )
         ]
     if is_load(text):

@@ -340,7 +340,7 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, *, is_assumed:
                 )
             )
         if side.selection:
-            notes.append(Message("Cycles of {0} are those of {1}.", name, side.selection))
+            notes.append(Message("Cycles of {0} belong to {1}.", name, side.selection))
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]
     if is_assumed:
         notes.append(

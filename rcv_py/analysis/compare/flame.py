@@ -10,7 +10,7 @@ from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.model.trace import Trace
 
-UNIT = "cycles a wave"
+UNIT = "cycles per wave"
 STEPS = (0.02, 0.1, 0.25)  # shares of a frame's cost at which its colour gets stronger
 
 CompareFlame = tuple[FlameTree, FlameLayout, tuple[str, ...], np.ndarray, np.ndarray]

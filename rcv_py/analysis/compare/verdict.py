@@ -260,7 +260,7 @@ def change(ratio: Ratio) -> str:
 def _of(ratio: Ratio, basis: str, kernel: KernelDelta) -> Judgement:
     per = "per hit, at equal executions" if basis == "hit" else "per wave"
     a, b = kernel.per_wave if ratio is kernel.a_wave else kernel.equal
-    numbers = Message("{0} in A, {1} in B, cycles a wave", count(round(a)), count(round(b)))
+    numbers = Message("{0} in A, {1} in B, cycles per wave", count(round(a)), count(round(b)))
     noise = f"±{100 * ratio.noise:.1f} %"
     if ratio.direction:
         text = Message("B takes {0} {1} ({2}; {3}).", change(ratio), per, numbers, noise)
@@ -273,7 +273,7 @@ def _of(ratio: Ratio, basis: str, kernel: KernelDelta) -> Judgement:
 
 def _amounts(kernel: KernelDelta) -> str:
     a, b = (count(round(hits)) for hits in kernel.hits_per_wave)
-    return Message("{0} and {1} instructions a wave", a, b)
+    return Message("{0} and {1} instructions per wave", a, b)
 
 
 def work_notes(kernel: KernelDelta) -> tuple[str, ...]:

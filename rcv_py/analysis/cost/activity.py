@@ -19,7 +19,7 @@ from rcv_py.model.trace import Trace
 
 MEANING = {
     "idle": "cycles between two instructions of a wave",
-    "stall": "cycles an instruction waited to issue, waits included",
+    "stall": "stall cycles of an instruction, waits included",
     "issue": "cycles of issuing (later than gfx9: of executing); of s_endpgm until its wave is gone",
 }
 

@@ -127,7 +127,7 @@ STALL = Part("stall", "waited to issue", "role", "stall")
 ISSUE = Part("issue", "issued or executed", "role", "issue")
 IDLE = Part("idle", "idle time before it", "role", "idle")
 FAINT_IDLE = Part("idle", "idle time before it", "role", "line")  # the kinds have greys of their own
-HIDDEN = Part("hidden", "covered by other waves' work on the same SIMD; an estimate", "role", "hidden")
+HIDDEN = Part("hidden", "hidden by other waves of the same SIMD; an estimate", "role", "hidden")
 ISSUED = Part("issued", "samples that did issue", "role", "idle")
 MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
 
@@ -255,7 +255,7 @@ def _memory(has: Ingredients) -> LineBars:
         mode=Annotation.MEMORY,
         parts=parts,
         value=value,
-        unit="cycles a time",
+        unit="cycles per execution",
         of=of,
         low=low,
         high=high,
@@ -271,7 +271,14 @@ def _memory_waits(has: Ingredients) -> LineBars:
     of = "medians by waits, whisker to the 90th percentile"
     mode, parts = Annotation.MEMORY_WAITS, (MEMORY,)
     return LineBars(
-        mode=mode, parts=parts, value=value, unit="cycles a time", of=of, low=low, high=high, is_sum=False
+        mode=mode,
+        parts=parts,
+        value=value,
+        unit="cycles per execution",
+        of=of,
+        low=low,
+        high=high,
+        is_sum=False,
     )
 
 

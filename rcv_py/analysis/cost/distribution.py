@@ -29,7 +29,7 @@ from rcv_py.model.trace import Trace
 MEASURES = ("latency", "stall", "idle", "since")
 MEASURE_TEXT = {
     "latency": "stall + issue of a hit",
-    "stall": "cycles a hit waited to issue",
+    "stall": "stall cycles of a hit",
     "idle": "cycles between the end of what the wave did before and the start of a hit",
     "since": "cycles from the start of the hit before, in the same wave, to the start of a hit",
 }

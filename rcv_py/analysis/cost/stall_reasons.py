@@ -18,7 +18,7 @@ REASON_MEANING = {
     StallReason.INTERNAL: "it was handled inside the sequencer",
     StallReason.BARRIER: "it waited for the other waves of its workgroup",
     StallReason.ARBITER_LOST: "another wave was chosen",
-    StallReason.PIPE_STALLED: "it was chosen, but its unit could not take it",
+    StallReason.PIPE_STALLED: "it was chosen, but its unit could not accept it",
     StallReason.OTHER: "it waited for something else",
     StallReason.SLEEPING: "the wave slept",
 }

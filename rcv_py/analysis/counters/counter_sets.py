@@ -28,7 +28,7 @@ def _ratio(name: str, part: str, whole: str, tip: str) -> str:
 
 
 def _rate(name: str, counted: str, what: str) -> str:
-    tip = Message("[instructions a cycle] {0} of all recorded engines.", what)
+    tip = Message("[instructions/cycle] {0} of all recorded engines.", what)
     return f"{name}_per_cycle := {_total(counted)} / INTERVAL  # {tip}"
 
 
@@ -77,8 +77,8 @@ _GFX9 = (
     "MFMA_util := 100 * _mfma  # [%] The matrix unit was busy.",
     *(
         Message(
-            "{0}_TFLOPS := 512e-12 * {1} * SHADER_HZ / INTERVAL  # [TFLOP/s] Matrix operations "
-            "of type {0} a second, on all recorded compute units together.",
+            "{0}_TFLOPS := 512e-12 * {1} * SHADER_HZ / INTERVAL  # [TFLOP/s] Matrix operations of "
+            "type {0} per second, on all recorded compute units together.",
             kind,
             _total(f"INSTS_VALU_MFMA_MOPS_{kind}"),
         )

@@ -25,8 +25,8 @@ from rcv_py.model.trace import Trace
 _MARGIN = 4.0  # trace lengths that samples may lie outside the trace: they start early and end late
 _CONVERTED = "Performance monitors were sampled on the constant clock; their times were converted to cycles."
 _UNKNOWN = (
-    "The clock of the performance monitors is unknown: their first sample is drawn where the trace begins; "
-    "do not compare their times with those of instructions."
+    "The clock of the performance monitors is unknown: their first sample is drawn where the "
+    "trace begins; do not compare their times with times of instructions."
 )
 
 

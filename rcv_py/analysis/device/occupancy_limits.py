@@ -111,7 +111,9 @@ class OccupancyLimits:
         ]
         fewer = join_texts(" and ", filter(None, (", ".join(parts[:-1]), *parts[-1:])))
         return (
-            Message("{0} would make room for {1} a SIMD.", fewer, plural(self.goal, "wave")) if parts else ""
+            Message("{0} would make room for {1} per SIMD.", fewer, plural(self.goal, "wave"))
+            if parts
+            else ""
         )
 
 
@@ -226,8 +228,8 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     if resident.peak > waves:
         notes.append(
             Message(
-                "Up to {0} were on a SIMD, more than these limits allow: one of the numbers is not "
-                "that of this launch.",
+                "Up to {0} were on a SIMD, more than these limits allow: one of the numbers belongs to "
+                "another launch.",
                 plural(resident.peak, "wave"),
             )
         )

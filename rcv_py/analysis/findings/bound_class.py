@@ -157,9 +157,9 @@ def _percent(share: float) -> str:
 
 def _rate(numbers: LoadNumbers) -> str:
     if numbers.rate is None:
-        return "an unknown number of bytes per CU and cycle"
+        return "an unknown number of bytes/cycle per CU"
     of = Message(" of {0:.1f}", numbers.roof) if numbers.roof else ""
-    return Message("at most {0:.1f}{1} B per CU and cycle", numbers.rate, of)
+    return Message("at most {0:.1f}{1} bytes/cycle per CU", numbers.rate, of)
 
 
 def _launch(load: LoadNumbers) -> str:
@@ -169,8 +169,8 @@ def _launch(load: LoadNumbers) -> str:
 
 def _memory(load: LoadNumbers) -> str:
     return Message(
-        "compute units request up to {0:.1f} B per CU and cycle, where memory delivers at "
-        "most {1:.1f} to each, and {2} of the stall waits for vector memory",
+        "compute units request up to {0:.1f} bytes/cycle each, memory delivers at most {1:.1f} "
+        "to each, and {2} of the stall waits for vector memory",
         load.rate,
         load.roof,
         _percent(load.waits),
@@ -184,16 +184,16 @@ def _latency(load: LoadNumbers) -> str:
         busy = Message("{0}; how near memory is to its roof is not known{1}", matrix, what)
     elif load.of_roof > CACHED and load.waits >= WAITS:
         busy = Message(
-            "{0}; waves request up to {1:.1f} B per CU and cycle, of which memory delivers at most {2:.1f}, "
-            "so caches serve the rest",
+            "{0}; waves request up to {1:.1f} bytes/cycle per CU, of which memory delivers at most "
+            "{2:.1f}, so caches serve the rest",
             matrix,
             load.rate,
             load.roof,
         )
     elif load.of_roof >= NEAR:
         busy = Message(
-            "{0}; waves request up to {1:.1f} B per CU and cycle, where memory alone delivers "
-            "at most {2:.1f}, but only {3} of the stall waits for vector memory",
+            "{0}; waves request up to {1:.1f} bytes/cycle per CU, and memory alone delivers at most "
+            "{2:.1f}, but only {3} of the stall waits for vector memory",
             matrix,
             load.rate,
             load.roof,

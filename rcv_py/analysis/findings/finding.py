@@ -26,8 +26,9 @@ SAMPLES = "PC samples"
 RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
 SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain share one line
 NO_PROMISE = (
-    "Predicted gains come from playing the recorded waves again with what a remedy changes. They are no "
-    "promise: caches, clocks, other compute units and what a compiler makes of it stay as they were."
+    "Predicted gains come from replaying the recorded waves with the change of a remedy. "
+    "They are no promise: caches, clocks, other compute units and the compiled code stay as "
+    "recorded."
 )
 
 

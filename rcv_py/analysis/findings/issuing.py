@@ -34,27 +34,30 @@ NAMED = "Certain: the registers are named in the instructions."
 # fmt: off
 TEXTS = (
     WaitPattern(Cause.MEMORY_QUEUE, "memory-back-pressure", "VMEM issue stall (queue full)",
-        "are spent on VMEM instructions that could not issue, since earlier ones were under way", LIKELY),
+        "are spent on VMEM instructions that could not issue, because earlier accesses were in flight",
+        LIKELY),
     WaitPattern(Cause.LDS_QUEUE, "lds-back-pressure", "LDS issue stall (queue full)",
-        "are spent on LDS instructions that could not issue, since earlier accesses were under way", LIKELY),
+        "are spent on LDS instructions that could not issue, because earlier accesses were in flight",
+        LIKELY),
     WaitPattern(Cause.SCALAR_QUEUE, "scalar-back-pressure", "SMEM issue stall (queue full)",
         "are spent on SMEM loads that could not issue", LIKELY),
     WaitPattern(Cause.MATRIX_BUSY, "matrix-unit-busy", "Matrix pipe is busy",
         "are spent while the matrix pipe worked on an earlier instruction",
         "By the passes of each form the pipe was occupied in these cycles.", is_work=True),
     WaitPattern(Cause.MATRIX_RESULT, "matrix-dependency", "Waits for MFMA results",
-        "read what an MFMA instruction was still computing", NAMED),
+        "read the result of an MFMA instruction that was still executing", NAMED),
     WaitPattern(Cause.NOP, "hazard-nops", "Hazard nops",
-        "are s_nop before instructions that must not come too early",
+        "are s_nop that keep a required distance before an instruction",
         "Certain: the operand of an s_nop says how long it takes."),
     WaitPattern(Cause.FETCH, "instruction-fetch", "Instruction fetch",
-        "pass before an instruction is there: after branches, at new cache lines, at the start of waves",
+        ("pass before an instruction is fetched: after branches, at new cache lines, at the start "
+        "of waves"),
         LIKELY),
     WaitPattern(Cause.LAUNCH, "wave-launch", "Launch of waves",
         "pass between the launch of a wave and its first instruction",
         "Certain, but other waves usually cover it."),
     WaitPattern(Cause.REGISTER, "dependent-arithmetic", "Dependent arithmetic",
-        "read a register that the instruction before still computes", NAMED),
+        "read a register that the previous instruction was still writing", NAMED),
 )
 # fmt: on
 _WITH_WIDTHS = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE)
@@ -130,8 +133,8 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
             banks,
         ),
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),
-        assumption="A hint only: the trace shows how long an access was refused, not how its lanes are "
-        "addressed. The cycles are counted under LDS back-pressure.",
+        assumption="A hint only: the trace shows how long an access was refused, not the addresses of its "
+        "lanes. The cycles are counted under LDS issue stall (queue full).",
         rank=CONTEXT,
     )
 
@@ -233,7 +236,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
     sizes = join_texts(
         ", ",
         (
-            Message("{0} × {1} a lane", count(times), plural(size, "byte"))
+            Message("{0} × {1} per lane", count(times), plural(size, "byte"))
             for size, times in widths.by_width(np.flatnonzero(moved))[:MAX_KINDS]
         ),
     )
@@ -242,7 +245,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         "memory-bound",
         title="VMEM traffic is near the memory roof",
         sentence=Message(
-            "VMEM instructions request at most {0} bytes, {1:.1f} a CU and cycle ({2}); {3} of "
+            "VMEM instructions request at most {0} bytes, {1:.1f} bytes/cycle per CU ({2}); {3} of "
             "stall waits for vector memory.",
             count(int(moved.sum())),
             load_numbers(inputs).rate,

@@ -13,8 +13,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized
 
 NOTHING_HELPS = (
-    "Nothing that findings suggest would gain 2 % of the kernel's duration: by playing the recording again, "
-    "or, of what cannot be played, by its bound."
+    "No remedy of a finding would gain 2 % of the kernel's duration: by replaying the "
+    "recording, or by its bound where it cannot be replayed."
 )
 
 

@@ -43,8 +43,7 @@ _SEVERAL_TILES = Remedy("several-tiles", MEDIUM, ("cold",),
 _MORE_WAVES = Remedy("more-waves", MEDIUM, ("room-for-waves",),
     "Let other waves cover the wait: {fits} waves fit on a SIMD, {resident} were resident in the mean.")
 _WIDEN = Remedy("widen", MEDIUM, ("narrow",),
-    "Move more with each instruction: most accesses move {width} a lane, where 16 (dwordx4, b128) are "
-    "possible.")
+    "Use wider accesses: most accesses move {width} per lane, where 16 (dwordx4, b128) are possible.")
 _FREE_REGISTERS = Remedy("fewer-registers", HIGH, ("repeated", "hot", "in-order", "returns-data"),
     "Free registers for loads ahead: {registers}.")
 
@@ -115,8 +114,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy("no-return", LOW, ("unread",),
             "Use the form of the atomic operation that returns nothing: no instruction reads its result."),
         Remedy("reduce-first", MEDIUM, (),
-            "Reduce inside the wave and the workgroup first (DPP, LDS) and issue one atomic a workgroup; "
-            "spread counters over several addresses."),
+            "Reduce inside the wave and the workgroup first (DPP, LDS) and issue one atomic per "
+            "workgroup; spread counters over several addresses."),
     ),
     "scratch-spills": (
         Remedy("fewer-live-values", MEDIUM, (),
@@ -133,15 +132,15 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
             "Spread vector memory instructions over the iteration, between arithmetic, instead of back to "
             "back."),
         Remedy("fewer-bytes", HIGH, ("wide",),
-            "The accesses already move {width} a lane: request fewer bytes (narrower types, reuse in "
-            "registers or LDS) or check that lanes access consecutive addresses."),
+            "The accesses already move {width} per lane: request fewer bytes (narrower types, reuse "
+            "in registers or LDS) or check that lanes access consecutive addresses."),
     ),
     "lds-back-pressure": (
         _WIDEN,
         Remedy("spread", MEDIUM, ("back-to-back",), "Spread LDS accesses between matrix instructions."),
         Remedy("reuse-registers", HIGH, ("wide",),
-            "The accesses already move {width} a lane: keep values that several steps share in registers, "
-            "and check for bank conflicts."),
+            "The accesses already move {width} per lane: keep values that several steps share in "
+            "registers, and check for bank conflicts."),
     ),
     "scalar-back-pressure": (
         Remedy("merge-scalar", LOW, ("same-base",),
@@ -177,11 +176,11 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "wave-launch": (
         Remedy("fewer-waves", MEDIUM, (),
-            "Let fewer waves do more each: persistent workgroups or more work a thread."),
+            "Let fewer waves do more each: persistent workgroups or more work per thread."),
     ),
     "dependent-arithmetic": (
         Remedy("interleave", MEDIUM, (),
-            "Interleave independent computations: two elements a lane at a time, or unroll by two."),
+            "Interleave independent computations: two elements per lane at a time, or unroll by two."),
     ),
     "issue-bound": (
         Remedy("less-address-arithmetic", MEDIUM, ("address-arithmetic",),
@@ -195,8 +194,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "memory-bound": (
         Remedy("fewer-wider-accesses", HIGH, ("narrow",),
-            "Request fewer bytes (narrower types, fused kernels, reuse in registers or LDS), and move more "
-            "with each instruction: most accesses move {width} a lane, where 16 (dwordx4, b128) are "
+            "Request fewer bytes (narrower types, fused kernels, reuse in registers or LDS), and use "
+            "wider accesses: most accesses move {width} per lane, where 16 (dwordx4, b128) are "
             "possible."),
         Remedy("fewer-bytes", HIGH, (),
             "Request fewer bytes: narrower types, fused kernels, reuse in registers or LDS. Check that "
@@ -206,11 +205,11 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy("share-work", MEDIUM, ("uneven-arrival",),
             "One wave does more than the others: share its work, or let it start first."),
         Remedy("double-buffer-lds", MEDIUM, ("repeated", "free-lds"),
-            "Double-buffer LDS, so that one barrier an iteration is enough, and put independent work in "
-            "front of it."),
+            "Double-buffer LDS, so that one barrier per iteration is enough, and put independent "
+            "work before it."),
         Remedy("shorten-last", MEDIUM, (),
-            "Shorten what the last wave does before it arrives: {producer} is what it waited for or ran "
-            "last."),
+            "Shorten the work of the last wave before it arrives: it waited for {producer}, or ran "
+            "it last."),
     ),
     "drain-at-end": (
         Remedy("earlier-stores", MEDIUM, (),

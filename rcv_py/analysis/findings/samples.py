@@ -28,7 +28,7 @@ REMEDY = {
     StallReason.SLEEPING: "Shorten or remove s_sleep.",
 }
 OTHERWISE = "Look at the instructions below; a thread trace shows more."
-NO_TIMES = "A sample meets a wave at a moment: shares of samples estimate shares of time, not cycles."
+NO_TIMES = "A sample shows a wave at a moment: shares of samples estimate shares of time, not cycles."
 
 
 def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
             is_upper_bound=True,
             share=samples / reasons.samples,
             sentence=Message(
-                "{0} of {1} ({2}) met an instruction that did not issue: {3}.",
+                "In {0} of {1} ({2}) the instruction did not issue: {3}.",
                 count(samples),
                 plural(reasons.samples, "sample"),
                 percent(samples, reasons.samples),

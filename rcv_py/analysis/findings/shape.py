@@ -113,9 +113,9 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
             percent(idle, shape.simds),
         ),
         evidence=_traced_time(inputs),
-        assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
-        "and smaller workgroups cost nothing, without the waits for SMEM loads that every wave has once. "
-        "The number of SIMDs is that of *_agent_info.csv.",
+        assumption="At most: how much shorter the launch could be if all SIMDs had equal work and smaller "
+        "workgroups cost nothing, without the waits for SMEM loads that every wave has once. The "
+        "number of SIMDs comes from *_agent_info.csv.",
         unit=SIMDS,
     )
 

@@ -284,9 +284,9 @@ def _has_flag(name: str, case: FindingContext) -> bool:
 # fmt: off
 PRECONDITIONS: Mapping[str, Precondition] = {
     "repeated": Precondition("waves execute the instruction more than once", lambda case: case.is_repeated),
-    "cold": Precondition("most of the stall is that of the first execution in each wave",
+    "cold": Precondition("most of the stall is in the first execution in each wave",
         lambda case: case.is_cold),
-    "hot": Precondition("most of the stall is not that of the first execution",
+    "hot": Precondition("most of the stall is not in the first execution",
         lambda case: not case.is_cold),
     "room-before": Precondition(
         Message("at least {0} instructions before the load, back to the last wait, branch or barrier, "
@@ -309,9 +309,9 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "free-lds": Precondition("LDS of the workgroup fits twice beside the resident workgroups",
         _has_free_lds),
     "narrow": Precondition(
-        Message("most of the accesses move less than {0} bytes a lane", MAX_BYTES_PER_LANE),
+        Message("most of the accesses move less than {0} bytes per lane", MAX_BYTES_PER_LANE),
         lambda case: 0 < case.width < MAX_BYTES_PER_LANE),
-    "wide": Precondition(Message("the accesses already move {0} bytes a lane", MAX_BYTES_PER_LANE),
+    "wide": Precondition(Message("the accesses already move {0} bytes per lane", MAX_BYTES_PER_LANE),
         lambda case: case.width >= MAX_BYTES_PER_LANE),
     "through-registers": Precondition(
         "what is loaded is written to LDS, and the target can copy memory to LDS directly",

@@ -41,8 +41,9 @@ LIKELY = (
     "The cause is likely, not certain: such operations of the compute unit were in flight in these cycles."
 )
 BOUND = (
-    "At stake are only cycles in which no traced wave of the SIMD issued and its matrix unit did not work; "
-    "waves that waited at once count once. Another wait may take the place of one that is removed."
+    "At stake are only cycles in which no traced wave of the SIMD issued and its matrix unit "
+    "did not work; waves that waited at the same time count once. Another wait may replace a "
+    "wait that is removed."
 )
 
 
@@ -81,7 +82,7 @@ def waits(inputs: FindingInputs) -> Iterable[Finding]:
         yield finding_of(
             case,
             text.name,
-            title=join_texts("", (text.title, ", mostly once a wave" if case.is_cold else "")),
+            title=join_texts("", (text.title, ", mostly once per wave" if case.is_cold else "")),
             sentence=join_texts(" ", _sentences(case, text)),
             evidence=of_pattern(case),
             assumption=Message("{0} {1}", text.confidence, BOUND),
@@ -116,7 +117,7 @@ def _sentences(case: FindingContext, text: WaitPattern) -> Iterator[str]:
     if 0.1 <= first < 1:
         yield (
             Message(
-                "{0} of the stall of these instructions is that of their first execution in each wave.",
+                "{0} of the stall of these instructions is in their first execution in each wave.",
                 percent(round(100 * first), 100),
             )
         )
@@ -161,7 +162,7 @@ def width_sentences(case: FindingContext) -> Iterator[str]:
     if not sizes:
         return
     is_scalar_memory = not (widths.is_vector | widths.is_local)[case.accesses].any()
-    each = "a wave" if is_scalar_memory else "a lane"
+    each = "per wave" if is_scalar_memory else "per lane"
     parts = [
         Message("{0} × {1} {2}", count(times), plural(size, "byte"), each)
         for size, times in sizes[:MAX_WIDTHS]
@@ -171,7 +172,7 @@ def width_sentences(case: FindingContext) -> Iterator[str]:
         roof = case.inputs.trace.architecture.memory_roof
         beside = "" if roof is None else Message("; memory delivers at most {0:.1f} to each", roof)
         yield Message(
-            "All VMEM instructions request at most {0:.1f} bytes a CU and cycle{1}.",
+            "All VMEM instructions request at most {0:.1f} bytes/cycle per CU{1}.",
             widths.vector_rate,
             beside,
         )
@@ -198,8 +199,8 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
         "serial-cross-lane-chain",
         title="Serialized cross-lane chain",
         sentence=Message(
-            "{0} of up to {1} links: each ds_bpermute (or its like) is waited for before the "
-            "next one is issued, {2:,} cycles a link. {3} wait for cross-lane moves.",
+            "{0} of up to {1} links: each cross-lane instruction waits for the result of the "
+            "previous one, {2:,} cycles per link. {3} wait for cross-lane moves.",
             plural(len(links), "chain"),
             int(links.links.max()),
             round(per_link),
@@ -275,8 +276,8 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         exposed=exposure.exposed_ending,
         attributed=exposure.ending,
         sentence=Message(
-            "{0} cycles of all waves ({1} of their lives) are spent under s_endpgm, where a "
-            "wave keeps its slot while its last operations are on the way.",
+            "{0} cycles of all waves ({1} of their lives) are spent in s_endpgm, where a wave keeps "
+            "its slot while its last operations are in flight.",
             count(exposure.ending),
             percent(exposure.ending, max(1, exposure.lives)),
         ),

@@ -60,7 +60,7 @@ _CASES = (
     (("no_end",), Severity.WARNING, "Waves were still running when the recording ended",
         "Occupancy after that moment is a guess, and the tail of the kernel may be missing."),
     (("stalls",), Severity.WARNING, "The trace unit held up the shader engine",
-        "Some stall is that of the recording, not of the kernel."),
+        "Some stall comes from the recording, not from the kernel."),
 )
 # fmt: on
 _SIGNS = {

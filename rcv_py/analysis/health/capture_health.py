@@ -47,7 +47,7 @@ CHECKED = (
     "the map to source lines",
     "how the traced compute unit compares with the others",
     "other kernels at the same time",
-    "how full the machine was",
+    "how full the device was",
     "hardware counters",
 )
 

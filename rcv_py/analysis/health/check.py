@@ -263,7 +263,7 @@ def _wait_lists(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
     if len(seen.lists):
         which = Message("The wait lists of {0} of {1}", plural(len(seen.lists), "wave"), count(seen.listed))
         text = Message(
-            "{0} are not those of their instructions, first {1}.", which, trace.waves.id(int(seen.lists[0]))
+            "{0} do not belong to their instructions, first {1}.", which, trace.waves.id(int(seen.lists[0]))
         )
         hint = "They are not used: waits are replayed from the instructions."
         yield _problem("waves", text, hint, Severity.INFO)

@@ -118,8 +118,9 @@ def underfilled(trace: Trace) -> HealthNote | None:
             ),
             number("most waves on one", fill.most_of_unit),
         ),
-        consequence="There was no second round of workgroups: fewer waves hide latency, and duration is that "
-        "of the slowest workgroup.  Registers or LDS may limit it too; the record does not show it.",
+        consequence="There was no second round of workgroups: fewer waves hide latency, and the slowest "
+        "workgroup sets the duration.  Registers or LDS may limit it too; the record does not "
+        "show it.",
         remedy="To judge the kernel, not the launch, record a larger problem, or split the work finer.",
     )
 
@@ -145,6 +146,9 @@ def tail(trace: Trace) -> HealthNote | None:
         severity=Severity.INFO,
         title="Much of the time passed with at most half of the peak resident",
         evidence=tuple(evidence),
-        consequence="Stall in the tail is that of a nearly empty machine; shares of the total mix both.",
+        consequence=(
+            "In the tail the device is nearly empty; shares of the total mix its stall with the "
+            "stall of the full device."
+        ),
         remedy="Compare a range before the tail with the total; more workgroups of equal work shorten it.",
     )

@@ -53,7 +53,7 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
             "The traced waves took an early exit: {0} of {1} instructions ran", count(ran), count(rows)
         ),
         evidence=tuple(evidence),
-        consequence="Costs are those of the early exit, not of the work of the kernel.",
+        consequence="Costs are of the early exit, not of the work of the kernel.",
         remedy=remedy,
         settings=settings,
     )
@@ -89,7 +89,7 @@ def left_early(ways: Populations) -> HealthNote | None:
             severity=Severity.WARNING,
             title="No traced wave did the work of the kernel",
             evidence=(Measured("instructions that ran", ways.ran, ran_text(ways)), *evidence),
-            consequence="Costs are those of an early exit: nothing is ranked.",
+            consequence="Costs are of an early exit: nothing is ranked.",
             remedy="Trace another dispatch, another compute unit or other shader engines.",
             settings={"kernel_iteration_range": "[2]"},
         )
@@ -102,7 +102,7 @@ def left_early(ways: Populations) -> HealthNote | None:
         ),
         evidence=(*evidence, share("their part of the cycles", idle_share)),
         consequence="Tables and findings that explain leave them out; totals of code.json count them.",
-        remedy="`--waves all` takes them in; rcv waves --populations lists the ways that waves took.",
+        remedy="`--waves all` takes them in; rcv waves --populations lists the paths of waves.",
     )
 
 

@@ -95,10 +95,10 @@ class CodeMatch:
         return Message("For example {0}.", "; ".join(mismatches)) if mismatches and self.is_wrong else ""
 
 
-TITLE = "The instruction texts are those of another code object"
+TITLE = "The instruction texts belong to another code object"
 CONSEQUENCE = (
-    "Instruction texts, source places, waits and causes are those of other instructions, so nothing is "
-    "concluded from them; cycles and executions by themselves are right."
+    "Instruction texts, source places, waits and causes belong to other instructions, so "
+    "nothing is concluded from them; cycles and executions by themselves are right."
 )
 REMEDY = (
     "Take code.json from the same recording as the wave files, decode the recording again with the code "

@@ -46,10 +46,10 @@ class HoistLimit(IntEnum):
 
 LIMIT_TEXT = {
     HoistLimit.BLOCK: "begin of the basic block",
-    HoistLimit.ADDRESS: "its address or the mask of lanes is written there",
-    HoistLimit.PENDING: "its address is still being loaded there",
-    HoistLimit.DESTINATION: "its destination is in use there",
-    HoistLimit.STORE: "a store there may write what it reads",
+    HoistLimit.ADDRESS: "its address or the execution mask is written there",
+    HoistLimit.PENDING: "its address is not loaded before that",
+    HoistLimit.DESTINATION: "its destination register is in use there",
+    HoistLimit.STORE: "a store before that may write the data that it reads",
     HoistLimit.BARRIER: "barrier or cache maintenance",
     HoistLimit.UNREADABLE: "its operands are not known",
     HoistLimit.FAR: Message("{0} instructions are looked at", MAX_DISTANCE),

@@ -22,7 +22,7 @@ _MOVES = frozenset((_C.CROSS_LANE, _C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SAL
 STAYS = "Only what loads into registers or computes can be tried elsewhere."
 NEVER = "It was never executed, so nothing follows from it."
 UNREADABLE = "Its operands are not known: the text holds raw words."
-BELOW = "Only places above it can be tried: what waits for it further down is not in the recording."
+BELOW = "Only earlier places can be tried: the recording does not show what would wait for it later."
 HERE = "It stands there."
 
 
@@ -86,7 +86,7 @@ def _of_other(trace: Trace, row: int) -> RoomAbove:
         if (other.reads | other.writes) & own.writes:
             return RoomAbove(top, _sentence(trace, above, "it reads or writes what the instruction writes"))
         if instruction_class(text) not in _MOVES and not is_load(text):
-            return RoomAbove(top, _sentence(trace, above, "nothing is moved past that"))
+            return RoomAbove(top, _sentence(trace, above, "no instruction moves past that"))
         top = above
     return RoomAbove(top, Message("At most {0} instructions are passed.", REACH))
 

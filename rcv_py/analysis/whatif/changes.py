@@ -276,7 +276,7 @@ class MoreWaves:
     @property
     def text(self) -> str:
         """Describe the change."""
-        return Message("{0} more {1} a SIMD", self.more, "wave" if self.more == 1 else "waves")
+        return Message("{0} more {1} per SIMD", self.more, "wave" if self.more == 1 else "waves")
 
 
 def chosen(recording: Recording, lines: Collection[int]) -> np.ndarray:

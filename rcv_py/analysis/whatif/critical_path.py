@@ -51,12 +51,15 @@ class PathCause(IntEnum):
 
 CAUSES = {
     PathCause.ISSUE: ("issue", "The instruction issued or executed."),
-    PathCause.GAP: ("gap", "Before the instruction was there: fetch, branch, or its wave was not its turn."),
+    PathCause.GAP: (
+        "gap",
+        "Before the instruction could issue: fetch, branch, or the arbiter chose another wave.",
+    ),
     PathCause.DEPENDENCY: ("dependency", "Registers, hazards, or what else held the instruction itself."),
-    PathCause.LATENCY: ("memory latency", "The operation was on its way, and somebody waited for it."),
-    PathCause.QUEUE: ("memory queue", "The operation stood behind others."),
+    PathCause.LATENCY: ("memory latency", "The operation was in flight, and a wave waited for it."),
+    PathCause.QUEUE: ("memory queue", "The operation was queued after others."),
     PathCause.BARRIER: ("barrier", "From the last arrival until waves went on."),
-    PathCause.ARBITRATION: ("issue arbitration", "The instruction held a unit that another wave wanted."),
+    PathCause.ARBITRATION: ("issue arbitration", "The instruction held a unit that another wave needed."),
     PathCause.LAUNCH: ("wave launch", "From the launch of a wave to its first instruction."),
     PathCause.HANDOVER: ("slot hand-over", "From the end of a wave to the launch of the next in its slot."),
     PathCause.DISPATCH: ("dispatch", "Until a wave was launched into a slot that was free."),

@@ -125,16 +125,16 @@ class Guess:
     has_contention: bool = True  # False: stalls at a busy unit stay as they are
 
 
-USUAL = Guess("operations that nobody stalled for took as long as such ones usually take")
+USUAL = Guess("operations without a stalled wait have the usual latency of their kind")
 # Of 29,756 returns that waits of real captures show, one in 27 took longer than twice the median of its
 # instruction.  It is unlikely that all other operations returned just in time for a wait that did not stall.
 OTHERS = (
-    Guess("the range also tries: operations that nobody stalled for took half as long as usual", latency=0.5),
+    Guess("the range also tries: operations without a stalled wait have half the usual latency", latency=0.5),
     Guess(
-        "the range also tries: operations that nobody stalled for took twice as long as usual", latency=2.0
+        "the range also tries: operations without a stalled wait have twice the usual latency", latency=2.0
     ),
     Guess(
-        "the range also tries: waves get in each other's way neither more nor less than they did",
+        "the range also tries: contention between waves stays as recorded",
         has_contention=False,
     ),
 )

@@ -135,7 +135,7 @@ def _left_out(made: Making) -> list[str]:
     if len(made.code) < len(code):
         said.append(
             Message(
-                "The listing has {0:,} of {1}: those that cost most.",
+                "The listing has {0:,} of {1}: the most expensive.",
                 len(made.code),
                 plural(len(code), "instruction"),
             )

@@ -133,7 +133,7 @@ def instructions(
             return NOTHING
         text = f"{trace.code.text[row]}{beside(trace, row)}"
         return (
-            code(Message("perhaps {0}", text), tip="A guess: one of several that fit.")
+            code(Message("perhaps {0}", text), tip="A guess among several that fit.")
             if is_guess
             else code(text)
         )

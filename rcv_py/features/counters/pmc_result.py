@@ -130,7 +130,7 @@ PMC = Spec.of(
         kinds.TEXT("decided_by", "Name of the test that decided; null if none did", is_unknown=True),
         _TESTS("tests", "The tests that led to it, in order"),
         Field("missing", kinds.texts("Name of a counter."), "Counters that would show more"),
-        Field("record", kinds.texts("A line."), "Lines for rocprofv3 that record them, one run each"),
+        Field("record", kinds.texts("A line."), "Lines for rocprofv3 that record them, a run each"),
     ),
 )
 FACTS = (

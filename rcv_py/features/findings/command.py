@@ -131,7 +131,9 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
         )
     if options.predict:
-        raise UsageError("--predict plays one capture.", hint="Name one of the captures, or leave it out.")
+        raise UsageError(
+            "--predict replays a single capture.", hint="Name one of the captures, or leave it out."
+        )
     places = [options.seen(path) for path in paths]
     with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
         is_here = isinstance(executor, InProcessExecutor)

@@ -16,7 +16,7 @@ class TriageOptions(
     agents = opt.AgentTool("Use it first: what limits the kernel, and which change gains most.")
 
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
-    top: int | None = shared.top(None, "findings", "those with 2 %% of the kernel's duration to gain")
+    top: int | None = shared.top(None, "findings", "findings with 2 %% of the kernel's duration to gain")
     all: bool = opt.flag(
         "analyse every wave, even of a capture with more than 48 MB of wave files, and print every finding"
     )

@@ -195,7 +195,7 @@ class FindingList(QListWidget):
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setAccessibleName(translated("Findings, the one with most to gain first"))
+        self.setAccessibleName(translated("Findings, the largest gain first"))
         self.currentRowChanged.connect(self.chosen)
         self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
         theme.changed.connect(lambda: self.viewport().update())

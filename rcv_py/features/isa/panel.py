@@ -500,10 +500,10 @@ class IsaPanel(CodePanel):
                  "Show the menu of the header: columns, latency mode, arrows, bars, folds.", no_rows),
                 ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A",
                  lazy.with_panel(lambda panel: panel.next_annotation()),
-                 "Show something else in the bars beside the instructions.", no_rows),
+                 "Show another measure in the bars next to the instructions.", no_rows),
                 ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S",
                  lazy.with_panel(lambda panel: panel.next_scale()),
-                 "Draw the bars beside the instructions on another scale.", no_rows),
+                 "Draw the bars next to the instructions on another scale.", no_rows),
                 ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W",
                  lazy.with_panel(lambda panel: panel.next_arrows()),
                  "Show arrows of waits, of branches, both or none.", no_rows),
@@ -532,7 +532,7 @@ class IsaPanel(CodePanel):
             Command(id="isa.registers", title="Registers that are held", menu="Analyze/Listing",
                     run=partial(switch, "isa.registers"),
                     shortcuts=("Ctrl+Alt+V",),
-                    tip="Show how many vector registers each instruction must find room for.",
+                    tip="Show how many vector registers are live at each instruction.",
                     is_checked=lambda: settings["isa.registers"]),
         )  # fmt: skip
 
@@ -621,7 +621,7 @@ def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QM
     add("Copy place in trace", lambda: copy_text(str(place)))
     menu.addSeparator()
     add("What this waits for", *linked(True))
-    add("Who waits for this", *linked(False))
+    add("Waited for by", *linked(False))
     if at is not None:
         view.place_cursor(at)
         name = text[at.operand.start : at.operand.stop]

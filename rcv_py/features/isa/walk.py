@@ -21,7 +21,7 @@ NO_ROWS = "Open a capture with instructions first."
 NO_LINE = "Select an instruction first."
 WORDS = {
     "isa.producer": ("What this waits for", "Select the last instruction that the selected one waited for."),
-    "isa.waiter": ("Who waits for this", "Select the next instruction that waited for the selected one."),
+    "isa.waiter": ("Waited for by", "Select the next instruction that waited for the selected one."),
     "isa.next_register": (
         "Next register of the instruction",
         "Highlight where the next register of the selected instruction is written and read.",

@@ -55,7 +55,7 @@ BY_WAITS = (
 DIGIT_PX = 9  # room for a digit at the usual size of code
 _MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
 _MEDIAN_TIP = "Median latency by waits."
-_REFUSED_TIP = "Stall behind another access of the unit, summed over all executions."
+_REFUSED_TIP = "Stall while another access held the unit, summed over all executions."
 _FETCH_TIP = "Cycles that waves waited for the code line."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
 
@@ -64,7 +64,7 @@ ROLE_TEXT = {
     "stall": "stall that nothing hides",
     "issue": "issue that nothing hides",
     "idle": "idle time that nothing hides",
-    "hidden": "covered by other waves of the SIMD",
+    "hidden": "hidden by other waves of the SIMD",
 }
 
 
@@ -136,7 +136,7 @@ def access_rows(trace: Trace, found: AccessHolds) -> LatencyRows:
     return LatencyRows(
         line=found.line.astype(np.int64),
         columns=with_bar(result_columns(table, trace), "source", "stall", title="stall", tip=_REFUSED_TIP),
-        roles={"stall": "stall behind another access of the unit"},
+        roles={"stall": "stall while another access held the unit"},
         bars=found.stall[None],
         note=Message("{0} held the unit longer than their width needs", plural(longer, "instruction")),
     )

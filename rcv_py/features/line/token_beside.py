@@ -109,7 +109,7 @@ def _description(file: str) -> IsaDescription:
 def trials(line: int, *, is_operation: bool) -> dict[str, tuple[Change, ...]]:
     """Return the experiments with an instruction, by their description."""
     free = {"it took no time": (Free((line,)),)}
-    return free | ({"its data came at once": (Latency((line,), cycles=0),)} if is_operation else {})
+    return free | ({"its data arrived at once": (Latency((line,), cycles=0),)} if is_operation else {})
 
 
 def replay_html(found: dict[str, Prediction] | None, *, is_playing: bool, why_not: str) -> Rich:
@@ -117,9 +117,9 @@ def replay_html(found: dict[str, Prediction] | None, *, is_playing: bool, why_no
     if why_not:
         said = rich("<span class='q'>{}</span>", why_not)
     elif is_playing:
-        said = rich("<span class='q'>Playing the recording again …</span>")
+        said = rich("<span class='q'>Replaying the recording …</span>")
     elif found is None:
-        said = rich("<a href='play:0'>Play the recording without its cost</a>")
+        said = rich("<a href='play:0'>Replay the recording without its cost</a>")
     else:
         rows = [
             rich("If {}: <b>{}</b> <span class='q'>({} to {})</span>", what, *map(signed, numbers))
@@ -128,7 +128,7 @@ def replay_html(found: dict[str, Prediction] | None, *, is_playing: bool, why_no
         ]
         played = max((one.tokens for one in found.values()), default=0)
         of = Message(
-            "of the span of the traced compute units, predicted by playing {0} instructions", count(played)
+            "of the span of the traced compute units, predicted by replaying {0} instructions", count(played)
         )
         link = rich("<a href='try:0'>Try it in What if</a>")
         said = rich("{}<br><span class='q'>{}; no promise.</span><br>{}", joined("<br>", rows), of, link)

@@ -183,7 +183,7 @@ class FactsText:
     def _hidden(self, hidden: Meanwhile, stall: int) -> Rich:
         if not hidden.covered:
             said = rich("No other wave of the SIMD issued anything while it stalled: nothing hides it.")
-            return rich("<h4>Who hides it</h4>{}", said)
+            return rich("<h4>Hidden by</h4>{}", said)
         kinds = [
             rich("{} {}", KIND_NAME.get(TokenKind(kind), "") if kind in KINDS else "other", number)
             for kind, cycles in hidden.by_kind[:HIDERS]
@@ -195,7 +195,7 @@ class FactsText:
         if hidden.line >= 0:
             link = line_link(hidden.line, named(self.trace, hidden.line))
             said += rich("<br><span class='q'>most of it</span> {}", link)
-        return rich("<h4>Who hides it</h4>{}", said)
+        return rich("<h4>Hidden by</h4>{}", said)
 
     def _waits(self, waits: TokenWaits) -> Rich:
         parts = []
@@ -219,7 +219,7 @@ class FactsText:
 
     def _released(self, by: ReleasedBy) -> str:
         sure = "" if by.is_exact else "at most "
-        why = "the wait ended with it" if by.is_exact else "it may have been back before"
+        why = "the wait ended with it" if by.is_exact else "it may have returned earlier"
         return Message("latency {0}{1}, by {2}: {3}", sure, self.times.span(by.latency), by.counter, why)
 
 
@@ -233,7 +233,7 @@ def _help(known: InstructionHelp, described: str) -> Iterator[Rich]:
     elif known.cycles:
         facts.append(Message("takes {0} {1} at least", known.unit, plural(known.cycles, "cycle")))
     if known.flop:
-        facts.append(Message("{0:,} FLOP a {1}", known.flop, "wave" if known.passes else "lane"))
+        facts.append(Message("{0:,} FLOP per {1}", known.flop, "wave" if known.passes else "lane"))
     lines = (join_texts(" · ", (*facts, *known.counters)), *known.distances)
     yield from (rich('<span class="q">{}</span>', line) for line in lines if line)
 

@@ -265,7 +265,7 @@ class TokenDetailsPanel(Panel):
         self.replay.setVisible(is_shown)
         if trace is None or line is None or not is_shown:
             return
-        streams = "Waves are still being read; then it can be played." if self.session.is_streaming else ""
+        streams = "Waves are still being read; then it can be replayed." if self.session.is_streaming else ""
         found, is_playing = self.replays.get(line), self._playing == line
         if self._playing is not None and not is_playing:  # it concerns another instruction
             self._flag.set()

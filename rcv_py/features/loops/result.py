@@ -189,8 +189,8 @@ DISTANCE = Spec.of(
     ),
     order="instruction hits median p90 latency short_hits mfma_between valu_between stall",
     nothing="No wait required an operation.",
-    note="Cycles from issue to the first wait that required it, and instructions in between (medians); "
-    "short: sooner than the measured latency.",
+    note="Cycles from issue to the first wait that required it, and instructions in between "
+    "(medians); short: fewer cycles than the measured latency.",
 )
 CHAINS = Spec.of(
     "loops chains",

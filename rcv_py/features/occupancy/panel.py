@@ -90,7 +90,7 @@ class OccupancyPanel(CurvePanel):
             return
         per_unit = {curve.slots // curve.units for curve in shown if curve.slots}
         has_limit = len(per_unit) == 1 and self.chosen("group") != "simd"
-        limit = Message(" · {0} a compute unit", plural(per_unit.pop(), "wave slot")) if has_limit else ""
+        limit = Message(" · {0} per compute unit", plural(per_unit.pop(), "wave slot")) if has_limit else ""
         self.say(_peaks_text(shown) + limit)
 
 

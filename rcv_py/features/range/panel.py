@@ -209,7 +209,7 @@ def tables_html(trace: Trace, costs: RangeCosts) -> list[Rich]:
     for part, title in TITLES.items():
         cells = [_cells(trace, one) for one in rows if one.part == part]
         if cells:
-            of = "busy cycles, share of their time" if part == UNIT else "cycles, share of those of waves"
+            of = "busy cycles, share of their time" if part == UNIT else "cycles, share of wave cycles"
             head = rich("<h4>{}</h4><span class='q'>{}</span>", title, of)
             made.append(head + rich("<table cellspacing='0'>{}</table>", joined("", cells)))
     return made

@@ -61,7 +61,7 @@ PLACE = Spec.of(
     "register file",
     _FILE,
     kinds.COUNT("held", "Registers that are needed before or after the instruction, or written by it"),
-    kinds.COUNT("free", "Registers that the program names and that are not held there"),
+    kinds.COUNT("free", "Registers that the program uses and that are free there"),
     kinds.NOTE("held_registers", "Which are held", "held"),
     kinds.NOTE("free_registers", "Which are free", "free"),
 )

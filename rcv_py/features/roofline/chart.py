@@ -22,7 +22,7 @@ NEAR_PX = 9  # distance from the middle of a point
 KERNEL_PX, LOOP_PX = 6.0, 4.5  # radius of a point
 FINEST = (2, 5)  # lines between powers of ten
 NAME_GAP = 4
-X_NAME, Y_NAME = "FLOP a requested byte", "FLOP a cycle and compute unit"
+X_NAME, Y_NAME = "FLOP per requested byte", "FLOP/cycle per compute unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class RooflineChart(QWidget):
             draw_text(painter, box, _MIDDLE_LEFT, text)
         if known:
             at = max(across.low * 1.1, up.low / self.memory * 1.4)
-            text = translated(Message("memory, {0} bytes a cycle", short(self.memory)))
+            text = translated(Message("memory, {0} bytes/cycle", short(self.memory)))
             painter.setPen(self._theme.role("hidden"))
             spot = QPointF(across.place(at) + 12, up.place(at * self.memory))
             width = metrics.horizontalAdvance(text) + NAME_GAP
@@ -282,7 +282,7 @@ class RooflineChart(QWidget):
         lines = [
             rich("<b>{}</b>", point.name),
             Message(
-                "{0} FLOP a cycle and compute unit, {1} FLOP a byte",
+                "{0} FLOP/cycle per compute unit, {1} FLOP/byte",
                 short(point.rate),
                 short(point.intensity),
             ),
@@ -296,7 +296,7 @@ class RooflineChart(QWidget):
             share = percent(scope.byte_rate / self.memory, 1)
             lines.append(
                 Message(
-                    "requests {0} bytes a cycle: {1} of what memory delivers", short(scope.byte_rate), share
+                    "requests {0} bytes/cycle: {1} of what memory delivers", short(scope.byte_rate), share
                 )
             )
         return joined("<br>", lines)

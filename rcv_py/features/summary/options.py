@@ -35,4 +35,4 @@ class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOL
     clock: tuple[int, int] | None = opt.range_of(
         "only waves that touch a range of cycles, or with --units only these cycles", old="--within"
     )
-    csv: bool = shared.as_csv("one number a row")
+    csv: bool = shared.as_csv("one number per row")

@@ -37,7 +37,7 @@ NOTHING = (
 )
 NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no utilization to show."
 NO_LINE = "Select an instruction to see why it stalls."
-NO_SAMPLE = "No sample met the selected instruction."
+NO_SAMPLE = "No sample is at the selected instruction."
 STREAM_MS = 800
 TABLE_PX = 130  # minimum height of the table
 

@@ -82,7 +82,7 @@ def reason_shares(reasons: StallReasons | None) -> tuple[Share, ...]:
     """Return issued samples, followed by stalled samples by reason, the most frequent first."""
     if reasons is None:
         return ()
-    shares = [Share("issued", reasons.issued, role("line"), "the sample met an instruction that issued")]
+    shares = [Share("issued", reasons.issued, role("line"), "the instruction issued in the sample")]
     for reason, samples in reasons.ranked():
         color = partial(Theme.reason, reason=reason)
         shares.append(Share(reason_name(reason), samples, color, reason_meaning(reason)))
@@ -112,7 +112,7 @@ def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
             meaning = f"{fact.name}. {fact.meaning}"
             meters.append(meter(name, 100 * float(fact.value), role(ink), meaning, of[source]))
     heading = PIPE_HEADING[is_gfx9]
-    meters.append(Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), heading, is_heading=True))
+    meters.append(Meter("issue by pipe, a mark per SIMD", 0.0, role("muted"), heading, is_heading=True))
     for name in pipes.used:
         color = partial(Theme.kind, kind=PIPE_KIND[name])
         meaning = Message("{0}, {1}.", capitalized(PIPE_TEXT[name]), OF_RESIDENT)

@@ -68,7 +68,7 @@ _UNIT = (
     _of_unit("start", "First start, in cycles after the first start on any compute unit"),
     _of_unit("end", "Last end, in cycles after the first start on any compute unit"),
 )
-_AFTER = "Cycles after the first start on any unit."
+_AFTER = "Cycles after the first start on any compute unit."
 _UNIT_TEXT = {  # title, and meaning in the window
     "se": ("SE", "Shader engine."),
     "sa": ("SA", "Shader array."),

@@ -97,8 +97,8 @@ REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
 PATH = "path"  # as well
 PATH_TIP = (
-    "The chain of events, each waiting for the one before, that the span of the compute unit is made of. "
-    "It is computed by playing the recording again when this is switched on."
+    "The chain of events, each waiting for the previous event, that makes up the span of the "
+    "compute unit. It is computed by replaying the recording when this is switched on."
 )
 WHICH = ("Unit of the selected wave", "All traced units")
 STILL = "The instructions of this wave are still being read."

@@ -31,7 +31,7 @@ class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --t
     wave: str | None = opt.positional("ID", Message("what one wave did, e.g. {0}", WAVE_ID), None, "?")
     tokens: bool = opt.flag("with a wave: also its instructions in execution order")
     resident: bool = opt.flag(
-        "every wave that was on the device, also those whose instructions were not traced"
+        "every wave that was on the device, including waves whose instructions were not traced"
     )
     populations: bool = opt.flag(
         "instead: one row per path that waves took through the code: which work, which left early"

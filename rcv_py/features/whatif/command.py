@@ -24,7 +24,7 @@ from rcv_py.features.whatif.result import (
 from rcv_py.model.trace import Trace
 from rcv_py.work.whatif import player_of
 
-NOTHING_HELPS = "Nothing that was tried would change the span by more than 2 %."
+NOTHING_HELPS = "No experiment changes the span by more than 2 %."
 
 
 def run(options: WhatifOptions) -> CommandAnswer:

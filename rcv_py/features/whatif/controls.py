@@ -33,7 +33,7 @@ class Controls(QWidget):
         self.waves.setPrefix("+")
         self.waves.setSuffix(translated(" waves"))
         self.barriers = with_tip(
-            QCheckBox(translated("No barriers")), "Nobody waits at a barrier: waves go on at once."
+            QCheckBox(translated("No barriers")), "No wave waits at a barrier: waves continue at once."
         )
         items = [item for name in UNITS for item in self._items(name)]
         row(*items, self.waves, self.barriers, spacing=6, of=self)

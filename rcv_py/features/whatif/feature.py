@@ -17,7 +17,7 @@ FEATURE = Feature(
         PanelEntry(
             id="whatif",
             title="What if",
-            tip="What changes of the kernel would gain, predicted by playing the recording again.",
+            tip="What changes of the kernel would gain, predicted by replaying the recording.",
             area="bottom",
             order=95,
             target="rcv_py.features.whatif.panel:WhatIfPanel",

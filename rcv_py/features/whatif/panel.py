@@ -53,15 +53,17 @@ from rcv_py.work.playing import PlayedWaves, Recordings
 if TYPE_CHECKING:  # it imports a compiler
     from rcv_py.analysis.whatif.predict import Prediction
 
-SLOW = "Playing takes a hundred times as long without numba (pip install numba); Play does it all the same."
+SLOW = (
+    "Replaying takes a hundred times as long without numba (pip install numba); Replay does it all the same."
+)
 NOTHING = (
-    "Nothing is tried yet. Move a slider, or choose Try it earlier in the menu of an instruction. Remedies "
-    "of findings follow when these are known."
+    "No experiment yet. Move a slider, or choose Try it earlier in the menu of an "
+    "instruction. Remedies of findings follow when findings are known."
 )
 CHOOSE = "Choose an experiment to see the selected wave with it."
 CANNOT = "What it changes, the launch or what is computed, is not in the recording."
-STREAMING = "Waves are still being read; then experiments are played."
-NOT_PLAYED = "The compute unit of this wave is not among those that are played."
+STREAMING = "Waves are still being read; then experiments are replayed."
+NOT_PLAYED = "The compute unit of this wave is not replayed."
 FOLLOW_MS = 250  # delay after a slider moved
 RAN, WOULD = "ran", "would"  # next to rows
 WAVE, UNIT = "wave", "unit"
@@ -81,7 +83,7 @@ class ExperimentRow:
 
 
 class WhatIfPanel(TimelinePanel):
-    """What changes of the kernel would gain, predicted by playing the recording again."""
+    """What changes of the kernel would gain, predicted by replaying the recording."""
 
     panel_id = "whatif"
 
@@ -106,7 +108,7 @@ class WhatIfPanel(TimelinePanel):
         self.remembered["scope"] = self.scope
         tip = "Keep this experiment as a row, and set the sliders back."
         self.keep = push_button("Keep", tip, self._keep, small=True)
-        tip = "Stop playing, or go on with what is left."
+        tip = "Stop replaying, or continue with the remaining experiments."
         self.stop = push_button("Stop", tip, self._toggle, small=True)
         self.note, self.outcome = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
         head = row(self.controls, self.keep, (self.note, 1), self.stop, margins=BAR, spacing=8)
@@ -287,7 +289,7 @@ class WhatIfPanel(TimelinePanel):
         return (
             ""
             if found is None
-            else Message("Predicted by playing {0} instructions; no promise.", count(found.tokens))
+            else Message("Predicted by replaying {0} instructions; no promise.", count(found.tokens))
         )
 
     def _choose(self, at: int) -> None:

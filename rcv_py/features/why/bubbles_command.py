@@ -62,10 +62,10 @@ def _footer(found: Bubbles, table: ResultTable, rule: ReferenceRule) -> Iterator
     )
     yield Message("Removing every bubble would save at most {0} of these.", percent(found.bubble, resident))
     yield (
-        "A bubble is split equally among the waves that were there; cycles in which another wave issued or "
-        "the MFMA unit worked do not count."
+        "A bubble is split equally among the resident waves; cycles in which another wave issued "
+        "or the MFMA unit worked do not count."
         if is_ours
-        else "A bubble is split equally among the waves that were there; cycles in which another wave issued "
+        else "A bubble is split equally among the resident waves; cycles in which another wave issued "
         "do not count."
     )
     if found.assumption:

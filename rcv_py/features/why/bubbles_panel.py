@@ -18,7 +18,7 @@ from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
 KINDS = {  # role of its colour, and meaning
     "stall": ("stall", "the wave stalled in this instruction"),
-    "idle": ("idle", "the wave had nothing to do before this instruction"),
+    "idle": ("idle", "the wave had no instruction to issue before this instruction"),
     "drain": ("hidden", "the last instruction of the wave had issued, and the wave was still there"),
 }
 
@@ -40,7 +40,7 @@ class ByNoIssue(Grouping[Bubbles]):
         return (
             self.name_column(
                 "instruction",
-                "An instruction that waves were in while nothing happened on their SIMD.",
+                "An instruction that waves waited in while nothing happened on their SIMD.",
                 lambda node: node.line,
                 "instruction",
             ),

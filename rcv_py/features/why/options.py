@@ -21,7 +21,7 @@ class WaitsOptions(shared.OfWaves, shared.RowOptions, example="rcv waits FOLDER 
         "should stand, and the predicted gain",
         one_of="instead",
     )
-    line: int | None = opt.number("only waits at this instruction, and those that waited for it")
+    line: int | None = opt.number("only waits at this instruction, and waits for it")
     sort: str | None = shared.sort("stall")
 
 

@@ -61,7 +61,7 @@ def causes(inputs: ReportInputs) -> ReportSection | None:
         ),
         cells.table(
             names,
-            cells.texts("how sure", ("certain" if cause.is_certain else "by evidence" for cause in about)),
+            cells.texts("certainty", ("certain" if cause.is_certain else "by evidence" for cause in about)),
             cells.texts("needs", (cause.evidence for cause in about)),
             caption="What each cause needs",
             is_folded=True,
@@ -125,4 +125,4 @@ def idle_simds(inputs: ReportInputs) -> ReportSection | None:
     )
     shown = cells.report_table(bubble_table(inputs.trace, found).head(TOP), inputs.trace)
     plot = Stacked("Cycles of SIMDs that held a recorded wave", parts)
-    return ReportSection("bubbles", "When nothing happened on a SIMD", (plot, shown), _NO_ISSUE)
+    return ReportSection("bubbles", "No-issue cycles of SIMDs", (plot, shown), _NO_ISSUE)

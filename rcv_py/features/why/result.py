@@ -73,7 +73,7 @@ BLAMED = replace(_BY_LINE, name="causes by producer", fields=(*_BLAMED, *_COSTS)
 EACH = Spec.of(
     "causes by each",
     "One row per late instruction, cause and instruction to blame.",
-    "cause of an instruction",
+    "attributed cause",
     *_PLACE[:2],
     _CAUSE,
     *_BLAMED[:2],

@@ -65,7 +65,7 @@ class ByWait(Grouping[WaitSummary]):
     accessible = "Waits by stall, each with what it waited for"
     result_name = "waits"
     nothing = "No wave ran a wait for memory, LDS or messages."
-    only = "Show the waits at the selected instruction, and those that waited for it."
+    only = "Show the waits at the selected instruction, and the waits for it."
     of_range = WAITS
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:

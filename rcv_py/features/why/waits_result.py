@@ -293,7 +293,7 @@ LOAD_ORDER = Spec.of(
         at=ShownIn.DATA,
     ),
     kinds.ROW("limit", "Instruction that the load cannot be moved above", at=ShownIn.DATA),
-    kinds.NOTE("why", "Why not", "no further, because", at=ShownIn.DATA | ShownIn.WINDOW),
+    kinds.NOTE("why", "Why not", "stops there because", at=ShownIn.DATA | ShownIn.WINDOW),
     nothing=("No wait is inverted: none waits for a load that was issued after loads that are needed later."),
 )
 LOAD_FACTS = (

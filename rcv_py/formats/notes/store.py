@@ -180,7 +180,7 @@ class NotePlaces:
             document = self._load(path, name)
         except TraceError as error:  # it is not changed: it may hold more than we understand
             raise ExportError(
-                Message("The note is not kept: {0}", error),
+                Message("The note was not saved: {0}", error),
                 hint=Message("Correct or remove {0}, then try again.", path),
             ) from error
         changed = document.changed(changes, self.about, hidden)

@@ -158,7 +158,7 @@ def _report_doubts(name: str, doubts: Sequence[int], problems: Problems) -> None
             places,
             name,
         ),
-        "Keep the code objects of one run in a folder, without those of others.",
+        "Keep the code objects of a run in a folder, without code objects of other runs.",
         Affects.CODE,
     )
 
@@ -386,8 +386,8 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
         problems.warn(
             "clock",
             Message(
-                "The streams of SE {0} tell no constant clock: their times are not aligned.", spans(lost)
+                "The streams of SE {0} hold no constant clock: their times are not aligned.", spans(lost)
             ),
-            "Do not compare their times with those of other shader engines.",
+            "Do not compare their times with times of other shader engines.",
         )
     return Clock(frequency, samples, offsets, ticks, bool(offsets))

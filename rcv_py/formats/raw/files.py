@@ -135,7 +135,10 @@ class RawCapture(PickledByCopy):
                         seen[code.id],
                         code.id,
                     ),
-                    "Instructions may be those of another program: keep what one run wrote in a folder.",
+                    (
+                        "Instructions may belong to another program: keep the files of a run in a folder of "
+                        "their own."
+                    ),
                     Affects.CODE,
                 )
             seen.setdefault(code.id, code.name)

@@ -59,7 +59,7 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
                 FILE,
                 ", ".join(lost),
             ),
-            "Do not compare its times with those of other shader engines.",
+            "Do not compare its times with times of other shader engines.",
         )
     return Clock(frequency if frequency > 0 else NOMINAL_HZ, samples, offsets, ticks, bool(offsets))
 

@@ -65,7 +65,7 @@ def flame_swatches(scene: FlameScene, painter: FlamePainter) -> Iterator[Swatch]
     for kind in TokenKind:
         if int(kind) in codes:
             yield Swatch(painter.fill(int(kind)), KIND_NAME[kind], KIND_TEXT[kind])
-    for first, name in ((FILE, "a colour a file or kernel"), (LINE, "paler: lines or blocks of it")):
+    for first, name in ((FILE, "a colour per file or kernel"), (LINE, "paler: lines or blocks of it")):
         found = [code for code in range(first, first + HUES) if code in codes]
         if found:
             yield Swatch(painter.fill(found[0]), name, name)

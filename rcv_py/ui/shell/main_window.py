@@ -238,7 +238,7 @@ class MainWindow(QMainWindow):
              "Open a session file: its capture as it was left, with bookmarks, notes and experiments.",
              always),
             ("file.save_session", "Save session …", "Ctrl+S", self.save_session,
-             "Save where you are in the capture, the layout, bookmarks, notes and experiments as a file.",
+             "Save the place in the capture, the layout, bookmarks, notes and experiments as a file.",
              trace),
             ("file.reload", "Reload", "F5", self.reload, "Read the capture again from its folder.", trace),
             ("file.close", "Close capture", "Ctrl+W", self.close_capture, "Close the capture.", trace),

@@ -28,7 +28,7 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
 
     def all_alike() -> str:
         several = len(session.populations.value or ()) > 1
-        return "" if several else "All waves that were read took the same way."
+        return "" if several else "All waves that were read took the same path."
 
     def step() -> None:
         names = choices(session.populations.value)
@@ -37,7 +37,7 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
 
     rows = (
         (WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
-        (ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, also those that left early."),
+        (ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, including waves that left early."),
     )
     return (
         *(
@@ -48,7 +48,7 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
         ),
         Command(id="waves.next", title="Next population of waves", menu="View/Waves", run=step,
                 shortcuts=("Ctrl+Alt+Shift+P",),
-                tip="Explain what the waves of the next population cost: those that took the same way.",
+                tip="Explain what the waves of the next population cost: waves that took the same path.",
                 why_not=all_alike),
     )  # fmt: skip
 
@@ -72,7 +72,7 @@ def add_populations(menu: QMenu, session: Session) -> None:
         share = percent(int(populations.cycles[at]), int(populations.cycles.sum()))
         title = Message("{0}, {1}", populations.name[at], plural(int(populations.waves[at]), "wave"))
         tip = Message(
-            "{0} of the cycles of waves, {1:,.0f} executions a wave.", share, populations.instructions[at]
+            "{0} of the cycles of waves, {1:,.0f} executions per wave.", share, populations.instructions[at]
         )
         is_on = session.waves.value == name
         group.addAction(add_action(menu, title, partial(session.waves.set, name), tip=tip, is_on=is_on))

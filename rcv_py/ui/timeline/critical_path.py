@@ -23,7 +23,7 @@ from rcv_py.ui.timeline.rows_item import RowShape
 PATH = "path"  # key of the legend
 HIGH_PX, HALO_PX, BETWEEN_PX = 3, 1, 2
 OUTSIDE_PX = 4  # px outside of the view, within which a begin is still drawn
-MEANING = "what the span is made of: shortening something off it wins nothing"
+MEANING = "the chain that makes up the span: shortening anything else gains nothing"
 COMPUTING, STREAMING = "computing the critical path …", "waves are still being read: no critical path yet"
 
 

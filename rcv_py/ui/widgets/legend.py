@@ -47,7 +47,7 @@ class Legend(QWidget):
             return
         self.swatches = swatches
         self._at = min(self._at, len(swatches) - 1)
-        click = "Click: pick it out." if any(one.key for one in swatches) else ""
+        click = "Click: highlight it." if any(one.key for one in swatches) else ""
         lines = [f"{translated(one.name)}: {translated(one.meaning)}" for one in swatches]
         self.setToolTip(tooltip("\n".join(filter(None, [*lines, click]))))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus if click else Qt.FocusPolicy.NoFocus)
@@ -91,7 +91,7 @@ class Legend(QWidget):
         at = self.swatches[self._at].name if 0 <= self._at < len(self.swatches) else ""
         parts = [
             Message("Colours: {0}", meanings),
-            chosen and Message("picked out: {0}", chosen),
+            chosen and Message("highlighted: {0}", chosen),
             at and Message("at {0}", at),
         ]
         self.setAccessibleName("; ".join(translated(part) for part in parts if part))

@@ -158,4 +158,4 @@ def test_fewer_instructions_leave_matrix_work(tmp_path: Path) -> None:
 
 def test_narrow_accesses_of_a_memory_bound_kernel_are_named(tmp_path: Path) -> None:
     _, found = found_of(KERNELS["2-byte loads at the roof"], tmp_path)
-    assert "most accesses move 2 bytes a lane" in found.findings[0].remedy
+    assert "most accesses move 2 bytes per lane" in found.findings[0].remedy

@@ -275,7 +275,7 @@ def measured() -> tuple[Trace, list[str]]:
     duration = max(stay.end for stay in read.stays) - min(stay.begin for stay in read.stays)
     held = [set().union(*(range(one.begin, one.end) for one in waves)) for waves in read.simds().values()]
     lives = sum(wave.end - wave.begin for wave in read.waves)
-    return trace, [f"{duration:,} cycles", f"{lives / sum(map(len, held)):.1f} waves a SIMD"]
+    return trace, [f"{duration:,} cycles", f"{lives / sum(map(len, held)):.1f} waves per SIMD"]
 
 
 def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot, measured: tuple) -> None:

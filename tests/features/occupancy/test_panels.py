@@ -190,7 +190,7 @@ def test_occupancy_by_place_and_as_a_share_of_the_slots(
     units = sorted({(wave.se, wave.cu) for wave in plain(trace.path).waves})
     panel = make(OccupancyPanel)
     assert [curve.name for curve in panel.plot.curves] == ["SE0", "SE1"]
-    assert "32 wave slots a compute unit" in panel.caption()
+    assert "32 wave slots per compute unit" in panel.caption()
     panel.remembered["group"].choose("all")
     settled()
     assert [curve.name for curve in panel.plot.curves] == ["all waves"]

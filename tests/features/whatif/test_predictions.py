@@ -159,7 +159,7 @@ def test_a_point_lies_where_its_numbers_are(qtbot: QtBot, app: App) -> None:
     chart.chosen.connect(chosen.append)
     QTest.mouseClick(chart, LEFT, NO_KEY, spot.toPoint())
     assert chosen == [0]
-    assert "50 FLOP a cycle" in chart.tip(point)
+    assert "50 FLOP/cycle" in chart.tip(point)
     for theme in ("dark", "light"):
         app.ui.settings["look.theme"] = theme
         assert not chart.grab().isNull()
@@ -221,7 +221,7 @@ def test_the_selected_instruction_says_what_it_does_and_who_hides_it(app: App, q
     assert panel.facts.help.mnemonic == "s_waitcnt"
     assert panel.facts.help.what in panel.head.toPlainText()
     assert "waits until vmcnt is at most 3" in panel.head.toPlainText()
-    assert "Who hides it" in panel.text.toPlainText()
+    assert "Hidden by" in panel.text.toPlainText()
     assert 0 <= panel.facts.hidden.covered <= panel.facts.token.stall
     rows = dict(panel.sheet().rows)
     assert rows["cycles of the stall that other waves hide"] == panel.facts.hidden.covered
@@ -245,7 +245,7 @@ def test_without_its_cost_is_played_when_it_is_asked_for(app: App, qtbot: QtBot)
     panel._forget_replays()
     panel._show_replay()
     if not app.ui.results.recordings(app.ui.session.trace.value).is_ready:
-        assert "Play the recording" in panel.replay.toPlainText()
+        assert "Replay the recording" in panel.replay.toPlainText()
         panel.replay.anchorClicked.emit(QUrl("play:0"))
     qtbot.waitUntil(lambda: LINE in panel.replays)
     settle(app, qtbot)

@@ -29,7 +29,7 @@ def with_all_kinds(path: Path) -> Path:
 
 @pytest.fixture
 def measured() -> tuple[Trace, list[str]]:
-    return captures.real_trace("flash_attn_small_after"), ["80,484 cycles", "1.0 waves a SIMD"]
+    return captures.real_trace("flash_attn_small_after"), ["80,484 cycles", "1.0 waves per SIMD"]
 
 
 def test_samples_of_a_known_capture(shown: TriagePanel, open_in, qtbot) -> None:  # noqa: F811

@@ -198,7 +198,8 @@ def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
     node = parser.expression()
     if parser.here.kind != "end":
         sentence = Message(
-            "The formula is complete before {0!r}; a sign such as + or a comma is missing.", parser.here.text
+            "The formula is complete before {0!r}; an operator such as + or a comma is missing.",
+            parser.here.text,
         )
         raise parser.here.error(FormulaKind.PARSE, sentence)
     return node
