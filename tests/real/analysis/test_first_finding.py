@@ -6,7 +6,10 @@ import pytest
 
 from rcv_py.analysis.findings.bound_class import class_of
 from rcv_py.analysis.findings.detect import of_inputs
+from rcv_py.analysis.findings.predicted import predicted
+from tests.analysis.test_predicted_findings import found_in
 from tests.real.analysis.test_bound_class import REAL, looked_at
+from tests.real.captures import real_trace
 
 FIRST = {
     "flash_attn_small_after": "grid-underfill",  # half of the SIMDs get no workgroup
@@ -34,3 +37,9 @@ def test_fewer_instructions_leave_matrix_work_and_bytes_as_they_are() -> None:
     exposure = inputs.exposure
     assert issue.cycles <= exposure.resident - exposure.nothing - exposure.matrix
     assert class_of(inputs).name == "issue-bound"
+
+
+@pytest.mark.parametrize("name", ["fused_rope_cache", "pa_mqa_small", "preshuffle_gemm", "vec_add"])
+def test_predictions_agree_on_the_first(name: str) -> None:
+    _, player = found_in(real_trace(name))
+    assert predicted(of_inputs(looked_at(name)), player).findings[0].name == FIRST[name]
