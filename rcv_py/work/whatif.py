@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rcv_py.analysis.attribution.stream import TokenStream
+from rcv_py.analysis.device.occupancy_limits import occupancy_limits
+from rcv_py.analysis.findings.inputs import launch_shape
+from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.experiments import MAX_TOKENS, SampledWaves, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import streams
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 
@@ -34,7 +39,18 @@ def player_of(
         read = {wave.row: wave for wave in trace.reader.read(missing).waves} if missing else {}
         waves: list[TracedWave] = [(have | read)[row] for row in rows if row in have or row in read]
         found += streams(trace, waves)
-    return Player(found)
+    return Player(found, partial(_ceilings, trace))
+
+
+def _ceilings(trace: Trace) -> Ceilings:
+    """What no change of a capture can exceed, by the device and the tables of the run.
+
+    Compute units that hold no wave leave their part of memory's rate to the others.
+    """
+    facts = facts_about(trace)
+    roof, shape = trace.architecture.memory_roof, launch_shape(trace, facts)
+    used = 1.0 - shape.unused_share
+    return Ceilings(roof=roof / used if roof and used else None, fit=occupancy_limits(trace, facts).waves)
 
 
 def player_of_waves(trace: Trace, rows: Sequence[int], held: Iterable[WaveBatch] = ()) -> Player:

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rcv_py.analysis.attribution.lines import VMEM
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings, RemedyExperiment
 from rcv_py.analysis.findings.predicted import predicted
 from rcv_py.analysis.whatif import predict
+from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.changes import Latency, MoreWaves
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.queues import FAR
-from rcv_py.analysis.whatif.recording import Recording
+from rcv_py.analysis.whatif.recording import Recording, streams
 from rcv_py.analysis.whatif.wave_slots import residents
 from rcv_py.base.errors import UsageError
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
 from tests.support import prediction_truth
+from tests.support.command_runs import run_anew
+from tests.support.engines import waves_by_engine
 from tests.support.opened import VARIED, sample_trace
 from tests.support.prediction_pairs import SCENES
+from tests.support.samples import write_sample
 
 SAMPLED = (*VARIED, "rivals", "several_groups", "mixed_populations", "groups_1024")
 SIMULATED = ("short", "barriers", "ping_pong", "matmul_11_one", "stream_12")
@@ -159,3 +167,56 @@ def test_a_prediction_above_its_bound_is_cut_and_says_so() -> None:
     assert one.predicted_gain == 0.01
     assert "The bound holds: the replay alone says" in one.trial_text
     assert one.predicted.text == "1.0 %", "no range of no width"
+
+
+EXPERIMENTS = ([Latency(cycles=0)], [Latency(units=("vmem",), factor=0.5)], [MoreWaves(2)])
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+@pytest.mark.parametrize("part", [0.5, 0.9, 1.2])
+def test_no_prediction_requests_more_than_memory_delivers(name: str, part: float) -> None:
+    """A unit that requests more than the roof is served by caches, unless it waits for memory most."""
+    trace = sample_trace(name)
+    made = [one for waves in waves_by_engine([whole_batch(trace)]) for one in streams(trace, waves)]
+    free = Player(made)
+    moved = [int(one.moves[one.unit == VMEM].sum()) for one in free.recordings()]
+    spans = [played.span for _, played in free.unchanged()]
+    roof = max(moved_of / span for moved_of, span in zip(moved, spans, strict=True)) / part
+    if not roof:
+        assert not any(moved), "nothing is requested"
+        return
+    player = Player(made, lambda: Ceilings(roof=roof))
+    for changes in EXPERIMENTS:
+        found, alone = player.predict(changes), free.predict(changes)
+        times = 2 if found.before > sum(spans) else 1
+        for unit, moved_of in zip(found.units, moved, strict=True):
+            if moved_of * times / unit.before <= roof:
+                assert moved_of * times / unit.after <= roof * 1.001
+        assert found.share >= alone.share
+        assert any("what memory delivers" in note for note in found.notes) == (found.after > alone.after)
+
+
+def test_no_more_waves_than_fit() -> None:
+    waves = sample_trace("vector_add")
+    made = [one for each in waves_by_engine([whole_batch(waves)]) for one in streams(waves, each)]
+    room = max(residents(one, 1).room for one in Player(made).recordings())
+    full = Player(made, lambda: Ceilings(fit=room)).predict([MoreWaves(4)])
+    assert full.share == full.low == full.high == 0
+    assert full.notes == (f"no more waves fit: {room} fit on a SIMD, {room} were resident",)
+    assert full.text == "4 more waves a SIMD"
+    other = Player(made, lambda: Ceilings(fit=room + 1)).predict([MoreWaves(4)])
+    assert other.after == Player(made).predict([MoreWaves(1)]).after
+
+
+def whole_batch(trace: Trace) -> WaveBatch:
+    """All waves of a capture."""
+    return trace.reader.read(list(range(len(trace.waves))))
+
+
+def test_a_capture_without_wave_files_says_that_nothing_can_be_replayed(tmp_path: Path) -> None:
+    write_sample("matmul_small", tmp_path)
+    for file in tmp_path.rglob("se*_sm*_sl*_wv*.json"):
+        file.unlink()
+    run = run_anew("whatif", str(tmp_path))
+    assert run.code != 0
+    assert "nothing can be replayed" in run.err

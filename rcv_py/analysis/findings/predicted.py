@@ -34,7 +34,8 @@ def predicted(found: Findings, player: Player) -> Findings:
         return found
     is_calm = not any(one.rank == RANKED and not one.is_small for one in findings)
     why = NOTHING_HELPS if is_calm else "" if found.why == CALM else found.why
-    guesses = (Message("{0}.", capitalized(text)) for text in next(iter(trials.played.values())).guesses)
+    assumed = (*next(iter(trials.played.values())).guesses, *trials.cuts)
+    guesses = (Message("{0}.", capitalized(text)) for text in assumed)
     return replace(found, findings=findings, why=why, guesses=tuple(guesses))
 
 
@@ -63,6 +64,11 @@ class _Trials:
         slower = Message(SLOWER, signed_percent(-own.gain), trial.text)
         only = None if limit is None else replace(trial, changes=trial.limit, is_limit=True)
         return replace(finding, remedy=slower, remedy_id="", effort="", trial=only, predicted=limit)
+
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        """What of the device cuts predictions, in words."""
+        return tuple(dict.fromkeys(note for one in self.played.values() for note in one.notes))
 
     def _gain(self, changes: tuple[Change, ...], finding: Finding) -> Predicted | None:
         """Return the gain of changes, None if they cannot be played.

@@ -89,7 +89,7 @@ def _more_waves(case: FindingContext) -> Changes:
 
 def _smaller_footprint(case: FindingContext) -> Changes:
     limits = case.inputs.limits
-    return [MoreWaves(max(1, limits.goal - limits.waves))]
+    return [MoreWaves(max(1, limits.goal - limits.waves), most=limits.goal)]
 
 
 def _ahead(case: FindingContext) -> Changes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from rcv_py.analysis.attribution.stream import TokenStream
+from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.changes import Change, MoreWaves, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Played, play
@@ -17,6 +19,10 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message, join_texts, plural
 
+AT_ROOF = (
+    "cut at what memory delivers, {0:.1f} bytes per compute unit and cycle, where all requested bytes "
+    "come from it"
+)
 AT_ONCE = 2  # compute units that are played in parallel
 
 
@@ -46,6 +52,7 @@ class Prediction:
     units: tuple[UnitChange, ...]
     guesses: tuple[str, ...]  # the assumptions, in words
     tokens: int
+    notes: tuple[str, ...] = ()  # what of the device cuts the prediction, in words
 
     @property
     def share(self) -> float:
@@ -56,7 +63,9 @@ class Prediction:
 class Player:
     """Recordings of compute units, made once for any number of experiments."""
 
-    def __init__(self, streams: Sequence[TokenStream]) -> None:
+    def __init__(self, streams: Sequence[TokenStream], ceilings: Callable[[], Ceilings] = Ceilings) -> None:
+        """Take compute units, and what no change can exceed, which is asked for when the first is played."""
+        self._ceilings = cache(ceilings)
         self._streams = [stream for stream in streams if len(stream)]
         self._made: dict[Guess, list[Recording]] = {}
         self._played: dict[tuple[Guess, int], list[tuple[Recording, Played]]] = {}
@@ -83,7 +92,7 @@ class Player:
 
         Times count from the base, which is in aligned cycles.
         """
-        unchanged = self.unchanged(times=_times(changes))
+        unchanged, changes = self.unchanged(times=_times(changes)), self._ceilings().fitted(changes)
         for stream, (base, _) in zip(self._streams, unchanged, strict=True):
             checkpoint()
             made = applied(base, changes)
@@ -95,36 +104,46 @@ class Player:
 
     def predict(self, changes: Sequence[Change], *, is_quick: bool = False) -> Prediction:
         """Play all units with and without the changes; `is_quick`: only under the usual guess."""
-        shares: list[float] = []
+        shares, usual_spans = list[float](), list[int]()
         usual: tuple[list[Played], list[Played]] = ([], [])
-        times = _times(changes)
+        times, text = _times(changes), join_texts("; ", (change.text for change in changes))
+        ceilings = self._ceilings()
+        changes = ceilings.fitted(changes)
+        notes = [*ceilings.sentences(self.recordings(), changes)]
         for guess in (USUAL, *(() if is_quick else OTHERS)):
             checkpoint()
             bases = self.unchanged(guess, times)
             before = [played for _, played in bases]
             with ThreadPoolExecutor(AT_ONCE) as pool:
                 after = list(pool.map(lambda base: _played(applied(base[0], changes)), bases))
+            least = [
+                ceilings.least(stream, base, whole.span, changes)
+                for stream, (base, whole) in zip(self._streams, bases, strict=True)
+            ]
+            spans = [max(one.span, most) for one, most in zip(after, least, strict=True)]
             if guess == USUAL:
+                if spans != [one.span for one in after]:
+                    notes.append(Message(AT_ROOF, ceilings.roof))
+                usual_spans = spans
                 usual = (before, after)
                 shares += [
-                    part.span / whole.span - 1
-                    for whole, part in zip(before, after, strict=True)
-                    if whole.span
+                    part / whole.span - 1 for whole, part in zip(before, spans, strict=True) if whole.span
                 ]
             total = sum(one.span for one in before)
-            shares += [sum(one.span for one in after) / total - 1] if total else []
+            shares += [sum(spans) / total - 1] if total else []
         before, after = usual
         return Prediction(
-            text=join_texts("; ", (change.text for change in changes)),
+            text=text,
             before=sum(one.span for one in before),
-            after=sum(one.span for one in after),
+            after=sum(usual_spans),
             low=min(shares, default=0.0),
             high=max(shares, default=0.0),
             life_before=_life(before),
             life_after=_life(after),
-            units=tuple(UnitChange(a.span, b.span) for a, b in zip(before, after, strict=True)),
+            units=tuple(UnitChange(a.span, b) for a, b in zip(before, usual_spans, strict=True)),
             guesses=(USUAL.text, *(() if is_quick else (guess.text for guess in OTHERS))),
             tokens=sum(map(len, self.recordings())),
+            notes=tuple(notes),
         )
 
 

@@ -20,7 +20,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import Message, count, translated
 from rcv_py.features.whatif.controls import Controls
-from rcv_py.features.whatif.result import assumptions, tried_table
+from rcv_py.features.whatif.result import assumptions, cuts, tried_table
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
@@ -273,7 +273,9 @@ class WhatIfPanel(TimelinePanel):
         self.keep.setVisible(self.controls.asked is not None)
         found = next(iter(self.known.values()), None)
         self.note.setText(self._note(left))
-        self.note.setToolTip(tooltip("" if found is None else " ".join(assumptions(found))))
+        self.note.setToolTip(
+            tooltip("" if found is None else " ".join((*assumptions(found), *cuts([found]))))
+        )
 
     def _why_not(self, experiment: ExperimentRow) -> str:
         return experiment.why_not or self.refused.get(experiment.changes, "")

@@ -16,13 +16,13 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
     if player is None or not player.recordings():
         return None
     from rcv_py.analysis.whatif.experiments import ranked, usual_experiments  # noqa: PLC0415 - a compiler
-    from rcv_py.features.whatif.result import assumptions, prediction_table  # noqa: PLC0415 - as above
+    from rcv_py.features.whatif.result import assumptions, cuts, prediction_table  # noqa: PLC0415 - as above
 
     found = ranked(player, usual_experiments(player, inputs.trace.code))
     if not found:
         return None
     shown = cells.report_table(prediction_table(found), inputs.trace)
-    notes = [ReportNote(sentence) for sentence in assumptions(found[0])]
+    notes = [ReportNote(sentence) for sentence in (*assumptions(found[0]), *cuts(found))]
     intro = Message(
         "Predicted by replaying {0} instructions with each change alone: no promise. Changes refer to the "
         "span of the traced compute units; a range covers guesses and units.",

@@ -109,6 +109,7 @@ LIMITS = (
     ),
     "Clocks and caches stay as recorded; the compiler is assumed not to change other code.",
 )
+NO_WIDTH = "Where a range has no width, all guesses agree; the prediction is no more certain for that."
 
 
 def prediction_table(found: Sequence[Prediction]) -> ResultTable:
@@ -132,7 +133,7 @@ def facts(found: Sequence[Prediction], played: SampledWaves) -> dict[str, Any]:
         "played_tokens": found[0].tokens if found else 0,
         "engines": list(played.engines),
         "is_part": played.is_part,
-        "assumes": assumptions(found[0]) if found else [*LIMITS],
+        "assumes": [*(assumptions(found[0]) if found else LIMITS), *cuts(found)],
     }
 
 
@@ -153,6 +154,13 @@ def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Res
 def assumptions(found: Prediction) -> list[str]:
     """Return the assumptions of a prediction, as sentences."""
     return [*LIMITS, *(Message("{0}.", capitalized(text)) for text in found.guesses)]
+
+
+def cuts(found: Sequence[Prediction]) -> list[str]:
+    """Return what of the device cuts predictions, and which have no range, as sentences."""
+    notes = [Message("{0}: {1}.", capitalized(one.text), note) for one in found for note in one.notes]
+    is_narrow = any(one.low == one.high != 0 for one in found)
+    return [*notes, *([NO_WIDTH] if is_narrow else [])]
 
 
 def path_rows(trace: Trace, found: PathTable) -> ResultTable:
