@@ -33,7 +33,7 @@ def loads(kind: str, count: int, size: int = 1) -> str:
     return "\n".join([*(f"{kind} {register}, v1, s[4:5]" for register in to), "s_waitcnt vmcnt(0)"])
 
 
-SCALAR_CHAIN = "\n".join(["s_load_dwordx2 s[4:5], s[4:5], 0x0\ns_waitcnt lgkmcnt(0)"] * 8)
+SCALAR_CHAIN = "\n".join(["s_load_dwordx2 s[4:5], s[4:5], 0x0\ns_waitcnt lgkmcnt(0)"] * 9)
 LEAVING = "s_cmp_eq_u32 s2, 0\ns_cbranch_scc1 out  // iterations=skip\n" + PATTERNS["exposed-lds"].replace(
     "s_endpgm", "global_store_dword v1, v2, s[4:5]\nout:\ns_endpgm"
 )
@@ -76,6 +76,9 @@ KERNELS = {
     ),
     "seven of eight leave at once on an eighth of the device": Known(
         LEAVING, LAUNCH, "grid-underfill", 8, facts=DEVICE, skips=ONE_OF_EIGHT
+    ),
+    "scalar loads and arithmetic of a short wave": Known(
+        "\n".join([SCALAR_CHAIN, *[arithmetic(60)] * 7, "s_endpgm"]), LATENCY, "exposed-scalar-load"
     ),
     "scalar loads of a short wave": Known(f"{SCALAR_CHAIN}\ns_endpgm", LATENCY, "exposed-scalar-load"),
 }
