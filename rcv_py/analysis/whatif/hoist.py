@@ -12,7 +12,7 @@ from rcv_py.analysis.whatif.changes import NAMED, Move, chosen
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.analysis.whatif.recording import Recording
 from rcv_py.base.runs import borders, starts_run
-from rcv_py.base.text import Message, some
+from rcv_py.base.text import Message, plural, some
 
 EACH = 4  # groups of moves that are tried one by one, those with the largest bounds
 
@@ -26,6 +26,7 @@ class Hoist:
     before: int
     deferred: tuple[int, ...]  # loads that the wait leaves outstanding
     until: tuple[int, ...]  # waits that wait for them instead
+    registers: int = 0  # additional vector registers: at their new place the loads may not write their own
 
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
@@ -49,7 +50,11 @@ class Hoist:
         """Describe the change."""
         names = some([*map(str, self.loads)], NAMED)
         loads = f"{'load' if len(self.loads) == 1 else 'loads'} {names}"
-        return Message("{0} before {1}, and wait {2} for no more than that", loads, self.before, self.wait)
+        more = plural(self.registers, "more register")
+        into = Message(" into {0}", more) if self.registers else ""
+        return Message(
+            "{0} before {1}{2}, and wait {3} for no more than that", loads, self.before, into, self.wait
+        )
 
 
 def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.ndarray:
@@ -97,6 +102,7 @@ def groups(found: LoadOrder) -> list[HoistGroup]:
                 before=place[wait],
                 deferred=found.deferred[rows[wait][0]],
                 until=found.until[rows[wait][0]],
+                registers=sum(int(found.registers[row]) for row in rows[wait]),
             )
             for wait in waits
         )

@@ -274,12 +274,7 @@ LOAD_ORDER = Spec.of(
     replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row >= 0 else "nowhere")(
         "before", "Instruction before which it should stand; -1: no earlier place is legal"
     ),
-    kinds.COUNT(
-        "registers",
-        "Additional registers that it takes there",
-        "extra registers",
-        at=ShownIn.DATA | ShownIn.WINDOW,
-    ),
+    kinds.COUNT("registers", "Additional registers that it takes there", "extra registers"),
     Field(
         "leaves",
         kinds.listed(kinds.ROW, "A load"),

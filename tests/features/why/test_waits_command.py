@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
+from rcv_py.analysis.waits.load_order import LOAD_ORDER
+from rcv_py.analysis.whatif.hoist import groups
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from tests.support.command_runs import CACHE
+from tests.support.pattern_kernels import ARITHMETIC, captured, loop
 from tests.support.samples import sample_path
 
 
@@ -87,3 +91,31 @@ def test_no_waves_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_wave_that_is_not_there(wave: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["waits", str(sample_path("straggler")), "--wave", wave]) == 2
     assert sentence in capsys.readouterr().err
+
+
+LOADS = """global_load_dwordx4 v[4:7], v1, s[4:5]
+global_load_dwordx4 v[8:11], v1, s[6:7]
+{between}
+global_load_dwordx4 v[12:15], v1, s[8:9]
+s_waitcnt vmcnt(0)
+v_add_f32_e32 v2, v12, v13
+s_waitcnt vmcnt(0)
+v_add_f32_e32 v3, v4, v8"""
+
+
+@pytest.mark.parametrize(("between", "registers"), [("", 0), ("v_add_f32_e32 v30, v14, v15", 4)])
+def test_a_move_says_how_many_registers_it_takes(
+    between: str, registers: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last load overwrites what an instruction above it still reads: there it takes four others."""
+    between = f"{ARITHMETIC}\n{between}"
+    captured(loop(LOADS.format(between=between)), tmp_path)
+    (row,) = json.loads(run(capsys, tmp_path, "--inverted", "--json"))["rows"]
+    assert row["registers"] == registers
+    lines = run(capsys, tmp_path, "--inverted").splitlines()
+    head, first = (line.rstrip() for line in lines[:2])
+    assert first[head.index("extra registers") :].split()[0] == str(registers)
+    trace = open_trace(tmp_path)
+    found = LOAD_ORDER.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    said = groups(found)[0].hoists[0].text
+    assert ("4 more registers" in said) is bool(registers)
