@@ -53,6 +53,28 @@ def test_a_load_that_is_needed_first_and_issued_last() -> None:
     assert found.share == pytest.approx(10 / found.cycles)
 
 
+def test_a_barrier_needs_every_load_that_it_follows() -> None:
+    """After it other waves may overwrite what `a` and `b` read: the wait above it leaves none."""
+    texts = [*PROGRAM[:6], "s_barrier", *PROGRAM[6:]]
+    assert not len(order_of(texts, "BB|BB|VVVVVVVV|BB|iiiiiiiiiiII|VV|SS|II|VV|VV|SS"))
+
+
+COPY = "buffer_load_dword v20, s[4:7], 0 offen lds"
+
+
+@pytest.mark.parametrize(
+    ("texts", "up"),
+    [
+        ((COPY, "s_waitcnt vmcnt(0)", "v_mov_b32_e32 v40, v41"), 1),  # the wait says that the copy is done
+        ((COPY, "s_waitcnt lgkmcnt(0)", "v_mov_b32_e32 v40, v41"), 2),
+        (("v_mov_b32_e32 v42, v43", "s_waitcnt vmcnt(0)", "v_mov_b32_e32 v40, v41"), 3),
+    ],
+)
+def test_a_read_of_lds_stays_below_the_wait_for_a_copy_to_lds(texts: tuple[str, ...], up: int) -> None:
+    code = build.code([*texts, "ds_read_b128 v[0:3], v30", "s_endpgm"])
+    assert hoists(code, architecture_of(9, "gfx950")).of(3).up == up
+
+
 @pytest.mark.parametrize(
     ("place", "text", "before", "limit"),
     [

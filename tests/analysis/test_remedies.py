@@ -23,7 +23,7 @@ from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.support.opened import VARIED, sample_trace
-from tests.support.pattern_kernels import PATTERNS, captured, loop
+from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, captured, loop
 from tests.support.samples import write_sample
 
 
@@ -113,6 +113,53 @@ def test_loads_that_can_be_issued_earlier(tmp_path: Path) -> None:
     assert "8 instructions before" in free.remedy
     bound = loop(f"{arithmetic}\nv_add_u32_e32 v1, v1, v40\n{load}")
     assert named(of_text(bound, tmp_path / "b"))["exposed-vector-load"].remedy_id != "hoist"
+
+
+LOAD = "global_load_dwordx4 v[4:7], v1, s[4:5]\n"
+USE = "s_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v5\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "producer", "rows"),
+    [
+        (f"{ARITHMETIC}\n{LOAD}{USE}", LOAD, 12),
+        (f"{ARITHMETIC}\ns_mov_b64 exec, s[10:11]\n{LOAD}{USE}", LOAD, 0),  # other lanes would load
+        (f"ds_read_b32 v9, v1\n{ARITHMETIC}\nds_write_b32 v1, v8\ns_waitcnt lgkmcnt(0)", "ds_write", 12),
+    ],
+)
+def test_an_operation_moves_up_only_where_it_does_the_same(
+    body: str, producer: str, rows: int, tmp_path: Path
+) -> None:
+    inputs = of_text(loop(body), tmp_path)
+    row = next(i for i, text in enumerate(inputs.trace.code.text) if text.startswith(producer.strip()))
+    assert FindingContext(inputs, inputs.claimed(inputs.rows_of()), (row,)).room_before == rows
+
+
+@pytest.mark.parametrize(
+    ("between", "rows"),
+    [
+        ("", 12),
+        ("global_store_dword v1, v3, s[6:7]", 0),  # it may say to other waves that the data was read
+        ("s_barrier", 0),
+        ("buffer_wbl2 sc1", 0),
+    ],
+)
+def test_a_wait_moves_down_only_where_it_protects_nothing(between: str, rows: int, tmp_path: Path) -> None:
+    inputs = of_text(
+        loop(f"{LOAD}s_waitcnt vmcnt(0)\n{between}\n{ARITHMETIC}\nv_mov_b32_e32 v2, v4"), tmp_path
+    )
+    claimed = inputs.claimed(inputs.rows_of(Cause.WAIT_LOAD))
+    assert FindingContext(inputs, claimed).room_after == rows
+
+
+def test_reads_ahead_do_not_pass_a_barrier(tmp_path: Path) -> None:
+    body = "ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5"
+    meets = f"{body}\ns_barrier\nds_write_b128 v1, v[20:23]\ns_waitcnt lgkmcnt(0)\ns_barrier"
+    for text, is_free in ((body, True), (meets, False)):
+        inputs = of_text(loop(text), tmp_path / str(is_free))
+        read = next(row for row, one in enumerate(inputs.trace.code.text) if one.startswith("ds_read"))
+        case = FindingContext(inputs, inputs.claimed(inputs.rows_of(Cause.WAIT_LDS)), (read,))
+        assert (remedy_fields("exposed-lds", case)["remedy_id"] == "read-ahead") is is_free
 
 
 def test_registers_have_to_be_free_for_a_second_set(tmp_path: Path) -> None:

@@ -67,7 +67,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "exposed-lds": (
         _HOIST,
-        Remedy("read-ahead", MEDIUM, ("repeated", "hot", "free-registers", "in-order", "returns-data"),
+        Remedy("read-ahead", MEDIUM,
+            ("repeated", "hot", "free-registers", "in-order", "returns-data", "no-barrier"),
             "Read the operands of the next step before this one is computed ({wanted} of {free} free "
             "registers), and wait with a count that leaves those reads outstanding."),
         Remedy("write-next-buffer", MEDIUM, ("repeated", "hot", "free-lds", "writes-lds"),

@@ -12,7 +12,9 @@ import numpy as np
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
-from rcv_py.analysis.program.registers import registers
+from rcv_py.analysis.program.registers import SPECIAL, registers
+from rcv_py.analysis.waits.before_barrier import barrier_follows
+from rcv_py.analysis.waits.hoisting import hoists, is_load
 from rcv_py.base.text import Message
 from rcv_py.model.code import has_known_operands
 
@@ -28,6 +30,7 @@ _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")
 _ENDS = ("s_barrier", "s_endpgm", "s_wait", *_BRANCHES)
 _PERMUTES = ("ds_bpermute", "ds_permute", "ds_swizzle")
 _C = InstructionClass
+_RELEASES = (_C.VMEM_STORE, _C.ATOMIC, _C.CACHE)  # they may say to other waves that all before them is done
 _MEMORY = (_C.VMEM_LOAD, _C.VMEM_STORE, _C.LDS_DMA, _C.LDS)
 
 
@@ -71,12 +74,17 @@ class FindingContext:
         """By how many instructions the producer could be issued earlier, judged by the program."""
         if self.producer < 0 or not self._is_readable(self.producer):
             return 0
-        own = registers(self.text(self.producer))
+        trace, own = self.inputs.trace, registers(self.text(self.producer))
+        loads = is_load(self.text(self.producer))
+        most = hoists(trace.code, trace.architecture).of(self.producer).up if loads else REACH
+        wanted = own.reads | (0 if is_scalar(self.text(self.producer)) else 1 << SPECIAL["exec"])
         free = 0
         for row in self._walk(self.producer, -1):
             case, text = registers(self.text(row)), self.text(row)
-            touches = (case.reads | case.writes) & own.writes or case.writes & own.reads
-            if touches or "_store" in text or "_atomic" in text or text.startswith("ds_write"):
+            touches = (case.reads | case.writes) & own.writes or case.writes & wanted
+            # What writes to LDS must not overwrite what an access before it reads.
+            is_stored = "_store" in text or "_atomic" in text or text.startswith("ds_write")
+            if free == most or touches or is_stored or (not loads and text.startswith("ds_")):
                 break
             free += 1
         return free
@@ -88,7 +96,8 @@ class FindingContext:
             return 0
         if not all(map(self._is_readable, self.awaited)):
             return 0
-        awaited, copies = 0, False
+        trace, copies = self.inputs.trace, False
+        awaited = hoists(trace.code, trace.architecture).pending(self.top)
         for row in self.awaited:
             awaited |= registers(self.text(row)).writes
             copies |= self.inputs.classes[row] == InstructionClass.LDS_DMA
@@ -96,6 +105,8 @@ class FindingContext:
         for row in self._walk(self.top, 1):
             case = registers(self.text(row))
             if (case.reads | case.writes) & awaited or (copies and self.text(row).startswith("ds_")):
+                break
+            if self.inputs.classes[row] in _RELEASES:
                 break
             free += 1
         return free
@@ -165,12 +176,22 @@ class FindingContext:
 
     @cached_property
     def same_base(self) -> int:
-        """Number of scalar loads of the program with the same base."""
+        """Number of scalar loads with the same base that can be issued together."""
+        return len(self.loads_of_base)
+
+    @cached_property
+    def loads_of_base(self) -> list[int]:
+        """Code rows of the first executed scalar load with the same base, and of those that could join it."""
         if not is_scalar(self.text(self.producer)) or not self._is_readable(self.producer):
-            return 0
-        code, base = self.inputs.trace.code, registers(self.text(self.producer)).reads
-        loads = (text for text, hits in zip(code.text, code.hits.tolist(), strict=True) if hits)
-        return sum(is_scalar(text) and registers(text).reads == base for text in loads)
+            return []
+        trace, base = self.inputs.trace, registers(self.text(self.producer)).reads
+        loads = [
+            row
+            for row in np.flatnonzero(trace.code.hits > 0).tolist()
+            if is_scalar(self.text(row)) and registers(self.text(row)).reads == base
+        ]
+        known = hoists(trace.code, trace.architecture)
+        return [row for row in loads if row == loads[0] or row - known.of(row).up <= loads[0]]
 
     def __getitem__(self, name: str) -> str:
         """A word of a remedy's text, such as `{room}`."""
@@ -252,6 +273,12 @@ def _is_loop_too_large(case: FindingContext) -> bool:
     return int(code.address[last]) - int(code.address[first]) > FETCH_BYTES
 
 
+def _runs_without_barrier(case: FindingContext) -> bool:
+    """Whether no barrier runs from an execution of the producer to the next one."""
+    code, row = case.inputs.trace.code, case.producer
+    return row >= 0 and not barrier_follows(code, row, lambda other: other == row)
+
+
 def _returns_data(case: FindingContext) -> bool | None:
     """Whether the producer writes a register, None without a producer or its operands."""
     if case.producer < 0 or not has_known_operands(case.text(case.producer)):
@@ -304,6 +331,9 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda case: 0 < case.wanted_vectors <= case.free_vectors),
     "returns-data": Precondition("the operation to blame returns data to registers",
         lambda case: _returns_data(case) is True),
+    "no-barrier": Precondition(
+        "no barrier runs between two executions of the operation: after it other waves may overwrite LDS",
+        _runs_without_barrier),
     "writes-lds": Precondition("the operation to blame writes to LDS",
         lambda case: _returns_data(case) is False),
     "free-lds": Precondition("LDS of the workgroup fits twice beside the resident workgroups",

@@ -15,7 +15,6 @@ import numpy as np
 from rcv_py.analysis.findings.finding import RemedyExperiment
 from rcv_py.analysis.findings.situation import ROOM, FindingContext
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
-from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.whatif.changes import (
     Change,
     Dpp,
@@ -46,13 +45,7 @@ def _hoisted(case: FindingContext) -> Iterator[Change]:
 
 def _first_of_base(case: FindingContext) -> Iterator[Change]:
     """Move the executed scalar loads with the same base right before the first of them."""
-    code = case.inputs.trace.code
-    base = registers(case.text(case.producer)).reads
-    loads = [
-        row
-        for row in np.flatnonzero(code.hits > 0).tolist()
-        if is_scalar(case.text(row)) and registers(case.text(row)).reads == base
-    ]
+    loads = case.loads_of_base
     for row in loads[1 : 1 + MAX_MOVED]:
         yield Move(row, loads[0])
 

@@ -6,7 +6,8 @@
  319  buffer_load v[70:73], v9 …    ┘ its address is ready, its destination is not in use
 ```
 It stays after instructions that write its address, the lane mask or its destination, after reads of its
-destination, after barriers and cache maintenance, and after stores that may write what it reads.  If its
+destination, after barriers and cache maintenance, and after stores (and waits for copies to LDS) that may
+write what it reads.  If its
 address was loaded, it stays after a wait for all of the counter or an instruction that read the address.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -135,7 +136,7 @@ class Hoists:
             if instruction_class(self._texts[above]) in (_C.BARRIER, _C.CACHE):
                 limit = HoistLimit.BARRIER
                 break
-            if _hides(self._texts[above], known):
+            if _hides(self._texts[above], known) or (known is _C.LDS and self._ends_copy(above)):
                 limit = HoistLimit.STORE
                 break
             if strict is None and (other.reads | other.writes) & moved.writes:
@@ -145,6 +146,22 @@ class Hoists:
             limit = HoistLimit.BLOCK if row - MAX_DISTANCE <= first else HoistLimit.FAR
         up_, limit_, at_ = strict or (up, limit, at)
         return HoistRange(up=up_, limit=limit_, at=at_, renamed_up=up, destination=moved.writes.bit_count())
+
+    def _ends_copy(self, row: int) -> bool:
+        """Whether an instruction may wait for copies to LDS."""
+        waits = {counter for counter, _ in self._rules.effect(self._texts[row]).waits}
+        return not self._copy_counters.isdisjoint(waits)
+
+    @cached_property
+    def _copy_counters(self) -> set[str]:
+        """The counters of the copies to LDS in the program."""
+        copies = (text for text in self._texts if instruction_class(text) is _C.LDS_DMA)
+        return {counter for text in copies for counter, _ in self._rules.effect(text).raises} - {"x"}
+
+    def pending(self, row: int) -> int:
+        """The registers that loads may still write before a code row."""
+        block = int(self._table.of_row[row])
+        return self._pending(block)[row - int(self._table.first[block])]
 
     @property
     def _table(self) -> Blocks:

@@ -10,8 +10,8 @@
  361  uses a, b
 ```
 Only counters whose results return in order can be inverted.  The registers that executed instructions read or
-overwrite between two waits for the counter show which loads are needed; `hoisting` determines where a load
-may move.
+overwrite between two waits for the counter show which loads are needed; a barrier needs all of them, since
+other waves may overwrite after it what they read.  `hoisting` determines where a load may move.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
-from rcv_py.analysis.program.registers import registers, words
+from rcv_py.analysis.program.registers import BITS, registers, words
+from rcv_py.analysis.waits.before_barrier import is_barrier
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_load, passable
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
@@ -38,6 +39,7 @@ from rcv_py.model.trace import Trace
 _BITS = 20  # of a code row in a key; larger programs are not analysed
 _MAX_VALUE = (1 << _BITS) - 1
 NOWHERE = -1
+_ALL = (1 << BITS) - 1  # registers
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,12 @@ def _program(code: CodeTable, architecture: Architecture) -> _Program:
             waits[COUNTERS.index(counter), row] = True
     return _Program(
         is_load=np.array([is_load(text) for text in texts], dtype=bool),
-        touches=words([one.writes | one.reads for one in known]),
+        touches=words(
+            [
+                _ALL if is_barrier(text) else one.writes | one.reads
+                for text, one in zip(texts, known, strict=True)
+            ]
+        ),
         writes=words([one.writes for one in known]),
         waits=waits,
     )
