@@ -87,7 +87,7 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         limits = inputs.limits
         if limits.resident.simds:
             of = Message("{0} fit, the device holds {1}", count(limits.waves), count(limits.cap))
-            yield _number("occupancy", Message("{0:.1f} waves per SIMD", limits.resident.mean), of)
+            yield _number("occupancy", Message("{0:.1f} waves per SIMD", inputs.resident.mean), of)
     if inputs.waves and is_trusted:
         yield from _cycles(inputs)
 

@@ -13,6 +13,7 @@ SIMD 2                       never held a wave: the grid under-fills the device
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,8 +32,10 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import (
     OccupancyLimits,
+    Resident,
     is_size_known,
     occupancy_limits,
+    resident_waves,
     waves_on_simd,
 )
 from rcv_py.analysis.device.simd_work import ASTRAY
@@ -56,6 +59,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 SIMDS_OF_CU = 4  # of a compute unit or a work-group processor
+MAX_THREADS = 1024  # of a workgroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +288,29 @@ class FindingInputs:
             return occupancy_limits(self.trace, self.facts)
         on_simd = waves_on_simd(self.trace, self.answers.of(WORKGROUPS))
         return occupancy_limits(self.trace, self.facts, on_simd)
+
+    @property
+    def launched(self) -> float:
+        """Waves that count for each SIMD that was seen, resident or not: of the record, else the traced."""
+        return (len(self.working_lives) or len(self.counted)) / max(1, self.shape.simds)
+
+    @cached_property
+    def attainable(self) -> int:
+        """Waves of a SIMD that fit, if the workgroups of the launch were as large as possible.
+
+        A workgroup has at most MAX_THREADS threads, and is resident on one unit as a whole.
+        """
+        limits = self.limits
+        if not limits.group or not self.launched:
+            return limits.waves
+        simds, size = limits.device.simds, MAX_THREADS // limits.device.wave_size
+        groups = math.ceil(self.launched * simds / limits.group)  # of a unit
+        return max(1, min(limits.waves, groups * size // simds))
+
+    @cached_property
+    def resident(self) -> Resident:
+        """Resident waves of a SIMD, of the waves that count."""
+        return self.limits.resident if self.rows is None else resident_waves(self.trace, self.counted)
 
     @cached_property
     def working_lives(self) -> Residencies:

@@ -22,7 +22,7 @@ from rcv_py.analysis.findings.finding import (
     Evidence,
     Finding,
 )
-from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.inputs import MAX_THREADS, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.health.mapping import costliest_line
@@ -35,8 +35,8 @@ OCCUPIED = 0.75  # of the waves that fit: below it the grid, not a resource, lim
 
 def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     """Low occupancy: more waves a SIMD would cover some of the cycles in which nothing happens."""
-    limits, work = inputs.limits, inputs.exposure
-    mean = limits.resident.mean
+    limits, work, resident = inputs.limits, inputs.exposure, inputs.resident
+    mean = resident.mean
     is_full = limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap
     is_unknown = limits.resident.peak > limits.waves  # more waves were resident than the limits allow
     known = class_of(inputs)
@@ -45,17 +45,25 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     if not work.nothing or not mean or is_full or is_unknown:
         return  # of the last two classes: what more waves would use is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
-    # With too few workgroups, existing slots stay empty; else the mean grows with the number that fits.
-    extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
+    # With too few workgroups, existing slots stay empty; else the mean grows with the number that fits, if
+    # workgroups are left to fill the room.
+    extra = inputs.attainable - mean
+    if not is_short:
+        extra = min(mean * (limits.goal / max(1, limits.waves) - 1), inputs.launched - limits.waves)
     # More waves for the same work each wait as long as before where a wave waits once.
     coverable = work.nothing - _once_a_wave(inputs) if is_short else work.nothing
     if extra <= 0.25 or coverable <= 0:
         return
-    # Another wave adds at most as many working cycles as each of the others has.
-    cycles = min(coverable, round(work.working / mean * extra))
+    # Another wave adds at most as many working cycles as each of the others has, at independent times: it
+    # covers the part of the idle cycles in which it works.
+    alone = work.nothing / work.resident
+    cycles = round(min(coverable * (1 - alone ** (extra / mean)), work.working / mean * extra))
     if is_short and inputs.working_shape.unused_share > 0:
         return  # more workgroups would first go to empty SIMDs: the grid under-fills the device
     limiter, held = "grid", Message("{0} would fit", count(limits.waves))
+    if inputs.attainable < limits.waves:
+        text = "{0} would fit, {1} in as many workgroups of at most {2} threads"
+        held = Message(text, count(limits.waves), count(inputs.attainable), count(MAX_THREADS))
     if not is_short and limits.binding is not None:
         limiter = limits.binding.name.lower()
         held = Message("{0} leave room for {1}", limiter, count(limits.waves))
@@ -70,7 +78,7 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
             "A SIMD holds {0:.1f} waves in the mean, {1} at most; {2}, of {3} that the device can hold. In "
             "{4} of the cycles with a wave nothing happens: none issues, and the matrix unit does not work.",
             mean,
-            count(limits.resident.peak),
+            count(resident.peak),
             held,
             count(limits.cap),
             percent(work.nothing, work.resident),

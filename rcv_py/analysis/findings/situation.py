@@ -203,7 +203,7 @@ class FindingContext:
             "free": lambda: f"{self.free_vectors}",
             "width": lambda: f"{self.width} {'byte' if self.width == 1 else 'bytes'}",
             "same_base": lambda: f"{self.same_base}",
-            "fits": lambda: f"{self.inputs.limits.waves}",
+            "fits": lambda: f"{self.inputs.attainable}",
             "resident": lambda: f"{self.inputs.limits.resident.mean:.1f}",
             "prefetch": lambda: self.inputs.language.prefetch,
             "registers": lambda: self.inputs.language.registers,

@@ -76,8 +76,8 @@ def _lines(case: FindingContext) -> tuple[int, ...]:
 
 
 def _more_waves(case: FindingContext) -> Changes:
-    limits = case.inputs.limits
-    return [MoreWaves(max(1, limits.waves - limits.resident.peak))]
+    inputs = case.inputs
+    return [MoreWaves(max(1, inputs.attainable - inputs.limits.resident.peak))]
 
 
 def _smaller_footprint(case: FindingContext) -> Changes:
