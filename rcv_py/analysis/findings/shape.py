@@ -113,12 +113,11 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=round(idle * shape.duration * (1 - fixed)),
         share=shape.unused_share * (1 - fixed),
         sentence=Message(
-            "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a wave of the launch."
-            if shape.used == inputs.shape.used
-            else "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a wave that works.",
+            "{0} of {1} SIMDs of the shader engines that were seen ({2}) never hold a {3}.",
             count(idle),
             count(shape.simds),
             percent(idle, shape.simds),
+            "wave of the launch" if shape.used == inputs.shape.used else "wave that works",
         ),
         evidence=_traced_time(inputs),
         assumption="At most: how much shorter the launch could be if all SIMDs had equal work and smaller "
