@@ -8,6 +8,7 @@ launches and clocks.  Captures that are simulated say it (`raw_samples.py`), and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import DecodedStream, DispatchRecord, OccupancyRecords, WaveRecords
+from rcv_py.model.kinds import TokenKind, WaveState
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +45,35 @@ class Raw:
 
     @property
     def waves(self) -> dict[tuple[int, int, int, int], dict[str, Any]]:
-        """The waves that are shown, by engine, SIMD, slot and number: they are numbered as they ended."""
+        """The waves that are shown, by engine, SIMD, slot and number: they are numbered as they ended.
+
+        On gfx12 they have each s_barrier_wait that left no token.
+        """
         found: dict[tuple[int, int, int, int], dict[str, Any]] = {}
         for engine in self.engines:
             count: dict[tuple[int, int], int] = {}
             for wave in engine["waves"]:
                 if wave["insts"] or len(wave["timeline"]) >= 3:
                     slot = wave["simd"], wave["slot"]
-                    found[engine["se"], *slot, count.get(slot, 0)] = wave
+                    shown = self._with_silent_waits(engine, wave) if self.arch == "gfx1200" else wave
+                    found[engine["se"], *slot, count.get(slot, 0)] = shown
                     count[slot] = count.get(slot, 0) + 1
         return found
+
+    def _with_silent_waits(self, engine: dict[str, Any], wave: dict[str, Any]) -> dict[str, Any]:
+        """The wave with waits between two tokens around them, and with these cycles as waiting."""
+        isa = self.said["code"][str(engine["code_object"])]["isa"]
+        after = {one[0]: other for one, other in pairwise(isa) if other[2].startswith("s_barrier_wait")}
+        insts, cycles = [], [state for state, lasts in wave["timeline"] for _ in range(lasts)]
+        for row, later in zip(wave["insts"], [*wave["insts"][1:], None], strict=True):
+            insts.append(row)
+            wait = after.get(row[2])
+            if wait and later and later[2] == wait[0] + wait[1]:
+                begin, end = row[0] + row[4], later[0]
+                insts.append([begin, TokenKind.IMMED, wait[0], 0, end - begin])
+                cycles[begin - wave["begin"] : end - wave["begin"]] = [WaveState.WAIT] * (end - begin)
+        timeline = [[state, len(list(same))] for state, same in groupby(cycles)]
+        return wave | ({"insts": insts, "timeline": timeline} if len(insts) > len(wave["insts"]) else {})
 
     def code_object(self, number: int) -> CodeObject:
         """One of its code objects, read anew."""

@@ -16,6 +16,7 @@ from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw.addresses import AddressMap, Load, Places, address_map
+from rcv_py.formats.raw.barrier_waits import with_barrier_waits
 from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
@@ -150,6 +151,8 @@ def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[S
         count = np.diff(waves.break_first)[rows]
         starts = StreamStarts(begins[rows], goes_on[ranges(waves.break_first[:-1][rows], count)])
         found = stitch(waves.at(rows), code, starts, stream.gfxip, stream.excludes_barrier_waits)
+        if stream.excludes_barrier_waits:
+            return with_barrier_waits(found.waves, found.row, code)
         return found.waves, found.row
 
     return code, walk
@@ -163,7 +166,8 @@ def _explained(stream: DecodedStream, objects: Objects, entry: int, load: Load) 
     code, walk = _walk(replace(stream, waves=waves), AddressMap((load,)), objects)
     if not len(rows) or not len(code):
         return 0
-    return explained(waves.token_first, walk(np.arange(len(rows)))[1], code)
+    waves, row = walk(np.arange(len(rows)))
+    return explained(waves.token_first, row, code)
 
 
 def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None:

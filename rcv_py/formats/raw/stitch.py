@@ -204,8 +204,7 @@ def stitch(
 ) -> Stitched:
     """Return the row of the program of each token.
 
-    `excludes`: the stream says that s_barrier_wait may leave no token.  The time of such a wait remains the
-    gap between its neighbours.
+    `excludes`: the stream says that s_barrier_wait may leave no token.
     """
     tokens = np.stack((waves.time, waves.kind, waves.stall, waves.duration), dtype=np.int64)
     matter = _MATTERS | _MATTERS_IN.get(gfxip, 0) | (_LOOKS_AHEAD if excludes else 0)
