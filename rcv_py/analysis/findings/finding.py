@@ -189,6 +189,13 @@ class Finding:
         return nan if self.predicted is None else self.predicted.high
 
     @property
+    def limit_gain(self) -> float:
+        """The predicted gain of the limit, nan if it was not replayed."""
+        if self.limit is not None:
+            return self.limit.gain
+        return self.predicted_gain if self.is_limit else nan
+
+    @property
     def experiment(self) -> str:
         """The trial that was replayed, "" without a prediction."""
         return "" if self.trial is None or self.predicted is None else self.trial.text

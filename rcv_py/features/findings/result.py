@@ -98,6 +98,12 @@ FINDINGS = Spec.of(
         ),
         PREDICTED("predicted_low", "Minimum of the prediction under all guesses", "from", at=_WINDOW),
         PREDICTED("predicted_high", "Maximum of the prediction under all guesses", "to", at=_WINDOW),
+        PREDICTED(
+            "limit_gain",
+            "Predicted part if all operations of the finding cost nothing: no change of them gains more",
+            "limit",
+            at=_FOR_PROGRAMS,
+        ),
     ),
     kinds.NOTE("experiment", "Change that was replayed; empty if there was no replay", at=_WINDOW),
     kinds.FLAG(
