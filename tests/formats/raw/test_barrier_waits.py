@@ -7,10 +7,14 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.raw.barrier_waits import with_barrier_waits
+from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.model.trace import Trace
+from tests.formats.raw.test_stitch import program, waves
 from tests.formats.sqtt.rdna_encoder import (
     EXEC,
     IDLE,
@@ -33,12 +37,12 @@ LINES = (*ROUND * 4, "s_endpgm")
 WAVES = 4
 
 
-def opened(folder: Path, lines: Sequence[str], waves: Sequence[Wave]) -> Trace:
+def opened(folder: Path, lines: Sequence[str], ran: Sequence[Wave]) -> Trace:
     """A raw capture of waves that run these lines of four bytes."""
     encoder = Encoder(12)
     encoder.program(10, BASE + TEXT)
     encoder.dispatch(20)
-    encoder.waves(waves)
+    encoder.waves(ran)
     (folder / "1_0_shader_engine_0_1.att").write_bytes(encoder.stream(EXCLUDES))
     out = code_file({"k": struct.pack("<I", 0xBF800000) * len(lines)}, machine=0x48, kernels=("k",))
     (folder / "gfx1200_code_object_id_1.out").write_bytes(out)
@@ -51,7 +55,7 @@ def opened(folder: Path, lines: Sequence[str], waves: Sequence[Wave]) -> Trace:
 @pytest.mark.parametrize("leaves", [True, False], ids=["with a token", "without"])
 def test_barriers_between_lines_that_only_pause(tmp_path: Path, leaves: bool) -> None:
     issued = [line for line in LINES[:-1] if leaves or "barrier_wait" not in line]
-    waves = [
+    ran = [
         Wave(
             slot,
             100 + slot,
@@ -63,7 +67,7 @@ def test_barriers_between_lines_that_only_pause(tmp_path: Path, leaves: bool) ->
         )
         for slot in range(WAVES)
     ]
-    trace = opened(tmp_path, LINES, waves)
+    trace = opened(tmp_path, LINES, ran)
     assert len(trace.waves) == WAVES
     for wave in trace.reader.read(list(range(WAVES))).waves:
         assert trace.code.address[wave.tokens.line].tolist() == [TEXT + 4 * at for at in range(len(LINES))]
@@ -88,3 +92,30 @@ def test_a_wait_without_a_token_lasts_until_the_next_instruction_begins(tmp_path
     states = list(zip(wave.states.state.tolist(), wave.states.duration.tolist(), strict=True))
     told = [(IDLE, 100), (EXEC, 21), (WAIT, 79 - stalls), (STALL, stalls), (EXEC, 100)]
     assert states == [one for one in told if one[1]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_tokens_keep_their_rows_and_waves_their_length(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    words = ["s_nop", "v_nop", "s_branch", "s_barrier_signal", "s_barrier_wait", "s_barrier_wait", "ds_read"]
+    texts = rng.choice(words, 40).tolist()
+    goes = {row: int(rng.integers(0, 40)) for row, text in enumerate(texts) if text == "s_branch"}
+    breaks = {int(token): 0x100 + 4 * int(rng.integers(0, 40)) for token in sorted(rng.choice(9, 3, False))}
+    first = rng.integers(0, 15, 40).tolist()
+    records = waves(
+        first, *(rng.integers(0, 15, rng.integers(0, 60)).tolist() for _ in range(5)), breaks=breaks
+    )
+    lines = listing([(1, program(*texts, goes=goes))])
+    entry = np.zeros(len(records), dtype=np.int32)
+    named = lines.rows(np.ones(len(breaks), int), records.break_address)
+    done = stitch(records, lines, StreamStarts(entry, named), 12, excludes=True)
+    more, row = with_barrier_waits(done.waves, done.row, lines)
+    assert len(row) == len(more.time) == len(more.kind) == more.token_first[-1] >= len(done.row)
+    kept = iter(row.tolist())
+    assert all(one in kept for one in done.row.tolist()), "in their order"
+    assert (np.diff(more.token_first) >= np.diff(records.token_first)).all()
+    of_wave = np.add.reduceat(np.append(more.state_duration, 0), more.state_first[:-1])
+    lengths = np.where(np.diff(more.state_first) > 0, of_wave, 0)
+    assert lengths.tolist() == records.state_duration.tolist()
+    token = more.token_first[0] + more.break_token
+    assert row[token].tolist() == done.row[records.break_token].tolist(), "breaks follow the same tokens"
