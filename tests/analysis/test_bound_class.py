@@ -202,7 +202,7 @@ def test_gains_are_shares_of_the_duration(underfilled: FindingInputs) -> None:
     found = findings(inputs.trace, inputs.answers.batches, facts=inputs.facts)
     by_name = {one.name: one for one in found.findings}
     wait = by_name["exposed-scalar-load"]
-    shared = 1 - wait.gain if "once a wave" in wait.title else 1.0
+    shared = 1 - wait.gain if "mostly once" in wait.title else 1.0
     assert by_name["grid-underfill"].gain == pytest.approx((1 - shape.used / shape.simds) * shared)
     resident = inputs.exposure.resident
     assert wait.gain == pytest.approx(wait.cycles / resident * shape.working / shape.duration)
