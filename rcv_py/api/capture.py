@@ -140,7 +140,7 @@ class Capture(CaptureCode):
         Rates are per compute unit and cycle; `result` has operations by unit and type.
         """
         widths = self._explained(WIDTHS, waves)
-        found = roofline(self.trace, widths, self._explained(LOOPS, waves))
+        found = roofline(self.trace, widths, self._explained(LOOPS, waves), self.facts)
         facts = roofline_facts(self.trace, found, self.facts, widths.lanes)
         return Answer.of(roofline_table(self.trace, found), found, facts)
 

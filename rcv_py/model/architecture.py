@@ -37,7 +37,6 @@ class Architecture:
     # Operations per compute unit and cycle by operand type; types without a known peak are missing.
     matrix_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)
     vector_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)  # with all lanes active
-    memory_roof: float | None = None  # peak bytes a cycle that memory delivers to each compute unit
     has_lds_dma: bool = False  # loads can go to LDS directly
     has_preload: bool = False  # kernel arguments can be preloaded into registers
     has_store_counter: bool = False  # waits tell stores from loads
@@ -68,8 +67,8 @@ class Architecture:
 
 
 # fmt: off
-# Sources: of instruction caches the AMD CDNA 2 and 3 and the RDNA white papers; of peaks AMD's data sheets of
-# the product named, the rate or bandwidth divided by compute units and peak engine clock, such as
+# Sources: of instruction caches the AMD CDNA 2 and 3 and the RDNA white papers; of peaks AMD's data sheets,
+# the rate divided by compute units and peak engine clock, such as
 #     gfx942   1,307.4 TFLOP/s of f16 / (304 CU x 2.1 GHz) = 2,048 per CU and cycle
 # Matrix peaks are dense, vector peaks include packed instructions and both halves of dual ones, and a
 # multiply-add counts as two operations.
@@ -107,29 +106,82 @@ _ROWS = {  # by the beginning of the target's name; the longest match counts
     "gfx900": _GCN5,
     "gfx902": replace(_GFX9, known_slots=10),
     "gfx904": replace(_GFX9, known_slots=10),
-    "gfx906": replace(_GCN5, memory_roof=1_024e9 / (60 * 1.725e9)),  # Radeon Instinct MI50
-    "gfx908": replace(_CDNA1, memory_roof=1_228.8e9 / (120 * 1.502e9)),  # Instinct MI100
-    "gfx90a": replace(_CDNA2, memory_roof=3_276.8e9 / (220 * 1.7e9)),  # Instinct MI250X, both dies
+    "gfx906": _GCN5,
+    "gfx908": _CDNA1,
+    "gfx90a": _CDNA2,
     "gfx94": _CDNA3,
-    "gfx942": replace(_CDNA3, memory_roof=5_300e9 / (304 * 2.1e9)),  # Instinct MI300X
-    "gfx950": replace(_CDNA4, memory_roof=8_000e9 / (256 * 2.4e9)),  # Instinct MI355X
+    "gfx950": _CDNA4,
     "gfx10": _GFX10,
     "gfx101": replace(_GFX10, waves=20, known_slots=20),
     "gfx103": _GFX103,
-    "gfx1030": replace(_GFX103, memory_roof=512e9 / (80 * 2.25e9),  # Radeon RX 6900 XT
-        vector_peaks={"f64": 8, "f32": 128, "f16": 256, "bf16": 256}),
+    "gfx1030": replace(_GFX103, vector_peaks={"f64": 8, "f32": 128, "f16": 256, "bf16": 256}),
     "gfx11": _GFX11,
-    "gfx1100": replace(_LARGE_RDNA3, memory_roof=960e9 / (96 * 2.499e9)),  # Radeon RX 7900 XTX
+    "gfx1100": _LARGE_RDNA3,
     "gfx1101": _LARGE_RDNA3,
     "gfx1102": _RDNA3,
     "gfx1151": replace(_GFX11, vgprs=1536, granule=24),
     "gfx12": _GFX12,
-    "gfx1200": replace(_RDNA4, memory_roof=320e9 / (32 * 3.13e9)),  # Radeon RX 9060 XT
-    "gfx1201": replace(_RDNA4, memory_roof=640e9 / (64 * 2.97e9)),  # Radeon RX 9070 XT
+    "gfx1200": _RDNA4,
+    "gfx1201": _RDNA4,
     "gfx125": _GFX125,
     "gfx1250": replace(_GFX125, waitcnt="gfx1250", is_checked=False),
 }
 # fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class GpuProduct:
+    """A product: its memory serves all compute units together, at a rate that no shader clock changes."""
+
+    name: str  # as a part of the product's full name
+    target: str
+    bandwidth: float  # bytes a second, at most
+    cus: int  # compute units, of all dies
+    clock: float  # peak of the shader engines, in Hz
+
+
+# Sources: AMD's data sheets and product pages: memory bandwidth, compute units, peak engine clock (boost
+# frequency).
+DEVICES = (
+    GpuProduct("MI50", "gfx906", 1_024e9, 60, 1.725e9),
+    GpuProduct("MI60", "gfx906", 1_024e9, 64, 1.8e9),
+    GpuProduct("MI100", "gfx908", 1_228.8e9, 120, 1.502e9),
+    GpuProduct("MI210", "gfx90a", 1_638.4e9, 104, 1.7e9),
+    GpuProduct("MI250", "gfx90a", 3_276.8e9, 208, 1.7e9),
+    GpuProduct("MI250X", "gfx90a", 3_276.8e9, 220, 1.7e9),
+    GpuProduct("MI300A", "gfx942", 5_300e9, 228, 2.1e9),
+    GpuProduct("MI300X", "gfx942", 5_300e9, 304, 2.1e9),
+    GpuProduct("MI325X", "gfx942", 6_000e9, 304, 2.1e9),
+    GpuProduct("MI350X", "gfx950", 8_000e9, 256, 2.2e9),
+    GpuProduct("MI355X", "gfx950", 8_000e9, 256, 2.4e9),
+    GpuProduct("RX 6800", "gfx1030", 512e9, 60, 2.105e9),
+    GpuProduct("RX 6800 XT", "gfx1030", 512e9, 72, 2.25e9),
+    GpuProduct("RX 6900 XT", "gfx1030", 512e9, 80, 2.25e9),
+    GpuProduct("RX 7900 GRE", "gfx1100", 576e9, 80, 2.245e9),
+    GpuProduct("RX 7900 XT", "gfx1100", 800e9, 84, 2.4e9),
+    GpuProduct("RX 7900 XTX", "gfx1100", 960e9, 96, 2.499e9),
+    GpuProduct("8050S", "gfx1151", 256e9, 32, 2.8e9),
+    GpuProduct("8060S", "gfx1151", 256e9, 40, 2.9e9),
+    GpuProduct("RX 9060", "gfx1200", 288e9, 28, 2.99e9),
+    GpuProduct("RX 9060 XT", "gfx1200", 320e9, 32, 3.13e9),
+    GpuProduct("RX 9070", "gfx1201", 640e9, 56, 2.52e9),
+    GpuProduct("RX 9070 XT", "gfx1201", 640e9, 64, 2.97e9),
+)
+
+
+def devices_of(target: str, product: str = "", cus: int = 0) -> tuple[GpuProduct, ...]:
+    """Return the devices that a capture of a target may be of; none if it is of a device without a row.
+
+    `product` is the name and `cus` the number of compute units that a table of the run gives, "" and 0
+    without.  A name that lists several products, or none of them, leaves the number to decide: a device may
+    be split into equal parts.
+    """
+    found = tuple(one for one in DEVICES if one.target == target)
+    if "/" not in product:
+        named = [one for one in found if one.name in product]
+        if named:
+            return (max(named, key=lambda one: len(one.name)),)
+    return tuple(one for one in found if one.cus % cus == 0) if cus > 0 else () if product else found
 
 
 @lru_cache(maxsize=64)

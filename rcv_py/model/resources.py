@@ -40,6 +40,7 @@ class AgentFacts:
     cus: int
     file: str
     engines: int = 0  # shader engines of the device
+    product: str = ""  # such as AMD Instinct MI300X; "" if the table has no such column
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rcv_py.analysis.attribution.stream import TokenStream
+from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.inputs import launch_shape
 from rcv_py.analysis.whatif.ceilings import Ceilings
@@ -48,7 +49,7 @@ def _ceilings(trace: Trace) -> Ceilings:
     Compute units that hold no wave leave their part of memory's rate to the others.
     """
     facts = facts_about(trace)
-    roof, shape = trace.architecture.memory_roof, launch_shape(trace, facts)
+    roof, shape = memory_roof(trace, facts), launch_shape(trace, facts)
     used = 1.0 - shape.unused_share
     return Ceilings(roof=roof / used if roof and used else None, fit=occupancy_limits(trace, facts).waves)
 

@@ -11,6 +11,7 @@ import pytest
 
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.bound_class import (
     CLASS_NAMES,
     CLASSES,
@@ -27,8 +28,8 @@ from rcv_py.analysis.findings.bound_class import (
 )
 from rcv_py.analysis.findings.detect import findings, gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
-from rcv_py.model.architecture import architecture_of
 from rcv_py.model.columns import of_rows
+from rcv_py.model.device import Clock
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support.opened import sample_trace
 from tests.support.pattern_kernels import PATTERNS, captured, loop
@@ -84,8 +85,29 @@ def test_sentences_carry_the_numbers() -> None:
 
 
 def test_the_memory_roof_is_bandwidth_by_units_and_clock() -> None:
-    assert architecture_of(9, "gfx950").memory_roof == pytest.approx(13.02, abs=0.01)
-    assert architecture_of(9, "gfx942").memory_roof == pytest.approx(8.30, abs=0.01)
+    def roof(target: str, product: str = "", cus: int = 0, ghz: float = 0.0) -> float | None:
+        agent = AgentFacts(target, 8, 4, 64, 65_536, cus, "agent_info.csv", product=product)
+        clock = Clock(ticks_per_cycle=0.1 / ghz if ghz else 0.0)  # ticks of 10 ns
+        trace = replace(sample_trace("matmul_small"), target=target, clock=clock)
+        return memory_roof(trace, RunFacts(agent=agent) if product or cus else None)
+
+    assert roof("gfx942", "AMD Instinct MI300X") == pytest.approx(5300 / (304 * 2.1))  # 8.3
+    assert roof("gfx942", "AMD Instinct MI300A") == pytest.approx(5300 / (228 * 2.1))  # 11.1
+    assert roof("gfx942", "AMD Instinct MI325X") == pytest.approx(6000 / (304 * 2.1))  # 9.4
+    assert roof("gfx950", "AMD Instinct MI350X") == pytest.approx(8000 / (256 * 2.2))  # 14.2
+    assert roof("gfx950", "AMD Instinct MI355X") == pytest.approx(8000 / (256 * 2.4))  # 13.0
+    assert roof("gfx1100", "AMD Radeon RX 7900 XT", 84) == pytest.approx(800 / (84 * 2.4))
+    assert roof("gfx1100", "AMD Radeon RX 7900 XT/7900 XTX/7900M", 96) == pytest.approx(960 / (96 * 2.499))
+    assert roof("gfx1201", "AMD Radeon Graphics", 64) == pytest.approx(640 / (64 * 2.97))
+    assert roof("gfx1151", "AMD Radeon 8060S Graphics", 40) == pytest.approx(256 / (40 * 2.9))
+    # Memory does not slow with the shader: at 2.04 GHz each cycle carries more bytes.
+    assert roof("gfx950", "AMD Instinct MI350X", ghz=2.04) == pytest.approx(8000 / (256 * 2.04))  # 15.3
+    assert roof("gfx950", ghz=2.04) == pytest.approx(8000 / (256 * 2.04)), "both devices agree"
+    assert roof("gfx950") is None, "two devices, two clocks"
+    assert roof("gfx942", ghz=2.1) is None, "three devices, three bandwidths"
+    assert roof("gfx942", "AMD Instinct MI308X") is None
+    assert roof("gfx1150", "AMD Radeon 890M", 16) is None
+    assert roof("gfx9") is None
 
 
 MATRIX = "\n".join(
@@ -133,17 +155,19 @@ def test_a_kernel_of_loads_is_memory_bound_where_the_roof_is_known(tmp_path: Pat
     trace, batch = captured(loop(f"{body}\ns_waitcnt vmcnt(0)"), folder, waves=5, groups=5)
     assert class_of(FindingInputs(InMemory(trace, [batch]))).name == LATENCY, "gfx9 is several devices"
     known = replace(trace, target="gfx942")
-    found = class_of(FindingInputs(InMemory(known, [batch])))
+    assert class_of(FindingInputs(InMemory(known, [batch]))).name == LATENCY, "and so is gfx942"
+    facts = RunFacts(agent=replace(AGENT, cus=304, engines=0))
+    found = class_of(FindingInputs(InMemory(known, [batch]), facts=facts))
     assert found.name == MEMORY
     shown = {one.id: one.value for one in found.numbers}
     loads = [row for row, text in enumerate(known.code.text) if text.startswith("global_load")]
     assert len({(wave.id.se, wave.cu) for wave in batch.waves}) == 1
     cycles = max(wave.end for wave in batch.waves) - min(wave.begin for wave in batch.waves)
     assert shown["rate"] == pytest.approx(int(known.code.hits[loads].sum()) * 2 * 64 / cycles)
-    assert shown["rate"] > known.architecture.memory_roof
+    assert shown["rate"] > 5300 / (304 * 2.1)
 
 
-AGENT = AgentFacts("gfx942", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4)
+AGENT = AgentFacts("gfx942", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4, product="MI300X")
 SIMDS = 8 * 4  # of an engine of that device
 
 

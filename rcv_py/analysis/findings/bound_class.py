@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs, is_scratch
 from rcv_py.base.text import Message
 
@@ -254,7 +255,7 @@ def load_numbers(inputs: FindingInputs) -> LoadNumbers:
         unused=shape.unused_share,
         waits=memory / table.total_stall if table.total_stall else 0.0,
         rate=int(requested_bytes(inputs).sum()) / unit_cycles if unit_cycles and not is_hidden else None,
-        roof=inputs.trace.architecture.memory_roof,
+        roof=memory_roof(inputs.trace, inputs.facts),
     )
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.evidence import (
     line_of,
     of_pattern,
@@ -169,7 +170,7 @@ def width_sentences(case: FindingContext) -> Iterator[str]:
     ]
     yield Message("The accesses to blame, by width: {0}.", join_texts(", ", parts))
     if widths.is_vector[case.accesses].any() and widths.vector_rate is not None:
-        roof = case.inputs.trace.architecture.memory_roof
+        roof = memory_roof(case.inputs.trace, case.inputs.facts)
         beside = "" if roof is None else Message("; memory delivers at most {0:.1f} to each", roof)
         yield Message(
             "All VMEM instructions request at most {0:.1f} bytes/cycle per CU{1}.",

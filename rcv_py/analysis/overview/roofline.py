@@ -23,12 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
+from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.latency.access_widths import AccessWidths
 from rcv_py.analysis.program.matrix_forms import flops_of, passes_of
 from rcv_py.analysis.program.operations import MATRIX, kinds_of
 from rcv_py.analysis.program.vector_forms import lane_flops_of
 from rcv_py.base.runs import distinct
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 MAX_LOOPS = 8
@@ -102,8 +104,11 @@ class Roofline:
     waves_per_simd: float  # in the mean, while there is any; nan without instructions
 
 
-def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline:
-    """Return the roofline of the waves that `widths` and `loops` describe."""
+def roofline(
+    trace: Trace, widths: AccessWidths, loops: LoopSummary, facts: RunFacts | None = None
+) -> Roofline:
+    """Return the roofline of the waves that `widths` and `loops` describe; `facts` name the device."""
+    roof = memory_roof(trace, facts)
     index, lanes, code = trace.waves, widths.lanes, trace.code
     simds = len(distinct(index.se, index.cu, index.simd)[0]) if len(index) else 0
     units = len(distinct(index.se, index.cu)[0]) if len(index) else 0
@@ -145,7 +150,7 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
             computed=tuple(sorted(computed, key=lambda one: (-one.flop, one.unit, one.type))),
             bytes=requested(widths.is_vector, rows),
             local_bytes=requested(widths.is_local, rows),
-            roof=gpu.memory_roof or np.nan,
+            roof=np.nan if roof is None else roof,
             matrix_busy=float(busy[rows].sum()) / worked if worked and is_read else np.nan,
             is_read=is_read,
         )

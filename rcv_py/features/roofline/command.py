@@ -14,7 +14,6 @@ from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves, facts_of
 from rcv_py.features.roofline.options import RooflineOptions
 from rcv_py.features.roofline.result import (
-    NOTE,
     SCHEMA,
     computed_texts,
     roofline_facts,
@@ -28,9 +27,10 @@ def run(options: RooflineOptions) -> CommandAnswer:
     """List the kernel and its loops."""
     waves = choose_waves(options, (WIDTHS, LOOPS))
     trace, widths = waves.trace, waves.of(WIDTHS)
-    found = roofline(trace, widths, waves.of(LOOPS))
+    run_facts = facts_of(trace, options)
+    found = roofline(trace, widths, waves.of(LOOPS), run_facts)
     table = roofline_table(trace, found)
-    facts = roofline_facts(trace, found, facts_of(trace, options), widths.lanes)
+    facts = roofline_facts(trace, found, run_facts, widths.lanes)
 
     def footer(_: ResultTable) -> Iterator[str]:
         yield ""
@@ -40,7 +40,7 @@ def run(options: RooflineOptions) -> CommandAnswer:
                 "{0:,.0f} FLOP of MFMA/WMMA in {1} waves", facts["launch_flop"], count(facts["launch_waves"])
             )
             yield Message("The whole launch, if all its waves do the same: {0}.", launch)
-        yield NOTE
+        yield facts["note"]
         if why := why_not_known(trace):
             yield why
 

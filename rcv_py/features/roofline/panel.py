@@ -9,6 +9,7 @@ from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.features.roofline.chart import RooflineChart
 from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
@@ -69,7 +70,8 @@ class RooflinePanel(Panel):
 
         def job() -> Roofline:
             rows = chosen()
-            return roofline(trace, read.of_all(WIDTHS, rows, flag), read.of_all(LOOPS, rows, flag))
+            widths, loops = read.of_all(WIDTHS, rows, flag), read.of_all(LOOPS, rows, flag)
+            return roofline(trace, widths, loops, facts_about(trace))
 
         self._request.run(job, self._take)
         return True

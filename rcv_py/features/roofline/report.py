@@ -13,7 +13,7 @@ def peaks(inputs: ReportInputs) -> ReportSection | None:
     """How near the kernel and its loops are to the peaks of a compute unit and of memory."""
     if not inputs.waves or inputs.is_sampled:
         return None
-    found = roofline(inputs.trace, inputs.widths, inputs.iterations)
+    found = roofline(inputs.trace, inputs.widths, inputs.iterations, inputs.facts)
     if not any(one.flop() or one.bytes for one in found.scopes):
         return None
     table = cells.report_table(roofline_table(inputs.trace, found), inputs.trace)

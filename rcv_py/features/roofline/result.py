@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.findings.inputs import launch_shape
 from rcv_py.analysis.overview.roofline import Computed, Roofline, Scope
 from rcv_py.analysis.program.operations import MATRIX, VECTOR
-from rcv_py.base.text import Message, count
+from rcv_py.base.text import Message, count, join_texts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
@@ -130,9 +131,11 @@ SCHEMA = Schema(
     (*FACTS, DOCUMENT.field()),
     version=2,
 )
+LEAST_UNUSED = 0.01  # of the SIMDs
 NOTE = (
     "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.  "
-    "Peaks are from data sheets, per compute unit and cycle."
+    "Peaks are from data sheets, per compute unit and cycle; memory is that of the "
+    "device, at the recorded clock."
 )
 
 
@@ -182,8 +185,19 @@ def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> 
         "waves_per_simd": None if np.isnan(found.waves_per_simd) else round(found.waves_per_simd, 2),
         "launch_waves": waves,
         "launch_flop": flop / found.waves * waves if waves and found.waves and np.isfinite(flop) else None,
-        "note": NOTE,
+        "note": join_texts("  ", filter(None, (NOTE, shared_text(trace, run)))),
     }
+
+
+def shared_text(trace: Trace, run: RunFacts) -> str:
+    """Return that idle compute units leave their part of memory to the others; "" without any."""
+    unused = launch_shape(trace, run).unused_share
+    if unused < LEAST_UNUSED:
+        return ""
+    return Message(
+        "Memory is shared: {0:.0f} % of the SIMDs never held a wave, so the others can get more.",
+        100 * unused,
+    )
 
 
 def computed_texts(found: Sequence[Computed]) -> list[str]:

@@ -22,6 +22,7 @@ _AGENT = {
     "wave_front_size": "wave_size",
     "cu_count": "cus",
     "num_shader_banks": "engines",
+    "product_name": "product",
 }
 
 

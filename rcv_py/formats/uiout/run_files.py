@@ -278,6 +278,7 @@ def _agent_of(row: _Row) -> AgentFacts:
         cus=max(0, row.number("cu_count")),
         file=row.file,
         engines=max(0, row.number("num_shader_banks")),
+        product=row["product_name"],
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.bound_class import COMPUTE, ISSUE, LATENCY, LAUNCH, MEMORY
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
@@ -19,7 +20,9 @@ from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 
 # An engine of 8 compute units, of which the simulated launches use 1.
-DEVICE = RunFacts(agent=AgentFacts("gfx942", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4))
+MI300X = AgentFacts("gfx942", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4, product="MI300X")
+DEVICE = RunFacts(agent=MI300X)
+ALONE = RunFacts(agent=replace(MI300X, engines=0))  # nothing tells of other units
 
 
 def arithmetic(count: int) -> str:
@@ -92,7 +95,7 @@ def found_of(known: Known, folder: Path) -> tuple[FindingInputs, Findings]:
         groups=known.waves,
         skips=known.skips,
     )
-    inputs = FindingInputs(InMemory(replace(trace, target="gfx942"), [batch]), facts=known.facts)
+    inputs = FindingInputs(InMemory(replace(trace, target="gfx942"), [batch]), facts=known.facts or ALONE)
     return inputs, of_inputs(inputs)
 
 
@@ -110,7 +113,9 @@ def test_fewer_instructions_leave_a_memory_bound_kernel_its_bytes(tmp_path: Path
     resident, issuing = inputs.exposure.resident, inputs.exposure.issuing
     assert found.bound_class is not None
     rate = next(one.value for one in found.bound_class.numbers if one.id == "rate")
-    of_roof = rate / inputs.trace.architecture.memory_roof
+    roof = memory_roof(inputs.trace, inputs.facts)
+    assert roof
+    of_roof = rate / roof
     assert issuing > 0.6 * resident, "it issues in most cycles all the same"
     assert by_name["issue-bound"].cycles == pytest.approx(resident * (1 - of_roof), abs=1)
 
