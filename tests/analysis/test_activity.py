@@ -221,3 +221,27 @@ def test_a_simd_whose_only_wave_lies_days_apart_worked_for_no_cycle() -> None:
     (_, _, there), (_, resident, left_out) = pipe_rows(found)
     assert resident > 0
     assert (there["no_issue"], left_out["no_issue"]) == (0, 0)
+
+
+def test_numbers_of_some_waves_are_of_their_simds_while_they_are_resident() -> None:
+    """Wave 0 works from 0 to 10 on SIMD 0; others issue there from 4 to 6 and 8 to 14, and on SIMD 1.
+
+    SIMD 0 holds wave 0 for 10 cycles, issues in 0-2, 4-6 and 8-10, and does nothing in the other 4.  With all
+    waves it would be 14 cycles on SIMD 0 and 4 on SIMD 1.
+    """
+    waves = [
+        build.wave("VV......VV", [0] * 2, row=0),
+        build.wave("VV", [0], row=1, begin=4, place=(0, 0, 1, 0)),
+        build.wave("SSSSSS", [0], row=2, begin=8, place=(0, 0, 2, 0)),
+        build.wave("VVVV", [0], row=3, place=(0, 1, 0, 0)),
+    ]
+    trace, batch = build.trace(build.code(["v_a"]), waves), build.batch(*waves)
+    found = summary_by(frozenset({0})).of(trace, (batch,), frozenset({0}))
+    assert (found.work.resident.tolist(), found.work.no_issue.tolist()) == ([10, 0], [4, 0])
+    assert (found.pipes.simd.tolist(), found.pipes.resident.tolist()) == ([0], [10])
+    assert (found.pipes.busy.tolist(), found.pipes.working.tolist()) == ([6], [6])
+    assert (found.pipes.column("VALU").tolist(), found.pipes.column("Scalar").tolist()) == ([6], [2])
+    assert {found.fact(name).of for name in ("simd_busy", "no_issue")} == {"of 10 SIMD-cycles"}
+    assert (found.fact("hits").value, found.fact("hits").of) == (2, "by these waves")
+    every = summary_by(None).of(trace, (batch,))
+    assert (every.work.resident.tolist(), every.fact("hits").of) == ([14, 4], "by traced waves")

@@ -80,22 +80,43 @@ class PipeUse(ColumnTable):
 
 
 def _map(_trace: Trace, parcel: Parcel) -> Sums:
-    """Return se, cu and simd as a single key, and the cycles in the slab: resident, busy, working, pipes."""
-    tokens = parcel.tokens
+    """Return se, cu and simd as a single key, and the cycles in the slab: resident, busy, working, pipes.
+
+    Chosen waves are resident; all waves keep pipes busy.  What all and what chosen waves cover, less what
+    both together cover, is what both cover at once.
+    """
+    tokens, chosen = parcel.tokens, parcel.chosen
     waves = tokens.waves
     place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
     lives = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
-    begin, end = _inside(parcel, *lives)
+    begin, end = (time[chosen] for time in _inside(parcel, *lives))
     start, stop = _inside(parcel, tokens.issue, tokens.end)
-    places, row = np.unique(place, return_inverse=True)
-    owner, pipe, n = row[tokens.owner], _PIPE_OF_KIND[tokens.kind], len(places)
+    places, row = np.unique(place[chosen], return_inverse=True)
+    owner, pipe, n = np.searchsorted(places, place)[tokens.owner], _PIPE_OF_KIND[tokens.kind], len(places)
+    own = chosen[tokens.owner]
+    if not chosen.all():
+        is_there = np.isin(place, places)[tokens.owner]
+        owner, pipe, start, stop, own = (one[is_there] for one in (owner, pipe, start, stop, own))
+
+    def used(group: np.ndarray, at: np.ndarray | slice, times: int = 1) -> np.ndarray:
+        """Cycles of groups, `times` for each SIMD, while a chosen wave was resident or issued."""
+        first, last, is_own = start[at], stop[at], own[at]
+        cycles = covered(group, first, last, n * times)
+        if is_own.all():
+            return cycles
+        of = np.append(group, row * times + np.arange(times)[:, np.newaxis])
+        first, last = np.append(first, np.tile(begin, times)), np.append(last, np.tile(end, times))
+        held = np.append(is_own, np.ones(len(of) - len(group), dtype=bool))
+        held_cycles = covered(of[held], first[held], last[held], n * times)
+        return cycles + held_cycles - covered(of, first, last, n * times)
+
     works = pipe != PIPES.index("Other")
-    pipes = covered(owner * len(PIPES) + pipe, start, stop, n * len(PIPES))
+    pipes = used(owner * len(PIPES) + pipe, slice(None), len(PIPES))
     return (
         places,
         covered(row, begin, end, n),
-        covered(owner, start, stop, n),
-        covered(owner[works], start[works], stop[works], n),
+        used(owner, slice(None)),
+        used(owner[works], works),
         *pipes.reshape(n, len(PIPES)).T,
     )
 

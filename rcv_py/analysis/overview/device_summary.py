@@ -6,7 +6,7 @@ Numbers that need no wave file are available at once; states and pipes come from
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,7 @@ from rcv_py.analysis.device.simd_work import (
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.text import Message, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
@@ -79,8 +80,8 @@ class DeviceSummary:
 def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
     """Return the analysis that summarizes a capture; it must be run for the same rows.
 
-    Lives, states and cycles of instructions count waves whose index row is in `rows` (None: all); all waves
-    keep SIMDs busy.
+    Lives, states, executions and cycles count waves whose index row is in `rows` (None: all), those of SIMDs
+    while such a wave is resident; all waves keep SIMDs busy.
     """
     return Staged(ASTRAY, partial(_summary_without, rows=rows))
 
@@ -100,7 +101,7 @@ def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Results of some waves: parts of reductions, and the cycles of SIMDs with all waves."""
+    """Results of some waves: parts of reductions, and the cycles of their SIMDs."""
 
     lines: Any
     states: StateShares
@@ -110,12 +111,11 @@ class _Part:
 
 
 def _map(trace: Trace, parcel: Parcel, *, left_out: frozenset[int]) -> _Part:
-    everyone = replace(parcel, chosen=np.ones_like(parcel.chosen))
     return _Part(
         lines=LINES.map(trace, parcel),
         states=STATE_SHARES.map(trace, parcel),
         pipes=PIPE_USE.map(trace, parcel),
-        work=simd_cycles(work_of(trace, everyone, left_out)),
+        work=simd_cycles(work_of(trace, parcel, left_out)),
         read=len(parcel.begun.waves),
     )
 
@@ -123,7 +123,8 @@ def _map(trace: Trace, parcel: Parcel, *, left_out: frozenset[int]) -> _Part:
 def _finish(
     trace: Trace, part: _Part, *, left_out: frozenset[int], rows: frozenset[int] | None
 ) -> DeviceSummary:
-    ran = activity(trace.code if rows is None else LINES.finish(trace, part.lines).on(trace.code))
+    code = trace.code if rows is None else LINES.finish(trace, part.lines).on(trace.code)
+    ran = activity(code)
     curve = steps(trace.occupancy).get(-1)
     occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
     states, pipes = part.states, PIPE_USE.finish(trace, part.pipes)
@@ -137,7 +138,7 @@ def _finish(
         *_occupancy(trace, occupancy),
         *_simds(trace, pipes, work, taken),
         *_samples(reasons),
-        *_code(trace),
+        *_code(trace, code),
     )
     return DeviceSummary(
         facts=facts,
@@ -270,8 +271,8 @@ def _samples(reasons: StallReasons | None) -> Iterator[Fact]:
         )
 
 
-def _code(trace: Trace) -> Iterator[Fact]:
-    code = trace.code
+def _code(trace: Trace, code: CodeTable) -> Iterator[Fact]:
+    """Facts of the program; `code` has the executions of the waves that count."""
     rows = int(np.count_nonzero(~code.is_label))
     if not rows:
         return
@@ -279,7 +280,7 @@ def _code(trace: Trace) -> Iterator[Fact]:
     if trace.has_thread_trace:
         ran, hits = int(np.count_nonzero(code.hits > 0)), int(code.hits.sum())
         yield _fact("executed", ran, percent(ran, rows), of)
-        yield _fact("hits", hits, count(hits), "by traced waves")
+        yield _fact("hits", hits, count(hits), "by traced waves" if code is trace.code else "by these waves")
     yield _fact("mapped", code.mapped_rows, percent(code.mapped_rows, rows), of)
 
 

@@ -74,7 +74,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
     if found.states is None and found.read:
         yield Message("\nStates: {0} the waves have no timelines.", NO_PLACE)
     if found.pipes is not None:
-        yield from _pipes(found, found.pipes)
+        yield from _pipes(found, found.pipes, "a traced wave" if waves.rows is None else "one of these waves")
     if found.counters is not None and found.counters.bars:
         yield "\nHardware counters, share of the busy time; peaks: at the moment of the largest value"
         yield Facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
@@ -85,8 +85,8 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         yield TextGrid([TextColumn(unit_text(name)[0], True) for name in columns], list(values))
 
 
-def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
-    yield "\nShare of the cycles in which a SIMD had a traced wave; for kinds of instruction: cycles of"
+def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
+    yield Message("\nShare of the cycles in which a SIMD had {0}; for kinds of instruction: cycles of", whose)
     yield "issue; Other includes s_endpgm while the last operations of its wave are outstanding"
     names = ("issuing", "working", "mfma_busy", "no_issue", "bubbles", *pipes.used)
     rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then the cycles of each column
