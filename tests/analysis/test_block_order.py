@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from rcv_py.analysis.program.block_order import (
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from tests.support.opened import sample_trace
+from tests.support.pattern_kernels import ARITHMETIC, captured, loop
 
 LOAD, MATH, STORE, FENCE = range(4)
 Instruction = tuple[int, int, int, int]  # what it is, what it reads, what it writes, and its latency
@@ -137,6 +139,19 @@ def schedules(name: str) -> tuple[tuple[str, ...], list[BlockSchedule]]:
     trace = sample_trace(name)
     known = WAITS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     return trace.code.text, block_schedules(trace, trace.code, known.latency)
+
+
+@pytest.mark.parametrize(("waited", "reads"), [("lgkmcnt(0)", True), ("vmcnt(0)", False), ("", False)])
+def test_a_barrier_needs_what_a_wait_above_it_requires(waited: str, reads: bool, tmp_path: Path) -> None:
+    """The result is read below the barrier, but after it other waves overwrite the source."""
+    wait = f"s_waitcnt {waited}" if waited else ""
+    body = f"ds_read_b128 v[4:7], v1\n{wait}\ns_barrier\n{ARITHMETIC}\ns_waitcnt lgkmcnt(0)"
+    body += "\nv_mov_b32_e32 v2, v4"
+    trace, batch = captured(loop(body), tmp_path)
+    (found,) = block_schedules(trace, trace.code, WAITS.of(trace, [batch]).latency)
+    latency = min(WAITS.of(trace, [batch]).latency.median)
+    assert latency > 60
+    assert (found.best >= latency + 12 * 4) == reads
 
 
 def test_the_load_that_is_issued_too_late_is_moved_up() -> None:

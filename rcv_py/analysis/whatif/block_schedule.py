@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,10 @@ from rcv_py.analysis.program.block_order import NO_KIND, BlockInstructions, leng
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import Branches
 from rcv_py.analysis.program.registers import SPECIAL, registers
+from rcv_py.analysis.waits.before_barrier import is_barrier
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.base.progress import checkpoint
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -76,7 +79,8 @@ def block_schedules(
         if costs.cost[at] < LEAST * whole or not costs.hits[at] or size > MAX_INSTRUCTIONS:
             continue
         checkpoint()
-        work = _work(code, of_code, latency, range(int(table.first[at]), int(table.stop[at])))
+        own = range(int(table.first[at]), int(table.stop[at]))
+        work = _work(code, of_code, latency, own, _before_barriers(trace, own))
         if len(work) > 1:
             found.append(_schedule(table, at, work, int(costs.hits[at]), int(costs.cost[at])))
     return tuple(found)
@@ -119,8 +123,30 @@ def _latencies(of_code: LineTraits, known: WaitLatency) -> np.ndarray:
     return np.nan_to_num(found).astype(np.int64)
 
 
-def _work(code: CodeTable, of_code: LineTraits, latency: np.ndarray, rows: range) -> BlockInstructions:
-    """Return the work that a block's instructions make."""
+def _before_barriers(trace: Trace, rows: range) -> dict[int, int]:
+    """Return the registers that waits of a block require before each of its barriers, as sets.
+
+    A barrier says to other waves that what these loads read may be overwritten.
+    """
+    effect = generation_of(trace.architecture, trace.code.text).effect
+    pending: dict[str, int] = {}  # by counter
+    required, found = 0, dict[int, int]()
+    for row in rows:
+        text = trace.code.text[row].strip()
+        does = effect(text)
+        for counter, _ in does.raises:
+            pending[counter] = pending.get(counter, 0) | registers(text).writes
+        for counter, left in does.waits:
+            required |= 0 if left else pending.pop(counter, 0)
+        if is_barrier(text):
+            found[row], required = required, 0
+    return found
+
+
+def _work(
+    code: CodeTable, of_code: LineTraits, latency: np.ndarray, rows: range, needed: Mapping[int, int]
+) -> BlockInstructions:
+    """Return the work that a block's instructions make; `needed` are more registers that rows read."""
     kept = [row for row in rows if not (code.is_label[row] or _LEFT_OUT.match(code.text[row].strip()))]
     texts = [code.text[row].strip() for row in kept]
     unit = [int(of_code.unit[row]) for row in kept]
@@ -132,7 +158,9 @@ def _work(code: CodeTable, of_code: LineTraits, latency: np.ndarray, rows: range
     memory = [_memories(text, one) for text, one in zip(texts, unit, strict=True)]
     return BlockInstructions(
         row=tuple(kept),
-        reads=tuple(one.reads | mask for one, mask in zip(known, masked, strict=True)),
+        reads=tuple(
+            one.reads | mask | needed.get(row, 0) for row, one, mask in zip(kept, known, masked, strict=True)
+        ),
         writes=tuple(one.writes for one in known),
         busy=tuple(busy[kept].tolist()),
         unit=tuple(unit),
