@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rcv_py.base.text import Message, capitalized, percent
+from rcv_py.base.text import Message, capitalized, percent, some
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
 from rcv_py.results.field import Field, ShownIn, unknown
@@ -109,6 +109,7 @@ LIMITS = (
     ),
     "Clocks and caches stay as recorded; the compiler is assumed not to change other code.",
 )
+MAX_NAMED = 3  # experiments that a sentence names
 NO_WIDTH = "Where a range has no width, all guesses agree; the prediction is no more certain for that."
 
 
@@ -158,7 +159,16 @@ def assumptions(found: Prediction) -> list[str]:
 
 def cuts(found: Sequence[Prediction]) -> list[str]:
     """Return what of the device cuts predictions, and which have no range, as sentences."""
-    notes = [Message("{0}: {1}.", capitalized(one.text), note) for one in found for note in one.notes]
+    texts: dict[str, list[str]] = {}
+    for one in found:
+        for note in one.notes:
+            texts.setdefault(note, []).append(one.text)
+    notes = [
+        Message("{0} ({1}).", capitalized(note), some(of, MAX_NAMED))
+        if len(found) > 1
+        else Message("{0}.", capitalized(note))
+        for note, of in texts.items()
+    ]
     is_narrow = any(one.low == one.high != 0 for one in found)
     return [*notes, *([NO_WIDTH] if is_narrow else [])]
 
