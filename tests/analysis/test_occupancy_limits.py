@@ -136,7 +136,7 @@ def test_registers_that_lds_makes_the_compiler_allocate_do_not_bind() -> None:
     assert waves(found) == {"vector registers": 1, "scalar registers": 8, "LDS": 1, "workgroup": 1}
     assert (found.binding.name, found.goal) == ("LDS", 2)
     assert found.next_step == (
-        "16,384 bytes of LDS fewer (at most 81,920) would make room for 2 waves a SIMD."
+        "16,384 bytes of LDS fewer (at most 81,920) would make room for 2 waves per SIMD."
     )
     assert any("names 130 of its 264 vector registers" in note for note in found.notes)
 
@@ -147,7 +147,7 @@ def test_registers_that_the_program_needs_bind_beside_lds() -> None:
     assert (found.waves, found.binding.name) == (1, "vector registers")
     assert found.next_step == (
         "8 vector registers fewer (at most 256) and 16,384 bytes of LDS fewer (at most 81,920) would make "
-        "room for 2 waves a SIMD."
+        "room for 2 waves per SIMD."
     )
 
 
