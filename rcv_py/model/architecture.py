@@ -91,12 +91,12 @@ _GFX10 = Architecture("RDNA2", waves=16, vgprs=1024, granule=8, lds=128 * _KB, s
 _GFX103 = replace(_GFX10, granule=16, known_slots=16)
 _GFX11 = replace(_GFX10, name="RDNA3", known_slots=16, granule=16, lds_granule=1024, waitcnt="gfx11",
     counter_set="gfx11", is_checked=True)
-_RDNA3 = replace(_GFX11, vector_peaks={"f64": 4, "f32": 256, "f16": 512, "bf16": 512},
+_RDNA3 = replace(_GFX11, vector_peaks={"f64": 8, "f32": 256, "f16": 512, "bf16": 512},
     matrix_peaks={"f16": 512, "bf16": 512, "i8": 512, "i4": 1024})
 _LARGE_RDNA3 = replace(_RDNA3, vgprs=1536, granule=24)
 _GFX12 = replace(_GFX11, name="RDNA4", known_slots=0, vgprs=1536, granule=24, waitcnt="gfx12",
     counter_set="gfx12")
-_RDNA4 = replace(_GFX12, known_slots=16, vector_peaks=_RDNA3.vector_peaks,
+_RDNA4 = replace(_GFX12, known_slots=16, vector_peaks={"f64": 4, "f32": 256, "f16": 512, "bf16": 512},
     matrix_peaks={"f16": 1024, "bf16": 1024, "f8": 2048, "i8": 2048, "i4": 4096})
 _GFX125 = replace(_GFX12, vgprs=1024, granule=16, is_guess=True, has_preload=True)
 _OLDER = replace(_GFX9, code_cache=0, counter_set="")

@@ -20,8 +20,8 @@ from rcv_py.analysis.program.register_use import register_use
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.architecture import architecture_of
-from rcv_py.model.resources import KernelResources, RunFacts
-from rcv_py.model.trace import Trace
+from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
+from rcv_py.model.trace import INFERRED, Trace
 from rcv_py.work import occupancy as work_occupancy
 from rcv_py.work.load import load_all
 from rcv_py.work.occupancy import limits_of as limits_of_work
@@ -280,3 +280,12 @@ def test_two_large_waves_of_a_simd_show_how_many_a_workgroup_puts_there(
     found = limits_of_work(sample_trace("groups_512"), RunFacts())
     assert found.group == 8
     assert found.waves % 2 == 0
+
+
+def test_a_table_of_the_run_names_the_device() -> None:
+    """The target comes from the instructions; that no file names the device is said only where none does."""
+    trace = replace(trace_of("v_mov_b32 v1, 0"), target_from=INFERRED)
+    said = "no file of the run names the device"
+    agent = AgentFacts("gfx942", 8, 4, 64, 65_536, 304, "agent_info.csv", product="AMD Instinct MI300X")
+    assert said in " ".join(map(str, occupancy_limits(trace, RunFacts(kernel())).notes))
+    assert said not in " ".join(map(str, occupancy_limits(trace, RunFacts(kernel(), agent)).notes))

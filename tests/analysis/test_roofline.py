@@ -56,6 +56,16 @@ def test_peaks_are_those_of_data_sheets(target: str, type_: str, tflops: float, 
     assert peak == pytest.approx(tflops * 1e12 / (cus * ghz * 1e9), rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("target", "tflops", "cus", "ghz"),
+    [("gfx1030", 1.44, 80, 2.25), ("gfx1100", 1.92, 96, 2.499), ("gfx1201", 0.76, 64, 2.97)],
+)
+def test_doubles_of_rdna_take_a_part_of_a_simd(target: str, tflops: float, cus: int, ghz: float) -> None:
+    """RX 6900 XT; RX 7900 XTX: 1/32 of 61.4 TFLOP/s; RX 9070 XT: 1/64 of 48.7."""
+    peak = architecture_of(int(target[3:-2]), target).vector_peaks["f64"]
+    assert peak == pytest.approx(tflops * 1e12 / (cus * ghz * 1e9), rel=0.01)
+
+
 def test_vector_peaks_are_those_of_data_sheets() -> None:
     peaks = architecture_of(9, "gfx942").vector_peaks
     assert peaks["f32"] == pytest.approx(163.4e12 / (304 * 2.1e9), rel=0.01)

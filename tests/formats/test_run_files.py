@@ -90,11 +90,13 @@ def test_tables_lie_in_the_layout_of_a_library(tmp_path: Path) -> None:
     folder = library(tmp_path)
     tables = tmp_path / "examples" / "K" / "compute_viewer"
     (tables / "small_kernel_trace.csv").write_text(HEAD + row("other") + row("mine", 2, 64, 1024))
-    (tables / "small_agent_info.csv").write_text("Agent_Type,Name,Cu_Count\nGPU,gfx950,256\n")
+    (tables / "small_agent_info.csv").write_text(
+        "Agent_Type,Name,Cu_Count,Product_Name\nGPU,gfx950,256,MI350X\n"
+    )
     found = run_facts(folder, "mine", "gfx950")
     assert found.kernel is not None
     assert found.agent is not None
-    assert (found.kernel.lds, found.agent.cus) == (1024, 256)
+    assert (found.kernel.lds, found.agent.cus, found.agent.product) == (1024, 256, "MI350X")
     assert found.files == tuple(str(tables / f"small_{name}.csv") for name in ("kernel_trace", "agent_info"))
 
 
@@ -244,6 +246,7 @@ def test_where_no_table_knows_the_kernel_a_database_does(form: str, tmp_path: Pa
     assert (launch.dispatch, launch.vgprs, launch.lds, launch.workgroup) == (3, 128, 4096, (64, 1, 1))
     assert (launch.ns, launch.file) == (200, form)
     assert (agent.cus, agent.waves_per_simd, agent.lds, agent.engines) == (256, 8, 160 * 1024, 32)
+    assert agent.product == "MI350X"
     assert found.files == (str(tmp_path / form),)
     assert run_facts(tmp_path, "slow", given=[tmp_path / form]).kernel is not None
 

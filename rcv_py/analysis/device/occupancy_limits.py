@@ -154,7 +154,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         notes.append(
             Message("The limits of {0} are not known; those of {1} are taken.", trace.target, device.name)
         )
-    if trace.target_from == INFERRED:
+    if trace.target_from == INFERRED and facts.agent is None:
         notes.append(
             Message(
                 "{0} is inferred from the instructions: no file of the run names the device.", trace.target
