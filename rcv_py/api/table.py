@@ -270,7 +270,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     # -- a dictionary that never changes ------------------------------------------------------------------
 
     def _never(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("A table cannot be changed; Table({**table, name: column}) is another one.")
+        raise TypeError("A table cannot be changed; Table({**table, name: column}) makes a new table.")
 
     __setitem__ = __delitem__ = __ior__ = __or__ = __ror__ = _never
     clear = pop = popitem = setdefault = update = _never

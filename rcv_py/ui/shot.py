@@ -127,7 +127,7 @@ def _go(app: App, shot: Shot) -> None:
         if shot.line >= len(trace.code):
             raise UsageError(
                 Message("The capture has no instruction {0}.", shot.line),
-                hint=Message("Its last one is {0}.", len(trace.code) - 1),
+                hint=Message("The last is {0}.", len(trace.code) - 1),
             )
         session.select_line(shot.line)
     if shot.range is not None:

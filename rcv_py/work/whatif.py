@@ -34,7 +34,7 @@ def player_of(
     found: list[TokenStream] = []
     for at, se in enumerate(played.engines):
         checkpoint()
-        report(Stage("Playing again", at, len(played.engines)))
+        report(Stage("Replaying", at, len(played.engines)))
         rows = [row for row in played.rows if trace.waves.se[row] == se]
         missing = [row for row in rows if row not in have]
         read = {wave.row: wave for wave in trace.reader.read(missing).waves} if missing else {}

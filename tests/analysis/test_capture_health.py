@@ -211,7 +211,7 @@ def test_lost_packets_and_stalls_of_the_trace_are_told_apart() -> None:
     assert trace.events is not None
     only_stalls = replace(trace.events, kind=np.where(trace.events.kind == 6, 9, trace.events.kind))
     note = notes_of(replace(trace, events=only_stalls))["buffer"]
-    assert (note.severity, note.title) == (Severity.WARNING, "The trace unit held up the shader engine")
+    assert (note.severity, note.title) == (Severity.WARNING, "The trace unit stalled the shader engine")
 
 
 def test_instructions_without_code(damaged: Callable[..., Path]) -> None:

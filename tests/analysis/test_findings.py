@@ -319,7 +319,7 @@ def test_the_ceiling_weighs_matrix_work_against_cycles_in_which_nothing_happens(
     small = named(findings_from(of_sample("matmul_small")))
     assert small["matrix-ceiling"].remedy.startswith("Work on the findings above first")
     busy = of_kernel(loop("v_mfma_f32_32x32x8_f16 v[16:31], v[4:5], v[6:7], v[16:31]\n" * 4), tmp_path)
-    assert busy["matrix-ceiling"].remedy.startswith("Lower precision or fewer operations can win more")
+    assert busy["matrix-ceiling"].remedy.startswith("Lower precision or fewer operations can save more")
 
 
 @pytest.fixture

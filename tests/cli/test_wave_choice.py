@@ -218,10 +218,10 @@ def test_missing_files_are_the_reason_and_not_engines_left_out(
         text = run(capsys, "triage", thirteen_of_16, *words)
         assert "3 wave files are missing or damaged" in text
         assert "shader engines, --all" not in text
-        assert "--all looks" not in text
+        assert "--all reads" not in text
     text = run(capsys, "triage", none_of_16)
     assert "16 wave files are missing or damaged" in text
-    assert "--all looks" not in text
+    assert "--all reads" not in text
     document = json.loads(run(capsys, "triage", thirteen_of_16, "--json"))
     assert document["waves"] == {"read": 13, "traced": 16, "counted": 13, "missing": 3}
 

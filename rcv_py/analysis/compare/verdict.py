@@ -158,7 +158,7 @@ def why_not_per_wave(launch: LaunchDelta) -> str:
     """Return why cycles of a wave of A and of B cannot be compared, "" if they can."""
     if not launch.has_like_waves:
         return Message(
-            "the launch of A has {0}, that of B {1:,}", plural(launch.a.waves, "wave"), launch.b.waves
+            "the launch of A has {0}, the launch of B {1:,}", plural(launch.a.waves, "wave"), launch.b.waves
         )
     if launch.wave_work is not None and not launch.wave_work[0].is_like(launch.wave_work[1]):
         return Message("the work of a wave differs ({0})", _works(launch.wave_work))

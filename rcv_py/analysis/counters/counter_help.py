@@ -11,14 +11,11 @@ ACTIVITY = (
     "SQ_ACTIVE_INST_VMEM SQ_ACTIVE_INST_FLAT SQ_ACTIVE_INST_SCA SQ_ACTIVE_INST_MISC"
 )
 _GFX9 = Message(
-    """\
-This capture has no counters. To record some with the trace:
-
-rocprofv3 --att --att-perfcounter-ctrl 8 --att-perfcounters "{0}" -d OUT -- APPLICATION
-
-(--att-activity 8 is short for this.) At most 8 SQ counters; behind a colon stands a mask of SIMDs, as in \
-SQ_LDS_BANK_CONFLICT:0x1. A small number samples more often, and may cost packets. In an input file: \
-att_perfcounter_ctrl and att_perfcounters.""",
+    "This capture has no counters. To record some with the trace:\n\nrocprofv3 --att "
+    '--att-perfcounter-ctrl 8 --att-perfcounters "{0}" -d OUT -- APPLICATION\n\n'
+    "(--att-activity 8 is short for this.) At most 8 SQ counters; a mask of SIMDs can follow "
+    "after a colon, as in SQ_LDS_BANK_CONFLICT:0x1. A small number samples more often, and "
+    "may cost packets. In an input file: att_perfcounter_ctrl and att_perfcounters.",
     ACTIVITY,
 )
 _LATER = """\

@@ -36,7 +36,7 @@ def _common(sq: str, sqc: str, l2: str) -> tuple[str, ...]:
     """Definitions for all generations, given their name prefixes."""
     cycles, conflicts = f"{sq}WAVE_CYCLES", f"{sqc}LDS_BANK_CONFLICT"
     waited = "Of the time of waves, what they waited"
-    lost = "Of the cycles of LDS, those lost to bank conflicts."
+    lost = "Cycles of LDS that were lost to bank conflicts."
     return (
         _ratio("WAIT_share", f"{sq}WAIT_ANY", cycles, Message("{0} for anything.", waited)),
         _ratio("ISSUE_WAIT_share", f"{sq}WAIT_INST_ANY", cycles, Message("{0} to issue.", waited)),

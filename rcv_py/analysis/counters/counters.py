@@ -137,7 +137,7 @@ class RawCounter:
     @property
     def unit(self) -> str:
         """The unit of a value."""
-        return "under way" if self.is_level else Message("per {0:,} cycles", self.interval)
+        return "in flight" if self.is_level else Message("per {0:,} cycles", self.interval)
 
     @property
     def plain(self) -> str:

@@ -152,7 +152,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     notes = list(facts.notes)
     if device.is_guess:
         notes.append(
-            Message("The limits of {0} are not known; those of {1} are taken.", trace.target, device.name)
+            Message("The limits of {0} are not known; the limits of {1} are used.", trace.target, device.name)
         )
     if trace.target_from == INFERRED and facts.agent is None:
         notes.append(

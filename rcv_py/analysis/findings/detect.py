@@ -47,7 +47,8 @@ _KEY_NUMBERS = {  # name and meaning
     "matrix": ("Matrix pipe busy",
         "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued."),
     "nothing": ("Nothing happens",
-        "No-issue cycles in which the matrix unit does not work either: waiting less can win no more."),
+        ("No-issue cycles in which the matrix unit does not work either: the most that fewer "
+        "waits can save.")),
 }
 # fmt: on
 

@@ -382,8 +382,8 @@ class Findings:
             parts.append(Message("{0} {1} missing or damaged.", files, "is" if self.unread == 1 else "are"))
         if left > 0 and self.waves:
             parts.append(
-                "Of a large capture some waves were looked at, those of an engine or of a time together; "
-                "--all looks at every wave."
+                "Of a large capture only part of the waves was read, by engine or by time; --all reads "
+                "every wave."
             )
         return join_texts(" ", parts)
 

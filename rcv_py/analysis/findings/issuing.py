@@ -254,8 +254,8 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         ),
         evidence=_largest(inputs, moved, "at most {} bytes"),
         assumption=Message(
-            "Bytes are those of full waves, whether caches serve them or not; waits for memory "
-            "of all kinds are taken together. {0}",
+            "Bytes count full waves, whether caches serve them or not; waits for memory of all kinds "
+            "are taken together. {0}",
             BOUND,
         ),
     )

@@ -29,8 +29,8 @@ class Remedy(NamedTuple):
 
 # fmt: off
 _SECOND_SET = Remedy("prefetch-registers", MEDIUM, ("repeated", "hot", "free-registers", "in-order"),
-    "Load the data of the next iteration into a second set of registers ({wanted} of {free} free ones) and "
-    "wait with a count that leaves those loads outstanding: {prefetch}.")
+    "Load the data of the next iteration into a second set of registers ({wanted} of {free} "
+    "free registers) and wait with a count that leaves those loads outstanding: {prefetch}.")
 _HOIST = Remedy("hoist", LOW, ("room-before",),
     "Issue {producer} earlier: the {room_before} instructions before it neither write its address nor "
     "touch its destination.")
@@ -38,8 +38,8 @@ _WAIT_LATER = Remedy("wait-later", LOW, ("room-after",),
     "Move the wait after the next {room_after} instructions: none of them touches a result that it waits "
     "for.")
 _SEVERAL_TILES = Remedy("several-tiles", MEDIUM, ("cold",),
-    "This is a cold start: let a workgroup process several tiles (a persistent kernel), so that it is paid "
-    "for once, and load the next tile while this one is computed.")
+    "This is a cold start: let a workgroup process several tiles (a persistent kernel), so "
+    "that it occurs once, and load the next tile while the current tile is computed.")
 _MORE_WAVES = Remedy("more-waves", MEDIUM, ("room-for-waves",),
     "Let other waves cover the wait: {fits} waves fit on a SIMD, {resident} were resident in the mean.")
 _WIDEN = Remedy("widen", MEDIUM, ("narrow",),
@@ -58,8 +58,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "exposed-lds-dma": (
         Remedy("second-lds-buffer", MEDIUM, ("repeated", "hot", "free-lds", "in-order"),
-            "Copy the next tile into a second LDS buffer while this one is computed, and leave those "
-            "copies outstanding in the wait before the barrier: {prefetch}."),
+            "Copy the next tile into a second LDS buffer while this tile is computed, and leave "
+            "those copies outstanding in the wait before the barrier: {prefetch}."),
         _HOIST, _WAIT_LATER, _MORE_WAVES, _WIDEN, _SEVERAL_TILES,
         Remedy("smaller-tiles", HIGH, ("repeated", "hot", "in-order"),
             "Make tiles smaller, so that two of them fit into LDS, and copy one while the other is "
@@ -69,11 +69,11 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         _HOIST,
         Remedy("read-ahead", MEDIUM,
             ("repeated", "hot", "free-registers", "in-order", "returns-data", "no-barrier"),
-            "Read the operands of the next step before this one is computed ({wanted} of {free} free "
-            "registers), and wait with a count that leaves those reads outstanding."),
+            "Read the operands of the next step before this step is computed ({wanted} of {free} "
+            "free registers), and wait with a count that leaves those reads outstanding."),
         Remedy("write-next-buffer", MEDIUM, ("repeated", "hot", "free-lds", "writes-lds"),
-            "Write the next tile into a second LDS buffer while this one is computed, so that the writes "
-            "are done when the barrier comes."),
+            "Write the next tile into a second LDS buffer while the current tile is computed, so "
+            "that the writes are done before the barrier."),
         Remedy("write-fewer", HIGH, ("repeated", "hot", "wide", "writes-lds"),
             "Write fewer bytes to LDS: a narrower type, or operands that each wave loads into its own "
             "registers."),
@@ -93,8 +93,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "exposed-scalar-load": (
         Remedy("preload-arguments", LOW, ("argument",),
-            "Have kernel arguments preloaded into registers (amdgpu-kernarg-preload-count), or pack those "
-            "that are used first, so that one scalar load takes them all."),
+            "Have kernel arguments preloaded into registers (amdgpu-kernarg-preload-count), or pack "
+            "the arguments that are used first, so that a single scalar load reads them."),
         Remedy("no-pointer-chase", MEDIUM, ("pointer-chase",),
             "Pass what {producer} loads as an argument: its address is itself the result of a scalar load, "
             "so that two latencies add up."),
@@ -145,8 +145,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "scalar-back-pressure": (
         Remedy("merge-scalar", LOW, ("same-base",),
-            "Merge the {same_base} scalar loads through the same base into wider ones (s_load_dwordx8, "
-            "x16)."),
+            "Merge the {same_base} scalar loads through the same base into wider loads "
+            "(s_load_dwordx8, x16)."),
     ),
     "matrix-unit-busy": (
         Remedy("cheaper-matrix", HIGH, (),
@@ -214,7 +214,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "drain-at-end": (
         Remedy("earlier-stores", MEDIUM, (),
-            "Issue the last stores earlier, or let a wave go on with another tile instead of ending."),
+            "Issue the last stores earlier, or let a wave continue with another tile instead of ending."),
     ),
     "low-occupancy": (
         Remedy("smaller-footprint", MEDIUM, ("resource-bound",), "{step} For that, {registers}."),
@@ -239,8 +239,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "uneven-waves": (
         Remedy("even-work", MEDIUM, (),
-            "Give waves equal work: pair long with short tiles (causal masks, ragged batches), start long "
-            "ones first, or hand tiles out from a counter."),
+            "Give waves equal work: pair long with short tiles (causal masks, ragged batches), start "
+            "long tiles first, or distribute tiles by an atomic counter."),
     ),
     "long-prologue": (
         Remedy("persistent", MEDIUM, (),

@@ -23,8 +23,8 @@ REMEDY = {
     StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, "
     "branches.",
     StallReason.BARRIER: "Fewer barriers (double-buffer LDS), and equal work for the waves of a workgroup.",
-    StallReason.ARBITER_LOST: "Another wave issued: the SIMD is busy, and fewer instructions are what helps.",
-    StallReason.PIPE_STALLED: "The unit was full: spread its instructions, use wider ones, or fewer.",
+    StallReason.ARBITER_LOST: "Another wave issued: the SIMD is busy, and only fewer instructions help.",
+    StallReason.PIPE_STALLED: "The unit was full: spread its instructions, or use fewer, wider instructions.",
     StallReason.SLEEPING: "Shorten or remove s_sleep.",
 }
 OTHERWISE = "Look at the instructions below; a thread trace shows more."

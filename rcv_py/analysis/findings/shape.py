@@ -84,9 +84,9 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
             percent(work.nothing, work.resident),
         ),
         evidence=_traced_time(inputs),
-        assumption="An estimate: each further wave is taken to work as much as those that were there, in "
-        "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
-        "instructions. " + join_texts(" ", limits.notes),
+        assumption="An estimate: each further wave is taken to work as much as the resident waves, in "
+        "cycles in which nothing happens now. It may need the same unit, and fewer registers may "
+        "cost instructions. " + join_texts(" ", limits.notes),
         unit=SIMD_CYCLES,
     )
 
@@ -238,8 +238,8 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=cycles,
         share=cycles / max(1, inputs.trace.span.width),
         sentence=Message(
-            "The longest of {0} lives {1} cycles, {2:.1f} times the median of {3}; the one "
-            "that ends last {4}.",
+            "The longest of {0} lives {1} cycles, {2:.1f} times the median of {3}; the wave that "
+            "ends last {4}.",
             plural(len(order), "traced wave"),
             count(int(life[slowest])),
             life[slowest] / max(1, typical),
@@ -304,7 +304,7 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
     factor = use.resident / max(1, use.busy)
     nothing, resident = inputs.exposure.nothing, max(1, inputs.exposure.resident)
     idle = Message("nothing happens in {0} of the cycles with a wave", percent(nothing, resident))
-    remedy = Message("Lower precision or fewer operations can win more than removing waits: {0}.", idle)
+    remedy = Message("Lower precision or fewer operations can save more than removing waits: {0}.", idle)
     if use.share < nothing / resident:
         remedy = Message("Work on the findings above first: {0}, more than the matrix pipes work.", idle)
     code = inputs.trace.code

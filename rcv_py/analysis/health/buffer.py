@@ -59,7 +59,7 @@ _CASES = (
     (("losses",), Severity.ERROR, "The trace lost packets", _TOO_LOW),
     (("no_end",), Severity.WARNING, "Waves were still running when the recording ended",
         "Occupancy after that moment is a guess, and the tail of the kernel may be missing."),
-    (("stalls",), Severity.WARNING, "The trace unit held up the shader engine",
+    (("stalls",), Severity.WARNING, "The trace unit stalled the shader engine",
         "Some stall comes from the recording, not from the kernel."),
 )
 # fmt: on

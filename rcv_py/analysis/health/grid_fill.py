@@ -43,7 +43,7 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
             Measured("share of the wave-cycles", theirs / total, percent(theirs, total)),
         ),
         consequence="Latency contains the wait for units and memory that others used.",
-        remedy="Let the profiler run kernels one after the other, also those it does not trace.",
+        remedy="Let the profiler serialize kernels, including kernels that it does not trace.",
         settings={"att_serialize_all": True},
     )
 

@@ -217,7 +217,7 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
             number("longest", lives.longest, " cycles"),
             Measured("wave of median life", wave, wave),
         ),
-        consequence=Message("Costs of the traced waves need not be those of the whole grid{0}", why),
+        consequence=Message("Costs of the traced waves may differ from the whole grid{0}", why),
         remedy=remedy,
         settings={} if best is None else {"att_target_cu": best[0]},
     )

@@ -178,7 +178,8 @@ _FACTS = {
         "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued. {}"),
     "no_issue": ("No-issue cycles", "Cycles in which a SIMD had a traced wave and none {}."),
     "nothing_happens": ("Nothing happens",
-        "No-issue cycles in which the matrix unit does not work either: waiting less can win no more."),
+        ("No-issue cycles in which the matrix unit does not work either: the most that fewer "
+        "waits can save.")),
     "samples": ("PC samples", "Issued and stalled."),
     "issued": ("Issued", "Samples in which the wave issued."),
     "stalled": ("Stalled", "Samples in which the instruction of the wave could not issue."),

@@ -30,7 +30,7 @@ UNKNOWN = KernelLanguage(
 LANGUAGES = (
     KernelLanguage(
         "FlyDSL",
-        "issue the loads of the next tile before the matrix instructions of this one",
+        "issue the loads of the next tile before the matrix instructions of this tile",
         "use smaller tiles, or set waves_per_eu where the kernel is compiled",
         (".py",),
         ("flydsl", "flyc."),
@@ -44,19 +44,19 @@ LANGUAGES = (
     ),
     KernelLanguage(
         "Python",
-        "load the next tile before this one is used",
+        "load the next tile before this tile is used",
         "use smaller tiles or less unrolling",
         (".py",),
     ),
     KernelLanguage(
         "HIP",
-        "load the next tile into a second array before this one is used",
+        "load the next tile into a second array before this tile is used",
         "use smaller tiles or less unrolling, or set __launch_bounds__ and amdgpu_waves_per_eu",
         (".hip", ".cpp", ".cu", ".cuh", ".cxx", ".cc", ".h", ".hpp"),
     ),
     KernelLanguage(
         "assembly",
-        "issue the loads of the next iteration before this one's arithmetic",
+        "issue the loads of the next iteration before the arithmetic of this iteration",
         "reuse registers whose values are dead",
         (".s", ".asm"),
     ),

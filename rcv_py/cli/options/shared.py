@@ -60,7 +60,7 @@ def engine(help: str = "only waves of a shader engine") -> Any:
 def run_files(prefix: str = "") -> Any:
     """Declare the option `--run-files PATH`: the location of the tables of the run."""
     tables = "tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them"
-    text = Message("{0}{1}; may be repeated (default: those near the capture)", prefix, tables)
+    text = Message("{0}{1}; may be repeated (default: files near the capture)", prefix, tables)
     return path(text, "PATH", repeated=True)
 
 

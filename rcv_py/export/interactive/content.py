@@ -125,7 +125,7 @@ def _left_out(made: Making) -> list[str]:
         )
         said.append(
             Message(
-                "This page has the instructions of {0:,} of {1}{2}: those that findings name, and "
+                "This page has the instructions of {0:,} of {1}{2}: waves that findings name, and waves "
                 "of the compute units with most.",
                 len(shown.detailed),
                 plural(shown.traced, "wave"),

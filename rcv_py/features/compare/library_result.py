@@ -76,7 +76,7 @@ LIBRARY = Spec.of(
     "library",
     "One row per capture.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=ShownIn.PEOPLE),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.PEOPLE),
     *only(
         ShownIn.DATA,
         replace(CAPTURE, meaning="Name of the capture", key="name"),

@@ -36,7 +36,7 @@ TREND = Spec.of(
     "trend",
     "One row per capture, in order.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=ShownIn.PEOPLE),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.PEOPLE),
     *only(
         ShownIn.DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")
     ),
@@ -118,7 +118,7 @@ TREND_FACTS = (
     _METRIC,
     kinds.TEXT(
         "first_more",
-        "Path of the first capture that takes more cycles than the one before; null if none does",
+        "Path of the first capture that takes more cycles than the previous capture; null if none does",
         is_unknown=True,
     ),
 )
@@ -133,7 +133,7 @@ SEVERAL_SCHEMA = Schema(
 )
 SCHEMA = Schema(
     "trend",
-    "The captures below a folder in order, each compared with the previous one of the same kernel.",
+    "The captures below a folder in order, each compared with the previous capture of the same kernel.",
     (*TREND_FACTS, TREND.field("captures")),
 )
 

@@ -251,7 +251,7 @@ CAPTURES = Spec.of(
     "One row per capture.",
     "capture",
     kinds.TEXT("path", "Path of the capture", at=ShownIn.DATA),
-    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=ShownIn.TEXT),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.TEXT),
     kinds.TEXT("folder_name", "Name of its folder", "capture", at=ShownIn.REPORT),
     kinds.CODE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced waves"),

@@ -120,7 +120,7 @@ class FlameCrumbs(QWidget):
         self.buttons: list[QToolButton] = []  # from the root to the frame in view
         self._row: QHBoxLayout = row(of=self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(translated("Frames around the one in view"))
+        self.setAccessibleName(translated("Frames around the frame in view"))
         self.show_way(None, -1)
 
     def show_way(self, scene: FlameScene | None, frame: int) -> None:

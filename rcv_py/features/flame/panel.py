@@ -32,7 +32,7 @@ NO_MARKERS = (
     "and record it again; until then choose “Source and ISA”."
 )
 NO_PLACE = "Select an instruction or a source line to see what leads to it and what it leads to."
-NO_VALUE = "Nothing counts in this measure. Choose another one above."
+NO_VALUE = "Nothing counts in this measure. Choose another measure above."
 NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
 STREAM_MS = 800
 CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}

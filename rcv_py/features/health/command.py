@@ -19,7 +19,7 @@ from rcv_py.features.health.options import CheckOptions
 from rcv_py.features.health.result import NOTES, SCHEMA, document, number_table
 from rcv_py.model.trace import Trace
 
-NOTHING = "Nothing wrong with this capture."
+NOTHING = "No problems in this capture."
 
 
 def run(options: CheckOptions) -> CommandAnswer:
@@ -50,7 +50,7 @@ def _replicate(trace: Trace, options: CheckOptions) -> Trace | None:
     if fingerprint(trace.code) != fingerprint(other.code):
         raise UsageError(
             Message("{0} is no replicate of {1}: their instructions differ.", other.name, trace.name),
-            hint="A replicate is another capture of the same binary; rcv index names those it finds.",
+            hint="A replicate is another capture of the same binary; rcv index names the replicates.",
         )
     return other
 

@@ -24,7 +24,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 
-FINE = Message("Nothing wrong with this capture. Looked at: {0}.", join_texts(", ", CHECKED))
+FINE = Message("No problems in this capture. Looked at: {0}.", join_texts(", ", CHECKED))
 LOOKING = "The capture is being looked at."
 MEDIAN_WAVE = "wave of median life"  # the evidence that names a wave
 ICON_PX = 16

@@ -189,7 +189,7 @@ PLACES_FACTS = (
     Field(
         "charge",
         kinds.choice("self", "inclusive"),
-        "Which places are charged: the innermost one, or the whole inline chain",
+        "Which places are charged: the innermost place, or the whole inline chain",
     ),
     kinds.FLAG("is_idle_charged", "Whether gaps before instructions are charged as well"),
     RANGE,

@@ -283,9 +283,9 @@ def end_at(arrows: ArrowRows, placed: Placed, number: int, y: float, row_height:
 MODES = {"waits": "Waits", "branches": "Branches", "both": "Both", "none": "No arrows"}
 HEADINGS = {"waits": "waits", "branches": "branches", "both": "arrows", "none": "no arrows"}
 LEGEND = (
-    "A solid line leads from the instruction that was waited for (dot) to the wait (filled head), "
-    "a dashed one from a branch to where it jumps (open head). "
-    "A number is that of a row out of sight: click it to go there."
+    "A solid line leads from the instruction that was waited for (dot) to the wait (filled "
+    "head), a dashed line from a branch to its target (open head). A number names a row out "
+    "of sight: click it to go there."
 )
 _OTHERS = "Click an end to go to the other, the middle to show this {} alone (Esc: all)."
 _COUNTERS = {

@@ -169,7 +169,7 @@ def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], ob
     )
     if selected is not None and selected != row and 0 <= selected < len(code):
         add(
-            Message("Try instruction {0} before this one", selected),
+            Message("Try instruction {0} before this instruction", selected),
             lambda: try_before(session, selected, row, show),
             why_not_before(trace, selected, row),
         )

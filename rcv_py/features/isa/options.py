@@ -49,7 +49,10 @@ class IsaOptions(
     )
 
     by: str = opt.option(
-        "what a row is; branch: taken and not taken, label: cycles up to the next one (default instruction)",
+        (
+            "what a row is; branch: taken and not taken, label: cycles up to the next label (default "
+            "instruction)"
+        ),
         "instruction",
         choices=("instruction", "block", "branch", "label"),
         old={"--blocks": "block", "--branches": "branch", "--labels": "label"},

@@ -69,7 +69,7 @@ def pc_map(inputs: ReportInputs) -> ReportSection | None:
     left_out = len(found) - int(fits.sum())
     if left_out:
         rest = Message(
-            "the instructions of {0} cheap ones are left out; rcv isa lists them.", count(left_out)
+            "the instructions of {0} cheap blocks are left out; rcv isa lists them.", count(left_out)
         )
         intro += Message(" Of {0} blocks, {1}", count(len(found)), rest)
     details = (_block(inputs, found, row) for row in sorted(order[fits].tolist()))

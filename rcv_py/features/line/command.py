@@ -216,7 +216,7 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
     if line is not None and line >= len(trace.code):
         raise UsageError(
             Message("The capture has no instruction {0}.", line),
-            hint=Message("Its last one is {0}.", len(trace.code) - 1),
+            hint=Message("The last is {0}.", len(trace.code) - 1),
         )
     place: dict[str, Any] = {"argument": text, "wave": None, "instruction": line, "hit": selection.hit}
     if line is not None:

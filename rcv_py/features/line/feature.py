@@ -13,7 +13,7 @@ FEATURE = Feature(
         PanelEntry(
             id="token_details",
             title="Instruction",
-            tip="The selected instruction: all its executions, and what this one waited for.",
+            tip=("The selected instruction: all its executions, and what the selected execution waited for."),
             area="details",
             order=20,
             target="rcv_py.features.line.token_panel:TokenDetailsPanel",

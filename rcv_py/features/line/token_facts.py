@@ -182,7 +182,7 @@ class FactsText:
 
     def _hidden(self, hidden: Meanwhile, stall: int) -> Rich:
         if not hidden.covered:
-            said = rich("No other wave of the SIMD issued anything while it stalled: nothing hides it.")
+            said = rich("No other wave of the SIMD issued an instruction while it stalled: nothing hides it.")
             return rich("<h4>Hidden by</h4>{}", said)
         kinds = [
             rich("{} {}", KIND_NAME.get(TokenKind(kind), "") if kind in KINDS else "other", number)

@@ -333,8 +333,8 @@ class TokenDetailsPanel(Panel):
         self.hit.setText(f"{token.hit + 1}")
         self.hit.setValidator(QIntValidator(1, max(1, token.hits), self.hit))
         self.of.setText(Message("of {0:,}", token.hits))
-        allow(self.before, "" if token.hit > 0 else "This is the first one.")
-        allow(self.after, "" if token.hit + 1 < token.hits else "This is the last one.")
+        allow(self.before, "" if token.hit > 0 else "This is the first.")
+        allow(self.after, "" if token.hit + 1 < token.hits else "This is the last.")
 
     def _mark(self) -> None:
         """Mark this execution among all."""

@@ -38,7 +38,7 @@ NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop
 ALL, SELECTED, OUTLIERS = "all", "selected", "outliers"
 LOOPS, SEGMENTS = "loops", "segments"
 TABLES = {LOOPS: "Loops", SEGMENTS: "Between barriers"}
-_SEGMENT_TIP = "Cycles of all executions: those before the barrier at the end, then those in it."
+_SEGMENT_TIP = "Cycles of all executions: before the barrier at the end, then in the barrier."
 SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
 MAX_COLUMN_PX = 28  # px of a column
 

@@ -17,7 +17,7 @@ from rcv_py.features.loops.result import SEGMENTS, loop_table, segment_table
 
 TOP_LOOPS = 12
 _ITERATION = (
-    "The main loop is the one with most cycles. An iteration ends where its jump led to the head again."
+    "The main loop is the loop with most cycles. An iteration ends where its jump leads to the head again."
 )
 HOTTEST = ("most expensive", "second", "third")  # instructions that are named in each phase
 TOP = 10  # segments

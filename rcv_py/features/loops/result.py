@@ -104,7 +104,7 @@ ITERATIONS = Spec.of(
     kinds.WHOLE("iteration", "Which iteration of the wave, counted from 0", key="number"),
     kinds.CYCLE("start", "Begin", key="begin"),
     kinds.CYCLE("end", "End", at=ShownIn.DATA),
-    kinds.CYCLES("cycles", "Duration, from its head to the next one"),
+    kinds.CYCLES("cycles", "Duration, from its head to the next head"),
     kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=ShownIn.DATA | ShownIn.TEXT),
     _OUTLIER(
         "is_outlier", "Whether it took much longer than others", "outlier", at=ShownIn.DATA | ShownIn.TEXT
@@ -245,7 +245,7 @@ SEGMENTS = Spec.of(
     kinds.CYCLES("barrier_wait", "Time in the barrier at its end", "in barrier", key="waiting"),
     kinds.SHARE(
         "last_share_of_hits",
-        "Part of the executions whose wave arrived last at that barrier, of those where "
+        "Part of the executions whose wave arrived last at that barrier, of the executions where "
         "other waves arrived too",
         "arrived last",
         is_unknown=True,

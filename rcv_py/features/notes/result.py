@@ -36,7 +36,7 @@ NOTES = Spec.of(
     ),
     _MOMENT("start", "The cycle, or the start of the range", is_unknown=True, at=ShownIn.DATA),
     _MOMENT("end", "End of the range; for a single cycle, one cycle later", is_unknown=True, at=ShownIn.DATA),
-    kinds.NAME("author", "Who wrote it; empty if it does not say"),
+    kinds.NAME("author", "Its author; empty if it does not say"),
     kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=ShownIn.DATA),
     kinds.TEXT("kept_in", "Where it is kept", "kept in", at=ShownIn.DATA | ShownIn.REPORT),
     kinds.TEXT("problem", "Why the capture has no such place; empty if it has", at=ShownIn.DATA),

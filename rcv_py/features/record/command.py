@@ -259,7 +259,7 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
     facts = [("verdict", last.verdict)]
     if last.attempt.captures > 1:
         others = Message(
-            "{0} were written; this one has most waves", plural(last.attempt.captures, "capture")
+            "{0} were written; this capture has most waves", plural(last.attempt.captures, "capture")
         )
         facts.append(("captures", others))
     if twin is not None:

@@ -62,7 +62,7 @@ INSTRUCTIONS = Spec.of(
     kinds.TEXT(
         "frames", "Source places as file:line, the innermost first, joined by arrows", at=ShownIn.DATA
     ),
-    kinds.CODE("inlined_into", "Places that the innermost one was inlined into", at=ShownIn.PEOPLE),
+    kinds.CODE("inlined_into", "Places that the innermost place was inlined into", at=ShownIn.PEOPLE),
 )
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (

@@ -25,7 +25,7 @@ class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOL
     needs = (opt.without("units", "the summary", "waves se"),)
 
     units: bool = opt.flag(
-        "instead: how long each unit of a compute unit was busy, of --wave or the first one"
+        "instead: how long each unit of a compute unit was busy, of --wave or the first wave"
     )
     wave: str | None = opt.option(
         Message("only one wave, or with --units its compute unit, e.g. {0}", shared.WAVE_ID),

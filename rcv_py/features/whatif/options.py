@@ -22,7 +22,7 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
         metavar="WHAT=FACTOR",
     )
     move: list[tuple[int, int]] | None = opt.option(
-        "move an instruction to right before another one; may be repeated",
+        "move an instruction to right before another instruction; may be repeated",
         repeated=True,
         read=opt.pair,
         metavar="LINE:BEFORE",
@@ -46,7 +46,7 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
         metavar="LINE",
     )
     merge: list[tuple[int, int]] | None = opt.option(
-        "merge an access into another one, which becomes wider by as much; may be repeated",
+        "merge an access into another access, which becomes wider by as much; may be repeated",
         repeated=True,
         read=opt.pair,
         metavar="LINE:OTHER",

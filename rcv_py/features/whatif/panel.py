@@ -269,7 +269,7 @@ class WhatIfPanel(TimelinePanel):
             for one in self.experiments
         )
         self.stop.setVisible(bool(left))
-        self.stop.setText(translated("Play" if self._is_stopped else "Stop"))
+        self.stop.setText(translated("Replay" if self._is_stopped else "Stop"))
         self.keep.setVisible(self.controls.asked is not None)
         found = next(iter(self.known.values()), None)
         self.note.setText(self._note(left))
@@ -286,7 +286,7 @@ class WhatIfPanel(TimelinePanel):
         if left and self._is_stopped:
             return "" if find_spec("numba") else SLOW
         if left:
-            return Message("Playing, {0} to go …", count(left))
+            return Message("Replaying, {0} left …", count(left))
         found = next(iter(self.known.values()), None)
         return (
             ""

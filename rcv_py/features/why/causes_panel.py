@@ -79,8 +79,8 @@ class ByCause(Grouping[Attribution]):
     id = "causes"
     text = "By cause"
     tip = (
-        "Stalled and idle cycles by what caused them; below each the instructions that were late, "
-        "and below these the ones to blame."
+        "Stalled and idle cycles by cause; below each cause the late instructions, and below "
+        "them the instructions to blame."
     )
     accessible = "Causes of stalled and idle cycles, with instructions to blame"
     result_name = "attribution"
@@ -135,7 +135,7 @@ class ByCause(Grouping[Attribution]):
         rests = (
             Message("Evidence: {0}.", text.evidence)
             if node.cause
-            else "Evidence: none, so no cause is claimed."
+            else "Evidence: none, so no cause is assigned."
         )
         sure = "" if text.is_certain or not node.cause else "Likely, not proven."
         lines = (self.name(node), numbers, because, rests, sure, self.place(node))

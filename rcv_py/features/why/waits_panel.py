@@ -75,7 +75,10 @@ class ByWait(Grouping[WaitSummary]):
             ),
             self.bar_column(
                 "stall",
-                "Stall of the wait by the kind of instruction it is charged to; of one of them, its part.",
+                (
+                    "Stall of the wait by the kind of instruction it is charged to; of a single kind, its "
+                    "part."
+                ),
                 STALL.name,
             ),
             number(

@@ -61,7 +61,7 @@ def origin_of(path: Path) -> Origin:
 def _json(archive: Archive, name: str) -> dict[str, Any]:
     text = bytes(archive.read(name))
     if len(text) > JSON_BYTES or text.count(b"{") + text.count(b"[") > JSON_RECORDS:
-        raise Unreadable(Message("its {0} is larger than that of any capture", name))
+        raise Unreadable(Message("its {0} is larger than in any capture", name))
     data = parse_json(text, name)
     if not isinstance(data, dict):
         raise Unreadable(Message("its {0} is no table", name))

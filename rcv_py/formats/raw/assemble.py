@@ -154,7 +154,7 @@ def _report_doubts(name: str, doubts: Sequence[int], problems: Problems) -> None
         name,
         Message(
             "Several code objects or kernels claim {0}, where waves of {1} begin: instructions may "
-            "be those of another program.",
+            "belong to another program.",
             places,
             name,
         ),
@@ -375,7 +375,10 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
         problems.inform(
             "clock",
             Message(
-                "No two shader engines wrote the constant clock: those of {0} engines are not aligned.",
+                (
+                    "Fewer than two shader engines wrote the constant clock: the clocks of {0} engines are "
+                    "not aligned."
+                ),
                 len(busy),
             )
             if not samples or lost

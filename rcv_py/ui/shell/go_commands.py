@@ -80,7 +80,7 @@ def go_commands(session: Session) -> tuple[Command, ...]:
     mark = needs(session, is_marked, "Nothing is measured or isolated.")
     return (
         *commands("Go", (
-            ("go.back", "Back", "Alt+Left", session.back, "Go to the place before this one.", past),
+            ("go.back", "Back", "Alt+Left", session.back, "Go to the previous place.", past),
             ("go.forward", "Forward", "Alt+Right", session.forward, "Undo going back.", future),
         )),
         *commands("Go/Time", (

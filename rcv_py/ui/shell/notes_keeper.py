@@ -22,7 +22,7 @@ FIRST_MS = 400  # delay after a capture is shown: notes are not urgent
 AGAIN_MS = 250  # delay after a file changed: its writer may not have finished
 RETRY_MS = 20_000  # delay after a file could not be written
 BESIDE = "annotations.json"
-OTHER = "was saved about another capture than the one that is open."
+OTHER = "belongs to another capture than the open capture."
 ANALYSIS = "notes"  # source of the reported problems
 
 

@@ -163,7 +163,7 @@ class TopBar(QWidget):
             for path in self._opener.recent:
                 add_action(menu, self._opener.title(path), partial(self._opener.open, path), tip=str(path))
         if menu.isEmpty():
-            allow(menu.addAction(translated("No other capture")), "No other capture lies beside this one.")
+            allow(menu.addAction(translated("No other capture")), "The folder holds no other capture.")
 
 
 def _around(beside: Sequence[CaptureEntry], path: Path | None) -> Sequence[CaptureEntry]:

@@ -105,7 +105,7 @@ def test_a_healthy_capture_says_what_was_looked_at(show: Callable, tmp_path: Pat
     panel = show(replace(folders.opened(tmp_path), gfxip=10, target="gfx10"))
     assert panel.empty.sentence.text() == FINE
     assert panel.cards == []
-    assert FINE.startswith("Nothing wrong with this capture.")
+    assert FINE.startswith("No problems in this capture.")
 
 
 def test_the_input_file_is_copied(show: Callable) -> None:

@@ -118,7 +118,7 @@ def test_stop_and_go_on(shown: WhatIfPanel, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bool(shown.experiments) and shown.ui.tasks.idle)
     left = shown._next()
     assert left is not None
-    assert shown.stop.text() == "Play"
+    assert shown.stop.text() == "Replay"
     shown.stop.click()
     qtbot.waitUntil(lambda: left.changes in shown.known)
 

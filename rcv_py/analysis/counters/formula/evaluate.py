@@ -103,7 +103,7 @@ def read_definitions(text: str, file: str = "") -> Definitions:
     """
     if len(text) > MAX_TEXT:
         sentence = Message(
-            "A file of formulas may have {0:,} characters; this one has {1:,}.", MAX_TEXT, len(text)
+            "A file of formulas may have {0:,} characters; this file has {1:,}.", MAX_TEXT, len(text)
         )
         return Definitions((), (FormulaError(FormulaKind.LIMIT, sentence, MAX_TEXT, len(text)),))
     rows: list[Definition] = []

@@ -191,7 +191,7 @@ def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
     stop = len(text) if stop is None else stop
     if stop - start > MAX_CHARACTERS:
         sentence = Message(
-            "A formula may have {0:,} characters; this one has {1:,}.", MAX_CHARACTERS, stop - start
+            "A formula may have {0:,} characters; this formula has {1:,}.", MAX_CHARACTERS, stop - start
         )
         raise FormulaError(FormulaKind.LIMIT, sentence, start + MAX_CHARACTERS, stop)
     parser = _Parser(text, start, stop)
@@ -358,7 +358,7 @@ class _Parser:
         word = self.next()
         if word.text != "axis":
             raise word.error(FormulaKind.PARSE, Message("Only axis=… can follow, not {0!r}.", word.text))
-        self.need("=", "behind axis")
+        self.need("=", "after axis")
         if not is_list or not self.take("["):
             return (self.axis(),)
         axes: list[int] = []
