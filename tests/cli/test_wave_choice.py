@@ -268,7 +268,7 @@ def test_a_comparison_is_of_the_waves_that_work(
 ) -> None:
     document = json.loads(run(capsys, "compare", whole, folder, "--json"))
     said = [note for note in document["notes"] if note.startswith("Cycles of")]
-    assert said == ["Cycles of B are those of 3 working waves of 4."]
+    assert said == ["Cycles of B belong to 3 working waves of 4."]
     assert [len(waves_of(side, "all")) for side in (whole, folder)] == [4, 4]
     assert document["kernel"]["waves"] == [4, 3]
     assert document["kernel"]["hits_per_wave"][0] == document["kernel"]["hits_per_wave"][1]

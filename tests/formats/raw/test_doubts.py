@@ -67,7 +67,7 @@ def test_two_code_objects_that_are_told_to_lie_at_one_place(tmp_path: Path, code
     said = [text for text in capture(tmp_path, stream(BASE + TEXT, loads), code, code) if CLAIM in text]
     assert said == [
         f"{CLAIM} {BASE + TEXT:#x}, where waves of 1_0_shader_engine_0_1.att begin:"
-        " instructions may be those of another program."
+        " instructions may belong to another program."
     ]
 
 
