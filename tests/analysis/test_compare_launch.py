@@ -60,7 +60,7 @@ def test_larger_tiles_that_take_a_quarter_less_are_no_regression() -> None:
     assert found.judgement.sentence == (
         "The launch of B takes 24.0 % fewer cycles (100,000 in A, 76,000 in B); up to 6.0 % may be noise."
     )
-    assert found.notes[0] == "Not comparable per wave: the launch of A has 512 waves, that of B 256."
+    assert found.notes[0] == "Not comparable per wave: the launch of A has 512 waves, the launch of B 256."
     assert dict(numbers(found))["cycles per wave"].endswith("not comparable")
 
 

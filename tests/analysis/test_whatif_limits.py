@@ -203,7 +203,7 @@ def test_no_more_waves_than_fit() -> None:
     full = Player(made, lambda: Ceilings(fit=room)).predict([MoreWaves(4)])
     assert full.share == full.low == full.high == 0
     assert full.notes == (f"no more waves fit: {room} fit on a SIMD, {room} were resident",)
-    assert full.text == "4 more waves a SIMD"
+    assert full.text == "4 more waves per SIMD"
     other = Player(made, lambda: Ceilings(fit=room + 1)).predict([MoreWaves(4)])
     assert other.after == Player(made).predict([MoreWaves(1)]).after
 

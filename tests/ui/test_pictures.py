@@ -160,7 +160,7 @@ def test_a_click_on_a_name_picks_it_out_and_another_lets_go(legend: Legend, qtbo
     at.setX(4)
     QTest.mouseClick(legend, Qt.MouseButton.LeftButton, pos=at)
     assert (legend.picked, heard) == ("kind:1", ["kind:1"])
-    assert "picked out: one" in legend.accessibleName()
+    assert "highlighted: one" in legend.accessibleName()
     QTest.mouseClick(legend, Qt.MouseButton.LeftButton, pos=at)
     assert heard == ["kind:1", ""]
 
