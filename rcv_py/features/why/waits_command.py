@@ -10,6 +10,7 @@ import numpy as np
 from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
+from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.base.text import Message, count, percent, plural, short_place
 from rcv_py.cli.answer import (
     CommandAnswer,
@@ -174,6 +175,18 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
         )
     )
     yield "Stall is charged to the newest of what a wait required; latency is the median of exact samples."
+    if several := sum(_has_several_counters(waves, wait) for wait in waits):
+        yield Message(
+            "{0} required operations of several counters, of which an older one may have returned last: "
+            "`rcv causes` charges the likeliest.",
+            plural(several, "wait"),
+        )
+
+
+def _has_several_counters(waves: ChosenWaves, wait: dict[str, Any]) -> bool:
+    effect = generation_of(waves.trace.architecture, waves.trace.code.text).effect
+    raised = (effect(producer["text"]).raises for producer in wait["producers"])
+    return len({counters[0][0] for counters in raised if counters}) > 1
 
 
 def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:

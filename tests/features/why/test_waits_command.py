@@ -119,3 +119,14 @@ def test_a_move_says_how_many_registers_it_takes(
     found = LOAD_ORDER.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     said = groups(found)[0].hoists[0].text
     assert ("4 more registers" in said) is bool(registers)
+
+
+@pytest.mark.parametrize(("wait", "is_said"), [("vmcnt(0) lgkmcnt(0)", True), ("lgkmcnt(0)", False)])
+def test_a_wait_on_several_counters_says_by_which_rule_it_is_charged(
+    wait: str, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`rcv causes` charges the load that took longest, this list the read that was issued last."""
+    body = f"global_load_dword v13, v1, s[4:5]\nds_read_b32 v14, v2\ns_waitcnt {wait}\n"
+    captured(loop(body + "s_waitcnt vmcnt(0)\nv_add_f32_e32 v3, v13, v14"), tmp_path)
+    said = "1 wait required operations of several counters" in run(capsys, tmp_path)
+    assert said is is_said
