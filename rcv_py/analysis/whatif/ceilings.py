@@ -61,7 +61,7 @@ class Ceilings:
                 yield Message("no more waves fit: {0} fit on a SIMD, {1} were resident", one.most, found.room)
             elif found.added != one.more:
                 yield Message(
-                    "{0} a SIMD were added: whole workgroups, {1} of each on a SIMD, as far as they fit",
+                    "{0} per SIMD were added: whole workgroups, {1} of each on a SIMD, as far as they fit",
                     plural(found.added, "wave"),
                     plural(found.group, "wave"),
                 )
