@@ -24,7 +24,7 @@ from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events
 from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.side_files import counter_samples, other_simd, shader_data
-from rcv_py.model.architecture import architecture_of
+from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import Clock, ClockSamples, Dispatch, HardwareEvents, OtherSimd, WaveEvents
 from rcv_py.model.kinds import TokenKind
@@ -100,7 +100,7 @@ def assembled(
         reader=reader,
         problems=tuple(problems),
         events=_events(engines, clock.offsets),
-        dispatches=_dispatches(engines, clock.offsets, numbers, called),
+        dispatches=_dispatches(engines, clock.offsets, numbers, called, architecture_of(gfxip, exact)),
         counters=tuple(
             counter_samples(engine.se, table, offset)
             for engine, table, offset in _tables(engines, "counters", clock.offsets)
@@ -323,7 +323,10 @@ def _dispatches(
     offsets: Mapping[int, int],
     numbers: Mapping[tuple[int, int], int],
     names: Mapping[int, str],
+    device: Architecture,
 ) -> tuple[Dispatch, ...]:
+    # A stream of gfx9 counts LDS in allocation granules, and does not say of which GPU.
+    granules = device.lds_granule / 512 if device.gfxip == 9 else 1
     found = []
     for engine in engines:
         for record, key in zip(engine.stream.dispatches, _keys(engine.launched), strict=True):
@@ -339,7 +342,7 @@ def _dispatches(
                     vgprs=record.vgprs,
                     sgprs=record.sgprs,
                     user_sgprs=record.user_sgprs,
-                    lds_size=record.lds_size,
+                    lds_size=int(record.lds_size * granules),
                     workgroup_size=record.workgroup_size,
                     address=key[1],
                     code_object=max(key[0], 0),

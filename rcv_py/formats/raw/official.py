@@ -417,7 +417,8 @@ class LibraryRecords:
             realtime=_columns(self._table(REALTIME), "shader", "realtime"),
             frequency=self.frequency,
             dispatches=tuple(
-                _dispatch(row, int(entry)) for row, entry in zip(dispatches, of_dispatches, strict=True)
+                _dispatch(row, int(entry), self.gfxip)
+                for row, entry in zip(dispatches, of_dispatches, strict=True)
             ),
             events=_columns(self._table(EVENT), "time", "kind", "me", "pipe", "flags"),
             counters=np.column_stack(
@@ -500,8 +501,10 @@ def _occupancy(table: np.ndarray, entry: np.ndarray) -> OccupancyRecords:
     )
 
 
-def _dispatch(row: np.void, entry: int) -> DispatchRecord:
+def _dispatch(row: np.void, entry: int, gfxip: int) -> DispatchRecord:
     x, y, z = map(int, row["dim"])
+    # It takes every gfx9 for gfx950, which allocates 1,280 bytes where the others allocate 512.
+    lds = int(row["lds"]) * 4 // 10 if gfxip == 9 else int(row["lds"])
     return DispatchRecord(
         time=int(row["time"]),
         me=int(row["me"]),
@@ -510,7 +513,7 @@ def _dispatch(row: np.void, entry: int) -> DispatchRecord:
         vgprs=int(row["vgprs"]),
         sgprs=int(row["sgprs"]),
         user_sgprs=int(row["user_sgprs"]),
-        lds_size=int(row["lds"]),
+        lds_size=lds,
         workgroup_size=(x, y, z),
         packet=int(row["packet"]),
         flags=int(row["flags"]),
