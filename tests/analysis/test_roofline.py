@@ -26,12 +26,13 @@ from rcv_py.model.trace import Trace
 from tests.support.opened import sample_trace
 from tests.support.samples import sample
 
+MI300X = RunFacts(agent=AgentFacts("gfx942", 8, 4, 64, 65_536, 304, "a.csv", product="AMD Instinct MI300X"))
+
 
 @cache
-def of(trace: Trace) -> Roofline:
+def of(trace: Trace, run: RunFacts = MI300X) -> Roofline:
     batches = [trace.reader.read(list(range(len(trace.waves))))]
-    agent = AgentFacts("gfx942", 8, 4, 64, 65_536, 304, "agent_info.csv", product="AMD Instinct MI300X")
-    return roofline(trace, WIDTHS.of(trace, batches), LOOPS.of(trace, batches), RunFacts(agent=agent))
+    return roofline(trace, WIDTHS.of(trace, batches), LOOPS.of(trace, batches), run)
 
 
 @pytest.mark.parametrize(
