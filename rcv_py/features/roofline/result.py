@@ -134,8 +134,8 @@ SCHEMA = Schema(
 LEAST_UNUSED = 0.01  # of the SIMDs
 NOTE = (
     "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.  "
-    "Peaks are from data sheets, per compute unit and cycle; memory is that of the "
-    "device, at the recorded clock."
+    "Peaks are from data sheets, per compute unit and cycle; the memory roof is for the "
+    "device at the recorded clock."
 )
 
 
