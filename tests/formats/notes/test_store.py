@@ -126,7 +126,7 @@ def test_a_bad_file_costs_its_own_notes(trace: Trace, tmp_path: Path) -> None:
         assert len(book.problems) == 1
         assert book.problems[0].text.startswith("annotations.json ")
     places.own.write_bytes(b"{")
-    with pytest.raises(ExportError, match="not kept"):
+    with pytest.raises(ExportError, match="not saved"):
         places.save(put(new_note(trace, Anchor(), "lost?")))
     assert places.own.read_bytes() == b"{", "what we do not understand is not replaced"
 
