@@ -10,6 +10,7 @@ import pytest
 
 from tests.features.why.test_waits_command import run
 from tests.real import captures
+from tests.real.cli.test_loops_command import is_median
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)
@@ -26,7 +27,7 @@ def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFix
     for row in document["waits"]:
         for one in row["producers"]:
             if one["instruction"] in latencies:
-                assert one["latency"]["median"] == latencies[one["instruction"]]["median"]
+                assert is_median(one["latency"]["median"], latencies[one["instruction"]]["median"])
 
 
 def test_latencies_as_json_csv_and_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,9 +38,10 @@ def test_latencies_as_json_csv_and_text(capsys: pytest.CaptureFixture[str]) -> N
     by_line = {row["instruction"]: row for row in rows}
     for row in captures.golden("beyond/pa_mqa_big.json")["lat_top"]:
         mine = by_line[row["line"]]
-        assert [mine[key] for key in ("exact", "bounds", "p10", "median", "p90", "mean")] == [
-            row[key] for key in ("exact", "censored", "p10", "median", "p90", "mean")
+        assert [mine[key] for key in ("exact", "bounds", "p10", "p90", "mean")] == [
+            row[key] for key in ("exact", "censored", "p10", "p90", "mean")
         ]
+        assert is_median(mine["median"], row["median"], row["p10"])
     text = run(capsys, folder, "--latency", "--top", 3)
     assert "3 of " in text
     assert "32 waves" in text
