@@ -117,11 +117,7 @@ class Capture(CaptureCode):
 
     def _occupancy(self, by: OccupancyBy) -> list[OccupancyRow]:
         checked_word("by", by, OCCUPANCY_BY)
-        return self._once(
-            ("occupancy", by),
-            None,
-            lambda: occupancy_rows(self.trace, by, self._of),
-        )
+        return self._once(("occupancy", by), None, lambda: occupancy_rows(self.trace, by, self._of))
 
     def schedules(self, waves: Waves = WORKING) -> Answer[tuple[BlockSchedule, ...]]:
         """Return how long the costliest blocks take as ordered and in a better order: `rcv schedule`.

@@ -289,9 +289,7 @@ class CaptureCode(CaptureTables):
         checked_word("show", show, tuple(loops.TABLES))
         rows = self.chosen(waves)
         inputs = self._once(
-            "loops",
-            waves,
-            lambda: loops.Inputs(self._looking(), None if rows is None else frozenset(rows)),
+            "loops", waves, lambda: loops.Inputs(self._looking(), None if rows is None else frozenset(rows))
         )
         return Answer.of(loops.TABLES[show][1](inputs), inputs.loops, loops.facts(inputs))
 

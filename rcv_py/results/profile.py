@@ -111,10 +111,7 @@ CODE_OBJECTS = Spec.of(
     "Code objects that were loaded.",
     "code object",
     kinds.INDEX("code_object", "Its number", "code object"),
-    *unknown(
-        replace(kinds.ADDRESS, has_minus_one=True)("address", "Load address"),
-        _BYTES("size", "Size"),
-    ),
+    *unknown(replace(kinds.ADDRESS, has_minus_one=True)("address", "Load address"), _BYTES("size", "Size")),
     kinds.COUNT("kernels", "Kernels that it holds"),
     kinds.SOURCE("uri", "Where it came from"),
     nothing="It lists no code object.",

@@ -173,9 +173,7 @@ def width_sentences(case: FindingContext) -> Iterator[str]:
         roof = memory_roof(case.inputs.trace, case.inputs.facts)
         beside = "" if roof is None else Message("; memory delivers at most {0:.1f} to each", roof)
         yield Message(
-            "All VMEM instructions request at most {0:.1f} bytes/cycle per CU{1}.",
-            widths.vector_rate,
-            beside,
+            "All VMEM instructions request at most {0:.1f} bytes/cycle per CU{1}.", widths.vector_rate, beside
         )
 
 

@@ -132,10 +132,7 @@ def unreadable(trace: Trace) -> HealthNote | None:
         name="unreadable",
         severity=Severity.WARNING,
         title=texts,
-        evidence=(
-            part("unreadable texts", number, total),
-            Measured("example", example, example),
-        ),
+        evidence=(part("unreadable texts", number, total), Measured("example", example, example)),
         consequence="What follows from operands is not known: registers, bytes, operations, moves and "
         "inverted waits.",
         remedy=how_to_read(trace),

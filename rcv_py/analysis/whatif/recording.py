@@ -133,10 +133,7 @@ OTHERS = (
     Guess(
         "the range also tries: operations without a stalled wait have twice the usual latency", latency=2.0
     ),
-    Guess(
-        "the range also tries: contention between waves stays as recorded",
-        has_contention=False,
-    ),
+    Guess("the range also tries: contention between waves stays as recorded", has_contention=False),
 )
 
 

@@ -71,10 +71,7 @@ PROMPTS = (
         "3. If it is a wait: waits for what it waited for. If it is memory: latency by=memory.\n"
         "4. bubbles: whether other waves cover these cycles; covered cycles are not worth much.\n"
         "5. Say it in three sentences: what it does, what it waits for, what would help.",
-        (
-            ("capture", _CAPTURE, True),
-            ("line", "index of the instruction, as isa prints it", True),
-        ),
+        (("capture", _CAPTURE, True), ("line", "index of the instruction, as isa prints it", True)),
     ),
 )
 BY_NAME = {prompt.name: prompt for prompt in PROMPTS}

@@ -168,8 +168,5 @@ def _result(reply: Reply) -> types.CallToolResult:
         data = base64.b64encode(reply.picture).decode()
         content.append(types.ImageContent(type="image", data=data, mime_type="image/png"))
     return types.CallToolResult(
-        content=content,
-        structured_content=reply.document,
-        is_error=reply.is_error,
-        _meta=reply.meta or None,
+        content=content, structured_content=reply.document, is_error=reply.is_error, _meta=reply.meta or None
     )

@@ -288,11 +288,7 @@ def help_tool() -> dict[str, Any]:
     return {
         "name": HELP,
         "description": "List all arguments of a tool with their meanings. Use it before an unusual call.",
-        "input_schema": {
-            "type": "object",
-            "properties": {"tool": {"type": "string"}},
-            "required": ["tool"],
-        },
+        "input_schema": {"type": "object", "properties": {"tool": {"type": "string"}}, "required": ["tool"]},
     }
 
 

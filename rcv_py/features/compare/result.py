@@ -368,11 +368,7 @@ _LAUNCH = record(
     _PAIR("duration", "Cycles from the first start of a wave to the last end"),
     _PAIR("waves", "Waves that were launched"),
     _PAIR("wave_cycles", "Lifetimes of all these waves, summed"),
-    Field(
-        "shader_engines",
-        kinds.listed(kinds.listed(kinds.COUNT, "Number"), "Shader engines"),
-        "A, then B",
-    ),
+    Field("shader_engines", kinds.listed(kinds.listed(kinds.COUNT, "Number"), "Shader engines"), "A, then B"),
     _WORK("work_per_wave", "A, then B; null if no unit of work is known", is_unknown=True),
     kinds.TEXT("work_unit", "Unit of work", is_unknown=True),
     kinds.FLAG(

@@ -7,10 +7,7 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="counters",
-    commands=(
-        CommandEntry("counters", Group.DIG, 170),
-        CommandEntry("pmc", Group.DIG, 180, "pmc_command"),
-    ),
+    commands=(CommandEntry("counters", Group.DIG, 170), CommandEntry("pmc", Group.DIG, 180, "pmc_command")),
     schemas=("pmc_result", "result"),
     panels=(
         PanelEntry(

@@ -166,11 +166,7 @@ HEAD = (
 )
 FOOT = (
     kinds.TEXT("assumption", "What all findings assume"),
-    Field(
-        "predictions_assume",
-        kinds.texts("A sentence."),
-        "What predicted gains assume, if there are any",
-    ),
+    Field("predictions_assume", kinds.texts("A sentence."), "What predicted gains assume, if there are any"),
     kinds.TEXT("note", "Why there is nothing, or what is missing; empty if nothing is missing"),
 )
 
@@ -211,11 +207,7 @@ def facts(found: Findings) -> dict[str, Any]:
 
 
 def _assumed(found: Findings) -> dict[str, Any]:
-    return {
-        "assumption": found.assumption,
-        "predictions_assume": list(found.guesses),
-        "note": found.why,
-    }
+    return {"assumption": found.assumption, "predictions_assume": list(found.guesses), "note": found.why}
 
 
 def _waves(found: Findings) -> dict[str, int]:

@@ -45,11 +45,7 @@ SANDWICH = Spec.of(
     "Frames row by row, the topmost row first, from left to right.",
     "frame",
     *_NAMES,
-    kinds.ROW(
-        "parent",
-        "Index of the adjacent frame toward the place; null for the place",
-        is_unknown=True,
-    ),
+    kinds.ROW("parent", "Index of the adjacent frame toward the place; null for the place", is_unknown=True),
     kinds.SIGNED_INDEX("depth", "Rows below the place; negative for frames that lead to it"),
     _BEGIN,
     replace(

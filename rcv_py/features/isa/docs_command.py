@@ -50,10 +50,7 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
         yield said or ("" if len(table) else _NONE)
 
     return CommandAnswer(
-        schema=DOCS_SCHEMA,
-        document=lambda: {"rows": table.rows()},
-        csv=table.csv,
-        text=text,
+        schema=DOCS_SCHEMA, document=lambda: {"rows": table.rows()}, csv=table.csv, text=text
     )
 
 

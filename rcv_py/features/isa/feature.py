@@ -7,10 +7,7 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="isa",
-    commands=(
-        CommandEntry("isa", Group.DIG, 10),
-        CommandEntry("isa-docs", Group.MANAGE, 50, "docs_command"),
-    ),
+    commands=(CommandEntry("isa", Group.DIG, 10), CommandEntry("isa-docs", Group.MANAGE, 50, "docs_command")),
     schemas=("help_result",),
     sections={"blocks_of": 160, "pc_map": 250},
     panels=(

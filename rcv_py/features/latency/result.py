@@ -111,7 +111,7 @@ ACCESSES = Spec.of(
     *unknown(
         kinds.RANK_CYCLES(
             "held", "Median time that an execution held the unit, observed while others were refused"
-        ),
+        )
     ),
     kinds.CYCLES("needed", "Minimum time by its width and issue"),
     *unknown(
@@ -120,7 +120,7 @@ ACCESSES = Spec.of(
             "Time that an execution held the unit, divided by the minimum",
             "times",
             key="factor",
-        ),
+        )
     ),
     kinds.NOTE("judgement", "What that means, inferred", at=ShownIn.PEOPLE, of=_judged),
     *_PLACE,

@@ -67,11 +67,7 @@ def run(options: LineOptions) -> CommandAnswer:
 
 
 def _head(trace: Trace, line: int) -> dict[str, Any]:
-    return {
-        "instruction": line,
-        "text": trace.code.text[line],
-        "source": source_of(trace, line),
-    }
+    return {"instruction": line, "text": trace.code.text[line], "source": source_of(trace, line)}
 
 
 def _title(trace: Trace, line: int) -> str:

@@ -117,8 +117,7 @@ LIMIT = (  # fields that the header of a ranking has too
     kinds.TEXT("name", "Name of the resource", title="resource"),
     kinds.WHOLE("used", "What a wave (for LDS, a workgroup) takes before rounding, in units of the resource"),
     kinds.WHOLE(
-        "allocated",
-        "What is allocated, rounded up to the allocation granularity, in units of the resource",
+        "allocated", "What is allocated, rounded up to the allocation granularity, in units of the resource"
     ),
     kinds.WHOLE("available", "What is available, in units of the resource"),
     kinds.NOTE("source", "Where the number comes from"),

@@ -60,8 +60,7 @@ def run(options: RecordOptions) -> CommandAnswer | None:
     if options.watch is not None:
         if options.program:
             raise UsageError(
-                "--watch records nothing, so it takes no command.",
-                hint="Leave out the command, or --watch.",
+                "--watch records nothing, so it takes no command.", hint="Leave out the command, or --watch."
             )
         _watch(options, options.watch)
         return None
@@ -84,10 +83,7 @@ def run(options: RecordOptions) -> CommandAnswer | None:
 
 
 def _runs(
-    options: RecordOptions,
-    recorder: Recorder,
-    settings: dict[str, Setting],
-    chosen: Mapping[str, Setting],
+    options: RecordOptions, recorder: Recorder, settings: dict[str, Setting], chosen: Mapping[str, Setting]
 ) -> Iterator[CheckedRun]:
     """Record until the capture is complete, no setting can improve it, or the limit of runs is reached."""
     why, reasons = "", dict[str, str]()

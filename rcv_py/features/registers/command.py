@@ -71,9 +71,5 @@ def _at(trace: Trace, line: int) -> CommandAnswer:
         yield why or TextTable(table, trace)
 
     return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: {**place, "rows": table.rows()},
-        csv=table.csv,
-        text=text,
-        of=trace,
+        schema=SCHEMA, document=lambda: {**place, "rows": table.rows()}, csv=table.csv, text=text, of=trace
     )

@@ -282,9 +282,7 @@ class RooflineChart(QWidget):
         lines = [
             rich("<b>{}</b>", point.name),
             Message(
-                "{0} FLOP/cycle per compute unit, {1} FLOP/byte",
-                short(point.rate),
-                short(point.intensity),
+                "{0} FLOP/cycle per compute unit, {1} FLOP/byte", short(point.rate), short(point.intensity)
             ),
         ]
         lines += [

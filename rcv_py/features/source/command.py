@@ -96,12 +96,7 @@ def _edited(options: SourceOptions) -> CommandAnswer:
     start(words_for(template, here, line), waits=is_in_terminal(template))
     said = f"{here}:{line}\n" if line else f"{here}\n"
     return CommandAnswer(
-        schema=SCHEMA,
-        document=dict,
-        csv=lambda: ((), ()),
-        text=list,
-        forms={"edit": lambda: said},
-        of=trace,
+        schema=SCHEMA, document=dict, csv=lambda: ((), ()), text=list, forms={"edit": lambda: said}, of=trace
     )
 
 

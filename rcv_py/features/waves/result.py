@@ -214,12 +214,7 @@ def token_table(trace: Trace, wave: TracedWave, part: TimeWindow) -> ResultTable
 # -- tables of waves ------------------------------------------------------------------------------------
 
 
-def waves(
-    trace: Trace,
-    rows: Sequence[int],
-    read: WaveStates,
-    kernels: Sequence[str],
-) -> ResultTable:
+def waves(trace: Trace, rows: Sequence[int], read: WaveStates, kernels: Sequence[str]) -> ResultTable:
     """Return one row per wave of these rows of the index; `read` has the waves that could be read.
 
     `kernels` names the kernel of each row.

@@ -70,10 +70,7 @@ SCHEMA = Schema(
 
 
 def schedule_table(
-    trace: Trace,
-    found: Sequence[BlockSchedule],
-    total: int,
-    estimates: Sequence[float] | None = None,
+    trace: Trace, found: Sequence[BlockSchedule], total: int, estimates: Sequence[float] | None = None
 ) -> ResultTable:
     """Return one row per block; `total` is latency and idle of all instructions, in cycles.
 

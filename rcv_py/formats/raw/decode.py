@@ -22,14 +22,7 @@ from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
 from rcv_py.formats.raw.spill import Spill
-from rcv_py.formats.raw.stitch import (
-    StitchedPrograms,
-    StreamStarts,
-    explained,
-    listing,
-    programs_at,
-    stitch,
-)
+from rcv_py.formats.raw.stitch import StitchedPrograms, StreamStarts, explained, listing, programs_at, stitch
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 
@@ -68,10 +61,7 @@ def decoded_engine(job: EngineJob) -> Engine:
     del data
     checkpoint()
     loads = address_map(
-        stream.code_objects,
-        objects.extents,
-        entries_of(stream),
-        partial(_explained, stream, objects),
+        stream.code_objects, objects.extents, entries_of(stream), partial(_explained, stream, objects)
     )
     if job.options.decoder == OFFICIAL:
         found = _official(job, stream, loads, objects)

@@ -68,11 +68,6 @@ def report_skipped(problems: Problems, name: str, count: int, what: str, example
         shown = "" if example is None else Message(", the first is {0}", elide_right(repr(example), 60))
         problems.warn(
             name,
-            Message(
-                "{0} has {1}{2}; the rest is shown.",
-                name,
-                plural(count, f"unusable {what}"),
-                shown,
-            ),
+            Message("{0} has {1}{2}; the rest is shown.", name, plural(count, f"unusable {what}"), shown),
             "Record the trace again if something is missing.",
         )
