@@ -19,6 +19,7 @@ from rcv_py.base.text import Message
 from rcv_py.model.code import has_known_operands
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
+UNKNOWN_PRODUCER = "an instruction that is not known"
 MAX_PRODUCERS = 8  # producers whose access widths and order are checked
 REACH = 64  # instructions that are examined on each side of an instruction
 FAR = 600  # instructions after a load that are searched for its first use
@@ -196,7 +197,9 @@ class FindingContext:
     def __getitem__(self, name: str) -> str:
         """A word of a remedy's text, such as `{room}`."""
         words = {
-            "producer": lambda: Message("instruction {0}", self.producer),
+            "producer": lambda: (
+                Message("instruction {0}", self.producer) if self.producer >= 0 else UNKNOWN_PRODUCER
+            ),
             "room_before": lambda: f"{self.room_before}",
             "room_after": lambda: f"{self.room_after}",
             "wanted": lambda: f"{self.wanted_vectors}",

@@ -101,3 +101,11 @@ def test_a_placeholder_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_no_capture_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["triage", str(tmp_path / "nothing")]) == 2
     assert "rcv: " in capsys.readouterr().err
+
+
+def test_a_remedy_names_no_instruction_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    """At the barriers of this sample the last wave waited for nothing that has a place in the program."""
+    assert main(["triage", str(sample_path("gfx12")), "--top", "0"]) == 0
+    text = capsys.readouterr().out
+    assert "it waited for an instruction that is not known" in " ".join(text.split())
+    assert "instruction -1" not in text
