@@ -125,6 +125,8 @@ class ExecutionSearch:
 
     def found(self, sought: ExecutionQuery, hits: LineHits) -> None:
         """Select the result of a search among the executions of its line."""
+        from rcv_py.analysis.cost.distribution import pick  # noqa: PLC0415 - as above
+
         if self.sought.value is not sought:
             return
         session, place = self._session, sought.place
@@ -133,8 +135,6 @@ class ExecutionSearch:
         hits = hits.at(sought.among.of(hits))
         row = None if place.wave is None else trace.waves.row(place.wave)
         current = np.flatnonzero((hits.wave == row) & (hits.hit == place.hit))  # empty if either is None
-        from rcv_py.analysis.cost.distribution import pick  # noqa: PLC0415 - as above
-
         at = pick(hits, sought.which, int(current[0]) if len(current) else -1)
         if at >= 0:
             place = replace(place, wave=trace.waves.id(int(hits.wave[at])), hit=int(hits.hit[at]))
