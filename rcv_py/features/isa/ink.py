@@ -162,11 +162,6 @@ WHISKER = 3  # px, half the height of its ends
 SCALES = {"linear": "Linear", "sqrt": "Square root", "log": "Logarithmic"}
 
 
-def scale_text(settings: Settings) -> str:
-    """Return the scale in a few characters, for a heading."""
-    return f"{settings['isa.bar_scale']}/block" if settings["isa.per_block"] else settings["isa.bar_scale"]
-
-
 class BarInk:
     """Paints bars in the colours of the theme; `show` sets their data."""
 

@@ -25,6 +25,7 @@ from rcv_py.results.common import SUMS
 from rcv_py.ui.core.costs import charged, unit_of
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import Rich, joined, rich
+from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.table.code_panel import blank_zero, share_text
 from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.result_columns import field_column
@@ -161,10 +162,10 @@ def text_px(rows: IsaRows, char_px: float) -> tuple[int, int]:
     return max(FLOOR_PX, usual), max(FLOOR_PX, round(longest * char_px) + 2 * PAD)
 
 
-def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -> tuple[Column, ...]:
+def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMode) -> tuple[Column, ...]:
     """Return the columns of the table, for a thread trace or for PC samples.
 
-    `bar_scale` names the scale, `arrows` the arrows in the gutter.
+    `settings` has the scale of the bars; `arrows` names the arrows in the gutter.
     """
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
@@ -173,7 +174,11 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
         "Share of all {0} {1} in this table; for a label, of its block.", grouped(rows.total), unit
     )
     bar_tip = Message(
-        "{0} in {1}: {2}. {3} scale; click to choose others.", bars.mode.value, bars.unit, bars.of, bar_scale
+        "{0} in {1}: {2}. {3} scale; click to choose others.",
+        bars.mode.value,
+        bars.unit,
+        bars.of,
+        settings["isa.bar_scale"],
     )
     shown = join_texts("; ", (Message("{0}: {1}", part.name, part.meaning) for part in bars.parts))
     cost = bars.mode.heading
@@ -204,7 +209,7 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
                      text=share_text, width=0, tip=share_tip),
         number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
                tip=Message("{0}\n{1}", bar_tip, shown), sort=order,
-               headings=(Message("{0} · {1}", cost, bar_scale), cost)),
+               headings=(*((Message("{0} / block", cost),) if settings["isa.per_block"] else ()), cost)),
         *(() if idle is None else (idle,)),
         *(() if rows.live is None else (_held_column(rows),)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)

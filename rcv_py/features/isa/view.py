@@ -42,7 +42,7 @@ from rcv_py.features.isa.arrows import (
     place_arrows,
 )
 from rcv_py.features.isa.fold_view import FoldView
-from rcv_py.features.isa.ink import BarInk, TextInk, fitted, scale_text
+from rcv_py.features.isa.ink import BarInk, TextInk, fitted
 from rcv_py.features.isa.program import Heading
 from rcv_py.features.isa.register_cursor import OperandPosition, RegisterCursor, operand_at, register_tip
 from rcv_py.features.isa.rows import (
@@ -160,9 +160,8 @@ class IsaView(FoldView):
             yields = (("address", longest),)
         self.widths.floor_px = longest if is_whole else LEAST_PX
         self.widths.elastic = Elastic("text", "code_object", usual, longest, yields, upto_max_px=300)
-        names = scale_text(self.settings), HEADINGS[self.arrow_mode]
         self.widths.give("gutter", self._least_px)
-        self.show_columns(isa_columns(rows, *names, self.mode))
+        self.show_columns(isa_columns(rows, self.settings, HEADINGS[self.arrow_mode], self.mode))
         self.legend.set_items(self.bars.legend())
         self.divide()
         self.fit_gutter()

@@ -302,12 +302,11 @@ class LatencyPanel(TablePanel[LatencyRows]):
     # -- painting -----------------------------------------------------------------------------------
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
-        """Draw a bar; lengths with whiskers are compared, so the scale is always linear."""
         theme, rows = self.ui.theme, self.result
         if rows is None or row >= len(rows):
             return
         box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
-        scale = "linear" if rows.spread is not None else self.ui.settings["isa.bar_scale"]
+        scale = self.ui.settings["isa.bar_scale"]
         by_kind = [] if rows.kinds is None else [theme.kind(int(rows.kinds[row]))]
         colors = by_kind or [theme.role(role) for role in rows.roles]
         parts = list(zip(rows.bars[:, row].tolist(), colors, strict=True))

@@ -136,7 +136,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         ui.theme.changed.connect(self._show_legend)
         self.scope.currentIndexChanged.connect(self._list)
         self.listed.currentIndexChanged.connect(self._choose_table)
-        ui.settings.cell("isa.bar_scale").watch(self.segments.refresh)
         self.segments.chosen.connect(self._go_to_segment)
         self.loops.chosen.connect(self._choose_loop)
         self.strip.chosen.connect(self._go)

@@ -20,7 +20,7 @@ from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.layout import BAR, row
+from rcv_py.ui.core.layout import BAR, column, row
 from rcv_py.ui.core.panel import LazyPanel, Sheet
 from rcv_py.ui.core.plain_text import (
     RichLabel,
@@ -82,7 +82,7 @@ class SourcePanel(CodePanel):
         for widget in (self.chain, self.find_bar):
             widget.setContentsMargins(8, 0, 8, 4)
         head = row((self.files, 1), self.how, self.hotter, self.cooler, margins=BAR, spacing=4)
-        rows = row((view, 1), self.strip)
+        rows = row((column((view, 1), view.across), 1), self.strip)
         tip = "Say where this source file lies on this machine."
         self.locate = push_button("Locate …", tip, self.show_locate)
         self.locate.hide()
@@ -108,8 +108,6 @@ class SourcePanel(CodePanel):
         session.notes.shown.watch(self._show_notes)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
-        for name in ("isa.bar_scale", "isa.whole_text"):
-            self.ui.settings.cell(name).watch(self._show)
 
     # -- computing ----------------------------------------------------------------------------------
 

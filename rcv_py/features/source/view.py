@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, QRectF
-from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QScrollBar
 
 from rcv_py.analysis.cost.source_costs import SourceCosts
 from rcv_py.base.runs import ascending
@@ -28,6 +29,10 @@ from rcv_py.ui.table.table_model import Column, grouped
 BAR_INSET = 4
 NO_TEXT = "(no copy of this line)"
 MAX_TIP = 2000  # letters of a line in its tooltip
+STEPS = {
+    Qt.Key.Key_Left: QScrollBar.SliderAction.SliderSingleStepSub,
+    Qt.Key.Key_Right: QScrollBar.SliderAction.SliderSingleStepAdd,
+}
 NO_HEADINGS = np.zeros(0, dtype=np.int64)
 
 
@@ -77,10 +82,10 @@ def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ..
     )
 
 
-def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
+def source_columns(rows: SourceRows) -> tuple[Column, ...]:
     """Return the columns of the view."""
     share = 100.0 * rows.cost / max(1, rows.total)
-    bar = Message("Bar of {0} by kind of instruction, {1} scale.", rows.unit, bar_scale)
+    bar = Message("Bar of {0} by kind of instruction.", rows.unit)
     of_all = Message("Share of all {0} {1}.", grouped(rows.total), rows.unit)
     return (
         Column(
@@ -89,7 +94,7 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
             values=rows.number,
             text=str,
             is_number=True,
-            width=46,
+            width=36,
             tip="Line number.",
         ),
         Column(id="share", title="%", values=share, text=share_text, is_number=True, width=46, tip=of_all),
@@ -100,7 +105,7 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
             text=blank_zero,
             is_number=True,
             is_left=True,
-            width=64,
+            width=44,
             tip=bar,
         ),
         Column(
@@ -116,7 +121,8 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     )
 
 
-COST_YIELDS = ("cost", 300)  # px of text below which the number is hidden: the share needs less room
+TEXT_CHARS = 80  # of lines that are visible before numbers beside the bar take room
+TEXT_PX = 180  # px of text below which the bar is hidden
 MIN_DEDENT = 4  # letters: a smaller indentation stays, so that lines do not move sideways
 BLANK = 1 << 30  # indentation of a line without text
 
@@ -141,20 +147,27 @@ class SourceView(RowsView):
         self._found: frozenset[int] = frozenset()
         self.headings = NO_HEADINGS  # by line of the file, the first line of the function around it
         self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
-        self.widths.elastic = Elastic("text", "text", 180, 4000, yields=(COST_YIELDS, "share", "bar"))
+        # Moves the text of the lines, while numbers and bars stay.
+        self.across = QScrollBar(Qt.Orientation.Horizontal)
+        self.across.valueChanged.connect(self.refresh)
+        self._longest = 0  # letters
         self.header.fixed, self.header.natural = frozenset({"text", "line"}), "line"
         self.setAccessibleName(translated("Source lines"))
         self.setSelectionMode(self.SelectionMode.ContiguousSelection)
         self.verticalScrollBar().valueChanged.connect(self._find_dedent)
+        self.header.sectionResized.connect(self._fit_across)
 
     def show_lines(self, rows: SourceRows) -> None:
         """Show a file, or the same file with other costs."""
         if self.lines is None or rows.text is not self.lines.text:
             self._indents = np.array([indent_of(text) for text in rows.text], dtype=np.int64)
+            self._longest = max(map(len, rows.text), default=0)
+            self.across.setValue(0)
         self.lines = rows
-        longest = max(map(len, rows.text), default=0) if self.settings["isa.whole_text"] else 0
-        self.widths.floor_px = round(longest * self.char_px) + 2 * PAD if longest else 0
-        self.show_columns(source_columns(rows, self.settings["isa.bar_scale"]))
+        numbers_px = round(TEXT_CHARS * self.char_px) + 2 * PAD
+        yields = (("cost", numbers_px), ("share", numbers_px), "bar")
+        self.widths.elastic = Elastic("text", "text", TEXT_PX, 4000, yields)
+        self.show_columns(source_columns(rows))
         self.widths.stretch()
         self._find_dedent()
 
@@ -172,6 +185,35 @@ class SourceView(RowsView):
         if dedent != self.dedent:
             self.dedent = dedent
             self.viewport().update()
+        self._fit_across()
+
+    def _fit_across(self) -> None:
+        """Let the text move sideways as far as its longest line is wider than its column."""
+        if self.lines is None or not self.table.columns:
+            return
+        room = self.columnWidth(self.table.column_of("text")) - 2 * PAD
+        excess = round(self._longest * self.char_px) - room
+        self.across.setRange(0, max(0, excess - round(self.dedent * self.char_px)))
+        self.across.setPageStep(room)
+        self.across.setSingleStep(round(4 * self.char_px))
+        # Whatever the dedent: it changes with the height of the view, and so with this.
+        self.across.setVisible(excess > 0)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Move sideways with a sideways wheel, or while Shift is held."""
+        is_shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if is_shifted or abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            QApplication.sendEvent(self.across, event)
+        else:
+            super().wheelEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move sideways with the arrows."""
+        step = STEPS.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+        else:
+            self.across.triggerAction(step)
 
     def show_hottest(self, file: object) -> None:
         """Bring the hottest line into view, once per file, unless a line of the file is selected."""
@@ -232,6 +274,12 @@ class SourceView(RowsView):
         row = rows.row_of(heading) if heading else -1
         return row if 0 <= row < first else -1
 
+    @property
+    def covered_px(self) -> int:
+        """Return the height that a heading may cover: one row, or 0."""
+        has_heading = self.headings.any() and self.table.sorting is None and not self.table.is_filtered
+        return self.row_height if has_heading else 0
+
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Keep the first line of the function visible."""
         row = self.heading
@@ -246,7 +294,9 @@ class SourceView(RowsView):
                 painter.setPen(self.theme.role("muted"))
                 self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
             else:
-                self._paint_line(painter, cell, row, indent_of(self.lines.text[row]))
+                painter.setClipRect(cell)
+                self._paint_line(painter, cell, row, indent_of(self.lines.text[row]) * self.char_px)
+                painter.setClipping(False)
         painter.fillRect(0, height - 1, width, 1, self.theme.role("muted"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -266,20 +316,17 @@ class SourceView(RowsView):
         draw_bar(painter, box, parts, int(rows.cost.max()), self.settings["isa.bar_scale"])
 
     def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:
-        self._paint_line(painter, cell, row, self.dedent)
+        self._paint_line(painter, cell, row, self.dedent * self.char_px + self.across.value())
 
-    def _paint_line(self, painter: QPainter, cell: QRect, row: int, dedent: int) -> None:
-        """Draw a line without its first spaces, cut at its right end if it does not fit."""
+    def _paint_line(self, painter: QPainter, cell: QRect, row: int, hidden_px: float) -> None:
+        """Draw the part of a line that its cell shows, `hidden_px` of the line being left of the cell."""
         assert self.lines is not None
         text, base = self.lines.text[row], cell.top() + self.baseline
-        left = cell.left() + PAD - dedent * self.char_px
-        room = self.chars_in(cell.width() - 2 * PAD) + dedent
-        if len(text) > room:
-            room -= 1
-            painter.setPen(self.theme.role("muted"))
-            draw_data(painter, QPointF(left + room * self.char_px, base), "…")
+        left = cell.left() + PAD - hidden_px
+        first, room = int(hidden_px / self.char_px), int((hidden_px + cell.width()) / self.char_px) + 1
 
         def paint(start: int, stop: int, name: str) -> None:
+            start = max(start, first)
             piece = text[start : min(stop, room)]
             if piece and not piece.isspace():
                 painter.setPen(self.theme.syntax(name))

@@ -42,6 +42,7 @@ class TableHeader(QHeaderView):
         self.natural = ""  # the column of row numbers: a click on it restores program order
         self.extend_menu: FillMenu | None = None  # adds a view's own actions
         self.menus: dict[str, FillMenu] = {}  # by column
+        self.bar_mark = ""  # the scale of bars, unless linear, after the heading of their column
         self.setSectionsMovable(True)
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
@@ -136,19 +137,23 @@ class TableHeader(QHeaderView):
             if column.is_number and not column.is_left
             else Qt.AlignmentFlag.AlignLeft
         )
-        draw_text(painter, box, side | Qt.AlignmentFlag.AlignVCenter, self._fitting(column, box.width()))
+        draw_text(painter, box, side | Qt.AlignmentFlag.AlignVCenter, self.fitting(column, box.width()))
         painter.restore()
 
-    def _fitting(self, column: Column, width: int) -> str:
+    def fitting(self, column: Column, width: int) -> str:
         """Return the longest wording that fits into a width in px, else the shortest wording, elided."""
         metrics = QFontMetrics(self.font())
-        words = tuple(map(translated, column.headings or (column.title,)))
+        words = self._words(column)
         fits = (text for text in words if metrics.horizontalAdvance(text) <= width)
         return next(fits, metrics.elidedText(words[-1], Qt.TextElideMode.ElideRight, width))
 
+    def _words(self, column: Column) -> list[str]:
+        mark = self.bar_mark if column.is_left else ""
+        return [translated(text) + mark for text in column.headings or (column.title,)]
+
     def needed(self, column: Column) -> int:
         """Return the width in px that the shortest heading of a column needs."""
-        text = translated((column.headings or (column.title,))[-1])
+        text = self._words(column)[-1]
         width = QFontMetrics(self.font()).horizontalAdvance(text)
         return width + 2 * PAD + 1 + (MENU_PX - 2 if column.id in self.menus and text else 0)
 

@@ -13,6 +13,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import grouped
 
 MIN_PX = 2.0  # non-zero values must be visible
+SCALE_MARKS = {"linear": "", "sqrt": " √", "log": " log"}  # at the end of the heading of a column of bars
 LOG_FLOOR = 1000.0  # a log bar begins at a thousandth of the largest
 
 

@@ -40,6 +40,7 @@ from rcv_py.ui.core.plain_text import copy_text, draw_data, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
+from rcv_py.ui.table.cost_bars import SCALE_MARKS
 from rcv_py.ui.table.note_marks import note_tip, paint_flag, role_of
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
@@ -91,6 +92,8 @@ class RowsView(QTableView):
         self._set_up()
         self._restyle()
         theme.changed.connect(self._restyle)
+        settings.cell("isa.bar_scale").watch(self._rescale)
+        self._rescale()
 
     def _set_up(self) -> None:
         header = TableHeader(self, self.table, self.theme)
@@ -137,11 +140,11 @@ class RowsView(QTableView):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the elastic column, and keep the current row in view if it was visible."""
+        """Fit the elastic column, and keep the current row in view, whole, if any of it was visible."""
         row = self.table.view_row(self.current)
         top = row * self.row_height - self._here()
         # Not the event's old size: it is unknown for a dock that was taken out and put back.
-        was_seen = row >= 0 and self.covered_px <= top <= self._room_px - self.row_height
+        was_seen = row >= 0 and self.covered_px - self.row_height < top < self._room_px
         self._room_px = event.size().height()
         super().resizeEvent(event)
         self.widths.stretch()
@@ -246,6 +249,12 @@ class RowsView(QTableView):
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Paint on top of the view rows `first` to `last`."""
+
+    def _rescale(self) -> None:
+        self.header.bar_mark = SCALE_MARKS[self.settings["isa.bar_scale"]]
+        self.widths.grow(self._char_px)
+        self.header.viewport().update()
+        self.refresh()
 
     def refresh(self) -> None:
         """Paint again."""

@@ -61,7 +61,6 @@ class TablePanel(Panel, Generic[Result]):
         view.setAccessibleName(translated(name))
         view.widths.elastic = elastic
         view.cell_painters.update(painters)
-        self.ui.settings.cell("isa.bar_scale").watch(view.refresh)
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
         self.remembered.setdefault("table", view)

@@ -43,7 +43,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import button_text, tooltip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.text_size import grown
-from rcv_py.ui.table.cost_bars import draw_bar
+from rcv_py.ui.table.cost_bars import SCALE_MARKS, draw_bar
 
 ROW_PX, BAR_INSET_PX = 22, 6
 SCALE = 1000  # px whose growth measures the growth of text
@@ -160,6 +160,7 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         super().__init__(parent)
         self.tree = tree
         self._first_sort = sort
+        self.bar_mark = ""  # the scale of bars, unless linear, after the heading of their column
         self.sorting: tuple[str, Qt.SortOrder] | None = (sort, _DESCENDING) if sort else None
 
     @property
@@ -219,9 +220,9 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         column = self.tree.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
             is_sorted = self.sorting is not None and self.sorting[0] == column.id
-            return translated(column.title) + (
-                "    " if is_sorted and column.is_number else ""
-            )  # for the arrow
+            mark = self.bar_mark if column.parts is not None else ""
+            arrow_room = "    " if is_sorted and column.is_number else ""
+            return translated(column.title) + mark + arrow_room
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.is_number else _LEFT
         if role == Qt.ItemDataRole.InitialSortOrderRole:
@@ -327,7 +328,9 @@ class TreeTable(QTreeView, Generic[N]):
         self.entered.connect(lambda index: self.hovered.emit(self.rows.node(index)))
         self.expanded.connect(lambda index: self._turned(index, self._opened, self._closed))
         self.collapsed.connect(lambda index: self._turned(index, self._closed, self._opened))
-        ui.settings.cell("isa.bar_scale").watch(self.refresh)
+        self._bar_scale = ui.settings.cell("isa.bar_scale")
+        self._bar_scale.watch(self._rescale)
+        self._rescale()
         self._size = grown(SCALE)
         ui.theme.changed.connect(self._restyle)
 
@@ -424,6 +427,11 @@ class TreeTable(QTreeView, Generic[N]):
             if column.width:
                 self.header().resizeSection(at, round(self.header().sectionSize(at) * self._size / before))
         self.scheduleDelayedItemsLayout()
+        self.refresh()
+
+    def _rescale(self) -> None:
+        self.rows.bar_mark = SCALE_MARKS[self._bar_scale.value]
+        self.header().viewport().update()
         self.refresh()
 
     def refresh(self) -> None:

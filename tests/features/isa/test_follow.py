@@ -266,6 +266,20 @@ def test_what_is_selected_is_not_behind_the_heading(isa: IsaPanel, ui: UiContext
     assert in_sight(isa, 60)
 
 
+@pytest.mark.parametrize("grows", [20, -20])
+def test_a_selected_row_half_below_the_heading_comes_out_at_a_resize(
+    isa: IsaPanel, ui: UiContext, grows: int
+) -> None:
+    view = isa.view
+    ui.session.select_line(60)
+    scroll_to(isa, 60)
+    view.verticalScrollBar().setValue(view.verticalScrollBar().value() - view.row_height // 2)
+    assert view.heading() is not None
+    assert not in_sight(isa, 60)
+    isa.resize(isa.width(), isa.height() + grows)
+    assert in_sight(isa, 60)
+
+
 def test_sorted_rows_have_no_heading(isa: IsaPanel) -> None:
     scroll_to(isa, 60)
     isa.view.header.setSortIndicator(isa.view.table.column_of("latency"), Qt.SortOrder.DescendingOrder)

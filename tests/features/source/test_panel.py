@@ -23,6 +23,7 @@ from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.table.column_widths import PAD
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
 from tests.support.mouse import move_mouse
 
@@ -232,7 +233,7 @@ def with_lines(*lines: str) -> Trace:
     return replace(base, sources=(replace(base.sources[0], lines=lines), *base.sources[1:]))
 
 
-def test_number_and_share_come_first_and_the_bar_yields_last(
+def test_numbers_beside_the_bar_take_no_room_of_80_characters(
     source: SourcePanel, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace())
@@ -243,16 +244,16 @@ def test_number_and_share_come_first_and_the_bar_yields_last(
     def shown() -> list[str]:
         return [one.id for at, one in enumerate(view.table.columns) if not view.isColumnHidden(at)]
 
-    for width, expected in (
-        (900, "line share bar cost text"),
-        (430, "line share bar text"),
-        (330, "line bar text"),
-    ):
+    for width, expected in ((1000, "line share bar cost text"), (330, "line bar text")):
         source.resize(width, 300)
         assert shown() == expected.split(), width
+    source.resize(740, 300)
+    assert shown() == ["line", "bar", "text"]
+    assert view.cell_rect(0, "text").left() <= 85
+    assert view.chars_in(view.cell_rect(0, "text").width() - 2 * PAD) >= 80
 
 
-def test_a_long_line_is_cut_at_its_end_and_whole_in_its_tooltip(
+def test_a_long_line_is_read_by_scrolling_sideways_while_numbers_stay(
     source: SourcePanel, open_in: Callable, settled: Settled
 ) -> None:
     long = "x = " + "value + " * 100 + "last"
@@ -265,7 +266,35 @@ def test_a_long_line_is_cut_at_its_end_and_whole_in_its_tooltip(
     image = view.viewport().grab(cell_box).toImage()
     blank = view.theme.role("base").rgb()
     inked = [x for x in range(image.width()) for y in range(image.height()) if image.pixel(x, y) != blank]
-    assert cell_box.width() - 24 < max(inked) < cell_box.width() - 4, "as far as there is room, with a margin"
+    assert max(inked) > cell_box.width() - 4, "up to the edge, without a sign that there is more"
+    number = view.viewport().grab(view.cell_rect(1, "line")).toImage()
+    start = view.viewport().grab(cell_box).toImage()
+    assert source.view.across.isVisible()
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    assert view.viewport().grab(cell_box).toImage() != start
+    view.across.setValue(view.across.maximum())
+    image = view.viewport().grab(cell_box).toImage()
+    inked = [x for x in range(image.width()) for y in range(image.height()) if image.pixel(x, y) != blank]
+    assert cell_box.width() - 16 < max(inked) < cell_box.width(), "the end of the line"
+    assert view.viewport().grab(view.cell_rect(1, "line")).toImage() == number
+    open_in(with_lines("short", "shorter"))
+    settled()
+    assert not source.view.across.isVisible()
+
+
+def test_a_selected_line_half_below_the_heading_comes_out_at_a_resize(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    ui.settings["look.animate"] = False
+    open_in(with_lines("import fx", "def first():", *(f"    copy({n})" for n in range(60))))
+    settled()
+    view = source.view
+    view.set_current(30)
+    view.verticalScrollBar().setValue(round(29.5 * view.row_height))
+    assert view.heading == 1
+    source.resize(700, source.height() + 10)
+    assert view.row_top(30) >= view.row_height
+    assert view.row_top(30) + view.row_height <= view.viewport().height()
 
 
 def test_the_function_in_view_keeps_its_heading(
