@@ -135,8 +135,15 @@ class MainWindow(QMainWindow):
         from rcv_py.ui.shell.palette import Finder, Palette  # noqa: PLC0415 - nor its imports
 
         ui, opener = self.ui, self.opener
-        finder = Finder(ui.session, ui.commands, lambda: opener.recent, opener.open, opener.title)
-        return Palette(ui.theme, finder.find, self)
+        finder = Finder(
+            session=ui.session,
+            commands=ui.commands,
+            recent=lambda: opener.recent,
+            open_path=opener.open,
+            title_of=opener.title,
+            change_setting=self._change_settings,
+        )
+        return Palette(ui.theme, finder.find, self.top_bar.field)
 
     @cached_property
     def welcome(self) -> Welcome:
@@ -182,10 +189,12 @@ class MainWindow(QMainWindow):
 
         KeysDialog(self.ui.commands, self.ui.settings, self).open()
 
-    def _change_settings(self) -> None:
+    def _change_settings(self, searched: str = "") -> None:
         from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog  # noqa: PLC0415 - not at a start
 
-        SettingsDialog(self.ui.settings, self).open()
+        dialog = SettingsDialog(self.ui.settings, self)
+        dialog.search.setText(searched)
+        dialog.open()
 
     def _show_log(self) -> None:
         from rcv_py.ui.shell.dialogs.log_dialog import LogDialog  # noqa: PLC0415 - rarely used
@@ -282,7 +291,7 @@ class MainWindow(QMainWindow):
                 ("go.main", "Go to the instructions", "Alt+0", self.workspace.show_main,
                  "Move the keys to the listing; so does Esc when nothing else wants it.", trace),
                 ("go.palette", "Find anything", "Ctrl+K Ctrl+Shift+P", self.open_palette,
-                 "Find commands, instructions, labels, waves and source files.", always),
+                 "Find commands, settings, instructions, labels, waves, files and paths.", always),
             )),
             *commands("View", (
                 ("view.full_screen", "Full screen", "F11", toggle_full_screen,

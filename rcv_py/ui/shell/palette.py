@@ -1,4 +1,4 @@
-"""The command palette: one field that finds commands, instructions, labels, waves and source files."""
+"""The command palette: one field for commands, settings, instructions, labels, waves, files and paths."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
+from urllib.parse import unquote
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
+import numpy as np
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
@@ -23,7 +25,9 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.settings import OPTIONS, Option
 from rcv_py.base.text import MAX_DIGITS, Message, translated
+from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
 from rcv_py.state.selection import SelectedPlace
@@ -40,6 +44,12 @@ from rcv_py.ui.table.table_model import Index
 Thing = TypeVar("Thing")
 
 LIMIT_EACH = 12
+LOOSEST_FIT = 240  # letters further apart than this are in the text by accident
+WORDS_FIT = 400  # all words in the menu, the title or the tip of a command
+WAVE_QUERY = re.compile(r"(se|simd|slot|wave|wv)\s*(\d{0,9})(?:[\s/·,:]+|$)", re.ASCII | re.IGNORECASE)
+SOURCE_LINE = re.compile(
+    r'(?:File\s")?(?P<path>[^:"]*?)"?(?:(?::|,\sline\s|\()(?P<line>\d{1,9})\)?)?', re.ASCII
+)
 CODE_ROWS = 60_000  # further items are not searched: a key press must be answered at once
 
 
@@ -79,7 +89,13 @@ def _fit_letters(low: str, wanted: str) -> int:
         starts_word = here == 0 or not low[here - 1].isalnum()
         score -= min(here - place - 1, 20) * (1 if starts_word else 4)
         place = here
-    return max(score, 0)
+    return score if score >= LOOSEST_FIT else 0
+
+
+def has_words(text: str, wanted: str) -> bool:
+    """Return whether a text has every word of `wanted`, in any order."""
+    low = text.casefold()
+    return all(word in low for word in wanted.casefold().split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +107,44 @@ class Finder:
     recent: Callable[[], list[Path]]
     open_path: Callable[[Path], None]
     title_of: Callable[[Path], str]  # displayed title of a capture: kernel, dispatch, parent folders
+    change_setting: Callable[[str], None]  # shows the option of that name
 
     def find(self, text: str) -> tuple[Item, ...]:
-        """Return the best entries: places, commands, then labels, source files, waves and instructions."""
+        """Return the best entries: places, paths, commands and settings, then what is in the capture.
+
+        Labels and source files come best fit first, waves and instructions by falling cost.  If nothing fits,
+        the only entry says so.
+        """
         text = text.strip()
         trace = self.session.trace.value
-        results = [*self._places(text), *self._command_items(text)]
+        results = [*self._places(text), *self._paths(text), *self._command_items(text), *self._settings(text)]
         if trace is not None and text:
             for items in (self._labels, self._sources, self._waves, self._code):
                 results += islice(items(trace, text), LIMIT_EACH)
+        if not results and text:
+            results = [Item(Message("Nothing fits “{0}”", text), "search", lambda: None, why_not=SEARCHED)]
         return tuple(results)
+
+    def _paths(self, text: str) -> Iterator[Item]:
+        """Yield the file or folder that a pasted path names."""
+        name = unquote(text.removeprefix("file://")) if text.startswith("file://") else text.strip("\"'")
+        path = Path(name)
+        if name.startswith("~/"):
+            path = path.expanduser()
+        if path.is_absolute() and path.exists():
+            yield Item(Message("Open {0}", str(path)), "folder", partial(self.open_path, path), tip=str(path))
+
+    def _settings(self, text: str) -> Iterator[Item]:
+        if not text:
+            return
+        for option in OPTIONS:
+            if has_words(f"{translated(option.text)} {_option_words(option)}", text):
+                yield Item(
+                    title=option.text,
+                    icon="settings",
+                    run=partial(self.change_setting, option.name),
+                    note=Message("Settings › {0}", option.name),
+                )
 
     def _places(self, text: str) -> Iterator[Item]:
         trace = self.session.trace.value
@@ -115,7 +159,7 @@ class Finder:
             yield Item(Message("Go to {0}", place), "place", partial(go_to_place, self.session, place))
 
     def _command_items(self, text: str) -> Iterator[Item]:
-        for command in best(self.commands, _said, text, 40):
+        for command in best(self.commands, _fit_command, text, 40):
             run = partial(self.commands.run, command.id)
             note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
             yield Item(
@@ -127,14 +171,14 @@ class Finder:
                 why_not=command.why_not(),
             )
         named = [(Message("Open {0}", self.title_of(path)), path) for path in self.recent()]
-        for title, path in best(named, lambda pair: f"{pair[0]} {pair[1].name}", text, 5):
+        for title, path in best(named, _fit_text(lambda pair: f"{pair[0]} {pair[1].name}"), text, 5):
             run = partial(self.open_path, path)
             yield Item(title=title, icon="folder", run=run, tip=str(path))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
-        for name, row in best(kernels or labels, lambda pair: pair[0], text, LIMIT_EACH):
+        for name, row in best(kernels or labels, _fit_text(lambda pair: pair[0]), text, LIMIT_EACH):
             yield Item(
                 title=name,
                 icon="label",
@@ -143,42 +187,79 @@ class Finder:
             )
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
-        files = list(enumerate(trace.sources))
-        for number, file in best(files, lambda pair: PurePosixPath(pair[1].path).name, text, LIMIT_EACH):
-            line = first_line(trace, number)
-            run = partial(self.session.select_source, number, line)
-            yield Item(title=PurePosixPath(file.path).name, icon="file", run=run, note=file.path)
+        """Yield source files by name, or by a pasted path of any machine, with the line after it."""
+        named = SOURCE_LINE.fullmatch(text)
+        wanted = PurePosixPath(named["path"].replace("\\", "/")) if named else PurePosixPath(text)
+        at = int(named["line"]) if named and named["line"] else None
+
+        def fit_file(pair: tuple[int, SourceFile], name: str) -> int:
+            path = PurePosixPath(pair[1].path)
+            same = takewhile(
+                lambda both: both[0] == both[1], zip(path.parts[::-1], wanted.parts[::-1], strict=False)
+            )
+            return 2000 * len(list(same)) or fit(path.name, name)
+
+        for number, file in best(list(enumerate(trace.sources)), fit_file, wanted.name, LIMIT_EACH):
+            name = PurePosixPath(file.path).name
+            run = partial(self.session.select_source, number, first_line(trace, number) if at is None else at)
+            yield Item(f"{name}:{at}" if at is not None else name, "file", run, note=file.path)
 
     def _waves(self, trace: Trace, text: str) -> Iterator[Item]:
-        wanted = text.casefold()
-        for row in range(len(trace.waves)):
-            wave = trace.waves.id(row)
-            if wanted in str(wave):
-                length = Message("{0:,} cycles", trace.waves.span(row).width)
-                yield Item(
-                    title=str(wave), icon="wave", run=partial(self.session.select_wave, wave), note=length
-                )
+        """Yield the waves of an engine, SIMD, slot or ordinal such as "se1 simd2", the longest first."""
+        if not WAVE_QUERY.match(text) or WAVE_QUERY.sub("", text):
+            return
+        waves = trace.waves
+        columns = {"se": waves.se, "simd": waves.simd, "slot": waves.slot, "wave": waves.wid, "wv": waves.wid}
+        found = np.ones(len(waves), dtype=bool)
+        for part, number in WAVE_QUERY.findall(text):
+            if number:
+                found &= columns[part.lower()] == int(number)
+        rows = np.flatnonzero(found)
+        for row in rows[np.argsort((waves.begin - waves.end)[rows], kind="stable")].tolist():
+            wave = waves.id(row)
+            length = Message("{0:,} cycles", waves.span(row).width)
+            yield Item(str(wave), "wave", partial(self.session.select_wave, wave), note=length)
 
     def _code(self, trace: Trace, text: str) -> Iterator[Item]:
-        wanted = text.casefold()
-        for row, line in enumerate(trace.code.text[:CODE_ROWS]):
-            if wanted in line.casefold():
-                go = partial(self.session.select_line, row)
-                yield Item(
-                    title=line, icon="line", run=go, note=Message("instruction {0}", row), is_code=True
-                )
+        """Yield the instructions with a text, the most expensive first."""
+        wanted, code = text.casefold(), trace.code
+        rows = [row for row, line in enumerate(code.text[:CODE_ROWS]) if wanted in line.casefold()]
+        for row in sorted(rows, key=lambda row: -code.latency[row]):
+            place = Message("instruction {0}", row)
+            cost = int(code.latency[row])
+            yield Item(
+                title=code.text[row],
+                icon="line",
+                run=partial(self.session.select_line, row),
+                note=Message("{0:,} cycles · {1}", cost, place) if cost > 0 else place,
+                is_code=True,
+            )
 
 
-def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
-    """Return the objects whose text fits, best first, equal fits in their original order."""
-    scored = [(score, thing) for thing in things if (score := fit(text_of(thing), wanted)) > 0]
+SEARCHED = "Commands, settings, instructions, labels, waves, source files and paths were searched."
+Fit = Callable[[Thing, str], int]  # how well a text fits an object; 0: not at all
+
+
+def best(things: Iterable[Thing], fits: Fit[Thing], wanted: str, limit: int) -> list[Thing]:
+    """Return the objects that a text fits, best first, equal fits in their original order."""
+    scored = [(score, thing) for thing in things if (score := fits(thing, wanted)) > 0]
     return [thing for _, thing in sorted(scored, key=lambda pair: -pair[0])[:limit]]
 
 
-def _said(command: Command) -> str:
-    """Return the searched text of a command: its displayed title, and the English title."""
-    own = translated(command.title)
-    return command.title if own == command.title else f"{own} {command.title}"
+def _fit_text(text_of: Callable[[Thing], str]) -> Fit[Thing]:
+    return lambda thing, wanted: fit(text_of(thing), wanted)
+
+
+def _fit_command(command: Command, wanted: str) -> int:
+    """Return how well a text fits the title of a command, else its menu and tip, in both languages."""
+    own, tip = translated(command.title), translated(command.tip)
+    titles = command.title if own == command.title else f"{own} {command.title}"
+    in_words = WORDS_FIT if has_words(f"{titles} {command.menu} {tip} {command.tip}", wanted) else 0
+    return max(fit(titles, wanted), in_words)
+
+
+def _option_words(option: Option) -> str:
+    return " ".join((option.name, option.text, *option.choices))
 
 
 def place_in(trace: Trace, text: str) -> SelectedPlace | None:
@@ -203,6 +284,7 @@ def first_line(trace: Trace, file: int) -> int:
 ROW_PX = 26
 WIDTH_PX = 640
 SHOWN = 12
+MARGIN_PX = 16
 
 
 class PaletteDelegate(QStyledItemDelegate):
@@ -238,17 +320,17 @@ class PaletteDelegate(QStyledItemDelegate):
 
 
 class Palette(QFrame):
-    """A field and a list over the middle of the window; Esc or a click elsewhere closes them."""
+    """A field and a list below a widget of the window; Esc or a click elsewhere closes them."""
 
-    def __init__(self, theme: Theme, find: Callable[[str], tuple[Item, ...]], parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
+    def __init__(self, theme: Theme, find: Callable[[str], tuple[Item, ...]], under: QWidget) -> None:
+        super().__init__(under.window(), Qt.WindowType.Popup)
         self.setObjectName("palette")
         self.setAccessibleName(translated("Command palette"))
-        self._find, self._parent = find, parent
+        self._find, self._under = find, under
         self.field = QLineEdit()
         self.field.setAccessibleName(translated("Search or run a command"))
         self.field.setPlaceholderText(
-            translated("Command, instruction, label, wave, source file, or a place such as line 118")
+            translated("Command, setting, instruction, label, wave, file, path, or a place such as line 118")
         )
         self.items: tuple[Item, ...] = ()  # matches of the present text
         self._model = QStandardItemModel(self)
@@ -267,12 +349,13 @@ class Palette(QFrame):
         self.list.clicked.connect(self.choose)
 
     def open(self, text: str = "") -> None:
-        """Show the palette over its window."""
-        window = self._parent.window()
-        width = min(grown(WIDTH_PX), window.width() - 32)
-        corner = window.mapToGlobal(window.rect().topLeft())
+        """Show the palette where its widget is, within the window."""
+        window = self._under.window()
+        width = min(grown(WIDTH_PX), window.width() - 2 * MARGIN_PX)
+        corner = self._under.mapTo(window, self._under.rect().bottomLeft())
+        left = max(MARGIN_PX, min(corner.x(), window.width() - width - MARGIN_PX))
         self.setFixedWidth(width)
-        self.move(corner.x() + (window.width() - width) // 2, corner.y() + 64)
+        self.move(window.mapToGlobal(QPoint(left, corner.y() + 2)))
         self.field.setText(text)
         self._search(text)
         self.show()

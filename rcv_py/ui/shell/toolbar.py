@@ -75,7 +75,7 @@ class TopBar(QWidget):
         self.field.setObjectName("command_field")
         self.field.setAccessibleName(translated("Search or run a command"))
         self.field.setToolTip(
-            tooltip("Find commands, instructions, labels, waves and source files  (Ctrl+K)")
+            tooltip("Find commands, settings, instructions, labels, waves, files and paths  (Ctrl+K)")
         )
         self.field.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
