@@ -9,6 +9,8 @@ from typing import Any
 
 from bench.folders import large_folder, recorded
 from bench.table import Options, Row, measure
+from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
+from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.core.cost_columns import LINES, cost_columns
 from rcv_py.analysis.cost.distribution import hits_of, spread
 from rcv_py.analysis.cost.hotspot import KINDS, counted_rows, hotspot_bins
@@ -29,8 +31,6 @@ from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.loops import loops
-from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace

@@ -30,7 +30,7 @@ from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.live_registers import LiveRegisters, live_registers
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
@@ -125,7 +125,7 @@ class Capture(CaptureCode):
         `result` has the best order of each, and the loads that gain when each alone is moved up.
         """
         code = self._counted(waves).code
-        known = self._explained(WAITS, waves).latency
+        known = self._explained(LATENCIES, waves)
         found = block_schedules(self.trace, code, known, self._explained(BRANCHES, waves))
         total = int((code.latency + code.idle)[~code.is_label].sum())
         return Answer.of(schedule_table(self.trace, found, total), found, {"note": SCHEDULES.note})

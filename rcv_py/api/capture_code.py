@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
+from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
 from rcv_py.analysis.cost.ranking import BY, Ranked
@@ -29,7 +30,6 @@ from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waits.load_order import LOAD_ORDER, LoadOrder
-from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.hoist import predicted_moves
@@ -254,7 +254,7 @@ class CaptureCode(CaptureTables):
         return self._waits(waits.wait_table, waves)
 
     def wait_producers(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return one row per wait and instruction it waited for; a wait's stall is charged to the newest."""
+        """Return one row per wait and instruction it waited for; its stall is charged to what ended it."""
         return self._waits(waits.producer_table, waves)
 
     def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:

@@ -91,7 +91,9 @@ WAITS = Spec.of(
     kinds.INDEX("left", "How many operations may be outstanding after the wait"),
     kinds.ROW_OR_NONE("producer", "Index of the instruction that it waited for; -1: none is known"),
     kinds.CYCLE("producer_start", "When that instruction began"),
-    kinds.FLAG("is_newest", "Whether the wait's stall is charged to this instruction"),
+    kinds.FLAG(
+        "is_newest", "Whether it was issued last of what the wait required; add up `stall` only there"
+    ),
 )
 OCCUPANCY = Spec.of(
     "occupancy",

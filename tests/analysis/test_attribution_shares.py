@@ -9,7 +9,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
-from rcv_py.analysis.waits import wait_latency
+from rcv_py.analysis.attribution.wait_costs import WAITS as WAIT_COSTS
 from rcv_py.model.trace import Trace
 from tests.support.attribution_shares import named, together
 from tests.support.opened import VARIED, sample_trace
@@ -120,7 +120,7 @@ def test_waits_for_a_permute_are_cross_lane_waits() -> None:
 
 def test_wait_causes_agree_with_the_wait_summary(attributed: Attributed) -> None:
     trace, table = attributed
-    summary = wait_latency.WAITS.of(trace, [trace.reader.read(list(range(len(trace.waves))))]).blocking
+    summary = WAIT_COSTS.of(trace, [trace.reader.read(list(range(len(trace.waves))))]).blocking
     is_wait = np.isin(table.line, summary.line)
     assert summary.stall.sum() > 0
     assert int(table.stall[is_wait].sum()) == int(summary.stall.sum())

@@ -17,7 +17,7 @@ from rcv_py.analysis.program.block_order import (
     moves,
     scheduled,
 )
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from tests.support.opened import sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, captured, loop
@@ -137,8 +137,8 @@ def test_small_blocks_come_near_the_best_order_that_there_is(found: list[list[In
 def schedules(name: str) -> tuple[tuple[str, ...], list[BlockSchedule]]:
     """The program of a sample, and what block schedules say of it."""
     trace = sample_trace(name)
-    known = WAITS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    return trace.code.text, block_schedules(trace, trace.code, known.latency)
+    known = LATENCIES.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    return trace.code.text, block_schedules(trace, trace.code, known)
 
 
 @pytest.mark.parametrize(("waited", "reads"), [("lgkmcnt(0)", True), ("vmcnt(0)", False), ("", False)])
@@ -148,8 +148,8 @@ def test_a_barrier_needs_what_a_wait_above_it_requires(waited: str, reads: bool,
     body = f"ds_read_b128 v[4:7], v1\n{wait}\ns_barrier\n{ARITHMETIC}\ns_waitcnt lgkmcnt(0)"
     body += "\nv_mov_b32_e32 v2, v4"
     trace, batch = captured(loop(body), tmp_path)
-    (found,) = block_schedules(trace, trace.code, WAITS.of(trace, [batch]).latency)
-    latency = min(WAITS.of(trace, [batch]).latency.median)
+    (found,) = block_schedules(trace, trace.code, LATENCIES.of(trace, [batch]))
+    latency = min(LATENCIES.of(trace, [batch]).median)
     assert latency > 60
     assert (found.best >= latency + 12 * 4) == reads
 

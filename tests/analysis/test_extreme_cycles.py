@@ -9,6 +9,8 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, token_causes
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
+from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PIPES
@@ -16,8 +18,6 @@ from rcv_py.analysis.device.simd_work import SimdWork
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
-from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind as K
 from rcv_py.model.modes import ReferenceRule

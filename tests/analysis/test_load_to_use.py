@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
+from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
-from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

@@ -16,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.attribution.attribute import attribution_by
+from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.attribution.survey import SURVEY
+from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.compare.costs import costs_of
 from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
@@ -53,8 +55,7 @@ from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
-from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, wave_states
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
@@ -87,7 +88,6 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "kinds": KINDS,
     "lines": LINES,
     "load order": LOAD_ORDER,
-    "load to use": LOAD_TO_USE,
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
     "matrix use": MATRIX,
@@ -104,7 +104,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "segments": SEGMENTS,
     "spreads of latencies": latency_spreads((3, 4, 10_000)),
     "wave facts": WAVE_FACTS,
-    "waits": WAITS,
+    "latencies": LATENCIES,
     "markers": MARKERS[ReferenceRule.OURS],
     "states of waves": wave_states(None),
     "workgroups": WORKGROUPS,
@@ -119,6 +119,8 @@ def busy_units(trace: Trace, batches: Sequence[WaveBatch], window: TimeWindow) -
 # Those that need to know the capture, or what all of its waves say, before they run.
 SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]] = {
     "attribution": lambda trace, batches: attribution_by(SURVEY.of(trace, batches)),
+    "load to use": lambda trace, batches: LOAD_TO_USE.then(SURVEY.of(trace, batches)),
+    "waits": lambda trace, batches: WAITS.then(SURVEY.of(trace, batches)),
     "bounds": lambda trace, batches: bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches)),
     "busy units": lambda trace, batches: busy_units(trace, batches, middle(trace)),
     "bubbles": lambda trace, batches: bubbles_by(ReferenceRule.OURS, ASTRAY.of(trace, batches)),

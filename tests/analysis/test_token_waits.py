@@ -21,8 +21,8 @@ def of(picture: str, lines: list[int], row: int, gfxip: int = 9) -> TokenWaits:
 
 def test_a_wait_names_the_executions_it_waited_for_and_the_newest() -> None:
     picture, lines = "BB|BB|..iiiiiiii|iiiiiiii|", [0, 0, 2, 3]
-    assert of(picture, lines, 2) == TokenWaits((Awaited(0, 0, "vmcnt", 100, 6, True),), (), True, False)
-    assert of(picture, lines, 3).awaited == (Awaited(1, 0, "vmcnt", 102, 12, True),)
+    assert of(picture, lines, 2) == TokenWaits((Awaited(0, 0, "vmcnt", 100, 6),), (), True, False)
+    assert of(picture, lines, 3).awaited == (Awaited(1, 0, "vmcnt", 102, 12),)
 
 
 def test_a_load_names_the_wait_that_released_it_with_its_latency() -> None:

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health, table_problems
@@ -20,7 +21,6 @@ from rcv_py.analysis.program.unreadable import INSTALL
 from rcv_py.analysis.waits.hoisting import HoistLimit, hoists
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.room_above import UNREADABLE, room_above
-from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.whatif.block_schedule import block_schedules
 from rcv_py.features.registers.result import file_table, instruction_table, main_use, place_table
 from rcv_py.model.code import has_known_operands

@@ -15,7 +15,7 @@ import pytest
 
 from rcv_py.analysis.core.parcels import Slab
 from rcv_py.analysis.core.reduction import Staged
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.formats.open import open_trace
@@ -32,7 +32,7 @@ from tests.support.same import differences
 from tests.support.samples import sample_path, write_sample
 from tests.support.wave_folder import reader, trace, wave
 
-BOTH = (WAITS, BESIDE)
+BOTH = (LOOPS, BESIDE)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def whole(trace: Trace) -> list[WaveBatch]:
 def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: None) -> None:
     trace = open_trace(sample_path(name))
     found = answered(trace, workers=workers)
-    assert not differences(found.of(WAITS), WAITS.of(trace, whole(trace)))
+    assert not differences(found.of(LOOPS), LOOPS.of(trace, whole(trace)))
     assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
     assert found.read == found.waves == len(trace.waves)
     assert not active_children()
@@ -89,11 +89,11 @@ def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trac
     chosen = frozenset(range(0, len(early.waves), 3))
     with Reducer(early, workers=workers) as found:
         found.ask(BOTH)
-        assert found.of(WAITS).waves == len(early.waves)
+        assert found.of(LOOPS).waves == len(early.waves)
         found.ask(BOTH, chosen)
     for rows in (None, chosen):
         assert found.of(BESIDE, rows) == BESIDE.of(early, whole(early), rows)
-        assert not differences(found.of(WAITS, rows), WAITS.of(early, whole(early), rows))
+        assert not differences(found.of(LOOPS, rows), LOOPS.of(early, whole(early), rows))
     assert not active_children()
 
 
@@ -111,7 +111,7 @@ def test_a_staged_analysis_knows_all_waves_and_explains_those_that_count(
 def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, tiny: None) -> None:
     found = Reducer(early, workers=1)
     with found:
-        found.ask((WAITS,))
+        found.ask((LOOPS,))
     assert not active_children()
     assert found.of(BESIDE) == BESIDE.of(early, whole(early))
     assert not active_children()
@@ -148,7 +148,7 @@ def test_only_some_rows_are_read(workers: int, early: Trace, tiny: None) -> None
 
 def test_a_capture_without_waves_has_answers(tmp_path: Path) -> None:
     found = answered(trace(reader(tmp_path, {})))
-    assert found.of(WAITS).waves == 0
+    assert found.of(LOOPS).waves == 0
     assert found.of(BESIDE) == ()
 
 
@@ -182,7 +182,7 @@ def test_damaged_files_cost_only_their_waves(workers: int, copied: Path, tiny: N
     found = answered(trace, workers=workers)
     assert list(found.missing) == [1, 2]
     assert found.read == 14
-    assert found.of(WAITS).waves == 14
+    assert found.of(LOOPS).waves == 14
     assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
     assert found.missing == dict(whole(trace)[0].missing)
 
@@ -197,8 +197,8 @@ def test_waves_that_lived_at_other_times_than_the_index_says(
     index = replace(files.index, begin=apart, end=apart + 60)
     moved = replace(trace(replace(files, index=index)), waves=index)
     found = answered(moved, workers=workers)
-    assert found.of(WAITS).waves == 12
-    assert Reducer(moved, workers=workers).of(WAITS).waves == 12
+    assert found.of(LOOPS).waves == 12
+    assert Reducer(moved, workers=workers).of(LOOPS).waves == 12
     assert found.of(BESIDE) == tuple((one, other) for one in range(12) for other in range(12))
 
 
@@ -213,7 +213,7 @@ def test_processes_that_die_cost_time_and_no_wave(
     assert {int(path.name) for path in tmp_path.iterdir()} == deadly, "each ended a process"
     assert not found.errors
     assert not found.missing
-    assert not differences(found.of(WAITS), WAITS.of(early, whole(early)))
+    assert not differences(found.of(LOOPS), LOOPS.of(early, whole(early)))
     assert found.of(BESIDE) == BESIDE.of(early, whole(early))
     assert not active_children()
 
@@ -226,14 +226,14 @@ def test_waves_that_always_end_their_process_are_missing_with_a_reason(
     found = answered(trace, workers=1)
     assert found.missing == {4: STOPPED}
     assert len(found.errors) == 1
-    assert found.of(WAITS).waves == 11
+    assert found.of(LOOPS).waves == 11
     assert found.of(BESIDE) == tuple((row, row) for row in range(12) if row != 4)
 
 
 def test_when_processes_go_on_dying_the_rest_is_given_up(tmp_path: Path, tiny: None, few_tries: None) -> None:
     found = answered(apart(tmp_path, deadly={*range(12)}), workers=2)
     assert sorted(found.missing) == list(range(12))
-    assert found.of(WAITS).waves == 0
+    assert found.of(LOOPS).waves == 0
     assert not active_children()
 
 

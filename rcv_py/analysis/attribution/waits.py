@@ -26,10 +26,12 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import MATRIX, VALU
 from rcv_py.analysis.attribution.stream import TokenStream
-from rcv_py.analysis.attribution.survey import Candidates, candidates
+from rcv_py.analysis.attribution.survey import Candidates, Survey, candidates, candidates_in, known_lines
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import memoized
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import borders, run_starts, starts_run
+from rcv_py.model.trace import Trace
 
 SURE = 0.9  # minimum probability of the likeliest operation; below it the producer is one of several
 _FREEDOM = 4.0  # of Student's t
@@ -49,10 +51,23 @@ def wait_ends(stream: TokenStream) -> WaitEnds:
     """Return which operation ended each wait; made once for all pieces of a parcel."""
     issued = stream.ends if stream.lines.step == 4 else stream.issue.take
     found = candidates(stream.links, stream.line, stream.lines, stream.issue, issued)
+    engine = np.full(len(found.token), stream.engine)
+    return _ends_of(found, stream.survey, engine, stream.line[found.operation], stream.lines.step)
+
+
+def wait_ends_in(tokens: TokenColumns, trace: Trace, survey: Survey) -> WaitEnds:
+    """Return the same for waves of any shader engines."""
+    found, line = candidates_in(tokens, trace), known_lines(tokens, trace.code)
+    engine = np.array([survey.place(wave.id.se) for wave in tokens.waves], dtype=np.int64)
+    engine = engine.take(tokens.owner.take(found.token))
+    return _ends_of(found, survey, engine, line[found.operation], trace.architecture.base_clock)
+
+
+def _ends_of(found: Candidates, survey: Survey, engine: np.ndarray, line: np.ndarray, step: int) -> WaitEnds:
     first = run_starts(found.token)
     if not len(first):
         return WaitEnds(found.token, found.operation, np.zeros(0, dtype=bool))
-    score = _score(stream, found)
+    score = _score(found, survey, engine, line, step)
     group = borders(starts_run(found.token))[1:] - 1
     best = np.maximum.reduceat(score, first)
     nothing = ~np.isfinite(best)  # no candidate is possible, so all are equally likely
@@ -64,15 +79,14 @@ def wait_ends(stream: TokenStream) -> WaitEnds:
     return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
 
 
-def _score(stream: TokenStream, found: Candidates) -> np.ndarray:
+def _score(found: Candidates, survey: Survey, at: np.ndarray, line: np.ndarray, step: int) -> np.ndarray:
     """Log likelihood that a candidate returned last, up to a term that all candidates of a wait share.
 
     That is the density of its latency divided by the probability that it was back before; the product of
     these probabilities over all candidates is the shared term.
     """
-    survey, at, line = stream.survey, stream.engine, stream.line[found.operation]
     mean, age = survey.mean[at, line], found.age.astype(np.float64)
-    spread = survey.spread[at, line] + stream.lines.step / np.exp(mean)
+    spread = survey.spread[at, line] + step / np.exp(mean)
     far = (np.log(age) - mean) / spread
     tail = np.log1p(far**2 / _FREEDOM)
     density = -np.log(age * spread) - (_FREEDOM + 1) / 2 * tail

@@ -23,6 +23,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.load_to_use import LoadToUse, load_to_use_by
 from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -50,7 +51,6 @@ from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.language import language
 from rcv_py.analysis.program.matrix_forms import MATRIX
-from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE, LoadToUse
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.runs import ascending
@@ -247,7 +247,7 @@ class FindingInputs:
         read = np.flatnonzero(self.populations.label >= 0)
         rows = read[np.isin(read, self.counted)].tolist()
         step = max(1, len(rows) // SAMPLED_WAVES)
-        return of_some(LOAD_TO_USE, frozenset(rows[::step][:SAMPLED_WAVES]))
+        return of_some(load_to_use_by(self.survey), frozenset(rows[::step][:SAMPLED_WAVES]))
 
     @property
     def has_long_prologue(self) -> bool:

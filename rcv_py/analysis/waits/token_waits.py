@@ -24,7 +24,6 @@ class Awaited:
     counter: str  # "vmcnt"
     issued: int  # cycles, aligned
     ago: int  # cycles from its issue to the start of the wait
-    is_newest: bool  # the stall of the wait is charged to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,6 @@ def token_waits(wave: TracedWave, row: int, code: CodeTable, architecture: Archi
     links = replay(tokens, code, architecture)
     issue, is_exact = tokens.issue, measured(tokens, links)[0] & (links.newest == row)
     own = np.flatnonzero(links.token == row)
-    newest = links.newest[own].max(initial=-1)
     awaited = tuple(
         Awaited(
             producer,
@@ -68,7 +66,6 @@ def token_waits(wave: TracedWave, row: int, code: CodeTable, architecture: Archi
             f"{COUNTERS[links.counter[at]]}cnt",
             int(issue[producer]),
             int(tokens.start[row] - issue[producer]),
-            bool(producer == newest),
         )
         for at in own.tolist()
         for producer in links.of(at).tolist()

@@ -1,13 +1,10 @@
-"""Waits of all waves together: their producers, their stalls, and the memory latencies that they show.
+"""The memory latencies that the waits of all waves show.
 
 If the results of a counter return in order, a wait that stalls ends when the newest required operation is
 done.  The latency is that time (start + stall of the wait) less the issue of the operation (its start +
 stall; on gfx9, where a token's busy time is the time it took to issue, its end).  If the wait hardly stalls,
 the operation was done before, and the same number is an upper bound.  A wait that required operations of two
 counters gives only upper bounds, since either may have been the last.
-
-The stall of a wait is charged to its newest required operation; where operations may return in another
-order, the newest is still the likeliest.
 """
 
 from __future__ import annotations
@@ -20,12 +17,12 @@ import numpy as np
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, added, by_field
-from rcv_py.analysis.core.saturated import Sums, joined_sums, summed
+from rcv_py.analysis.core.reduction import Reduction, added
+from rcv_py.analysis.core.saturated import Sums, joined_sums
 from rcv_py.analysis.core.token_columns import TokenColumns
-from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
+from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.base.runs import borders, ends_run, starts_run
+from rcv_py.base.runs import ends_run, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
@@ -33,8 +30,6 @@ from rcv_py.model.trace import Trace
 ISSUE = 4  # cycles of a wait that does not stall
 _SHIFT = 40  # bits of a latency in a key; one more says whether it is an upper bound
 _MAX_CYCLES = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
-_PAIR_SHIFT = 32  # bits of a producer in a key, below its wait
-_NO_PRODUCER = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,106 +97,14 @@ def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
     return of_rows(table, np.lexsort((lines, -exact)))
 
 
-@dataclass(frozen=True, eq=False)
-class Blocking(ColumnTable):
-    """One row per wait line that ran, most stall first; row i has the producers `first[i]:first[i + 1]`.
-
-    Producers of a wait are sorted by charged stall, then by line.  Stall without a producer belongs to
-    executions that had no known outstanding operations.
-    """
-
-    line: np.ndarray  # int32 [n], code row of the wait
-    hits: np.ndarray  # int64 [n]
-    stall: np.ndarray  # int64 [n], cycles
-    blocked: np.ndarray  # int64 [n]
-    first: np.ndarray  # int64 [n + 1]
-    producer: np.ndarray  # int32, code row
-    n: np.ndarray  # int64
-    charged: np.ndarray  # int64, cycles
-
-    def producers(self, row: int) -> slice:
-        """The slice of the producers of a wait."""
-        return slice(int(self.first[row]), int(self.first[row + 1]))
-
-
-def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Sums:
-    """Return keys (wait line, producer line or _NOBODY), and executions, stall and measured ends of each.
-
-    `is_wait` marks the code rows that wait for a counter.
-    """
-    line, rows = tokens.line, len(is_wait)
-    waits = np.flatnonzero((line >= 0) & (line < rows))
-    waits = waits[is_wait[line[waits]]]
-    hits = np.bincount(line[waits], minlength=rows)
-    stall = saturated.sums(line[waits], tokens.stall[waits], rows)
-    blocked = np.bincount(line[links.token[measured(tokens, links)[0]]], minlength=rows)
-    own = np.flatnonzero(hits)
-    token, producer = links.token[links.row_of], line[links.producers]
-    order = np.lexsort((producer, token))
-    order = order[starts_run(token[order], producer[order])]  # each producer once per execution
-    charging, newest = links.newest_of_waits()
-    wait = np.concatenate([own, line[token[order]], line[charging]]).astype(np.int64)
-    producer = np.concatenate([np.full(len(own), _NO_PRODUCER), producer[order], line[newest]])
-    n, pairs = np.ones(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
-    return summed(
-        wait << _PAIR_SHIFT | producer,
-        np.concatenate([hits[own], n, np.zeros(len(charging), dtype=np.int64)]),
-        np.concatenate([stall[own], pairs, tokens.stall[charging]]),
-        np.pad(blocked[own], (0, len(wait) - len(own))),
-    )
-
-
-def blocking(parts: Sequence[Sums]) -> Blocking:
-    """Return the ranking over the sums of several sets of waves."""
-    key, n, stall, blocked = joined_sums(parts)
-    wait, producer = key >> _PAIR_SHIFT, key & _NO_PRODUCER
-    own, pairs = np.flatnonzero(producer == _NO_PRODUCER), np.flatnonzero(producer != _NO_PRODUCER)
-    own = own[np.lexsort((wait[own], -stall[own]))]
-    place = np.empty(int(wait.max(initial=-1)) + 1, dtype=np.int64)
-    place[wait[own]] = np.arange(len(own))
-    pairs = pairs[np.lexsort((producer[pairs], -stall[pairs], place[wait[pairs]]))]
-    return Blocking(
-        line=wait[own].astype(np.int32),
-        hits=n[own],
-        stall=stall[own],
-        blocked=blocked[own],
-        first=borders(np.bincount(place[wait[pairs]], minlength=len(own))),
-        producer=producer[pairs].astype(np.int32),
-        n=n[pairs],
-        charged=stall[pairs],
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class WaitSummary:
-    """Waits of the waves that were read."""
-
-    blocking: Blocking
-    latency: WaitLatency
-    waves: int  # waves that were read
-    of: int  # waves of the trace
-
-
-@dataclass(frozen=True, eq=False)
-class _Waits:
-    """Sums over the waits of some waves."""
-
-    sums: Sums
-    samples: Sums
-    waves: int
-
-
-def _map(trace: Trace, parcel: Parcel) -> _Waits:
+def _map(trace: Trace, parcel: Parcel) -> Sums:
     tokens = parcel.own
-    effect = generation_of(trace.architecture, trace.code.text).effect
-    is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
     links = replay(tokens, trace.code, trace.architecture)
-    sums = blocking_sums(tokens, links, np.array(is_wait, bool))
-    return _Waits(sums, latency_samples(tokens, links, trace.architecture), len(tokens.waves))
+    return latency_samples(tokens, links, trace.architecture)
 
 
-def _finish(trace: Trace, part: _Waits) -> WaitSummary:
-    return WaitSummary(blocking([part.sums]), wait_latency([part.samples]), part.waves, len(trace.waves))
+def _finish(_trace: Trace, part: Sums) -> WaitLatency:
+    return wait_latency([part])
 
 
-WAITS = Reduction(_map, by_field(_Waits, sums=added(3), samples=added(1), waves=sum), _finish)
+LATENCIES = Reduction(_map, added(1), _finish)

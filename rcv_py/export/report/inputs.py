@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.attribution.attribute import Attribution
+from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.core.answers import Analysis
 from rcv_py.analysis.core.cost_columns import LINES, SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.core.reduction import Reduction, Staged
@@ -25,7 +26,6 @@ from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.analysis.latency.code_fetches import FETCHES, CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, why_not_hidden
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
-from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFactColumns
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.text import short_paths, short_place

@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.hotspot import KINDS
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, Message, count, plural, uncapitalized
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, listing, matched, nothing
@@ -44,7 +44,7 @@ _NEEDS: dict[Annotation, tuple[str, Analysis]] = {
     Annotation.KINDS: ("kinds", KINDS),
     Annotation.CAUSES: ("causes", ATTRIBUTION),
     Annotation.MEMORY: ("memory", MEMORY[ReferenceRule.OURS]),
-    Annotation.MEMORY_WAITS: ("waits", WAITS),
+    Annotation.MEMORY_WAITS: ("waits", LATENCIES),
 }
 
 
@@ -134,8 +134,7 @@ def _bar_lengths(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) ->
     if mode in _NEEDS:
         name, analysis = _NEEDS[mode]
         with announced(waves, options) as found:
-            answer = found.of(analysis)
-        known[name] = answer.latency if mode is Annotation.MEMORY_WAITS else answer
+            known[name] = found.of(analysis)
     ingredients = Ingredients(waves.trace.code, costs, not options.no_idle, **known)
     reason = why_not(mode, ingredients)
     if reason:

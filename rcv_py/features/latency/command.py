@@ -14,7 +14,7 @@ from rcv_py.analysis.latency.code_fetches import FETCHES
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.matrix_forms import MATRIX
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.text import Message, count, percent, plural, translated
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
@@ -48,7 +48,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
     rule, is_memory = ReferenceRule(options.rule), options.by == "memory"
     explaining, wanted, find = {
         "hidden": ((LINES, HIDDEN[rule]), (MATRIX,), _hidden),
-        "memory": ((), (MEMORY[rule], *((WAITS,) if options.waits else ())), _memory),
+        "memory": ((), (MEMORY[rule], *((LATENCIES,) if options.waits else ())), _memory),
         "access": ((HOLDS,), (), _access),
         "fetch": ((FETCHES, LOOP_TOTALS), (), _fetch),
     }[options.by]
@@ -117,7 +117,7 @@ def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     trace, found = waves.trace, waves.of_all(MEMORY[rule])
     totals = memory_totals(found)
     if options.waits:
-        table = memory_and_wait_rows(trace, found, waves.of_all(WAITS).latency)
+        table = memory_and_wait_rows(trace, found, waves.of_all(LATENCIES))
         footer = "By counters and, next to it, by waits: exact latencies, their median and 90th percentile."
         reason = "" if len(table) else found.reason
     else:

@@ -172,7 +172,7 @@ class FactsText:
         blamed = Rich()
         if cause.line >= 0:
             name = named(self.trace, cause.line)
-            is_own = cause.wave >= 0 and str(self.trace.waves.id(cause.wave)) == self.facts.wave
+            is_own = self._is_own(cause)
             link = token_link(cause.row, name) if is_own else line_link(cause.line, name)
             perhaps = "perhaps " if cause.is_guess else ""
             blamed = rich("<br>{}{}{}", perhaps, link, "" if is_own else " · of another wave")
@@ -215,7 +215,13 @@ class FactsText:
     def _awaited(self, op: Awaited) -> list[str]:
         issued, ago = self.times.at(op.issued), self.times.span(op.ago)
         when = Message("issued at {0}, {1} before the wait, by {2}", issued, ago, op.counter)
-        return [when, rich("<b>newest, ends the wait</b>")] if op.is_newest else [when]
+        ended = next((one for one in self.facts.causes if self._is_own(one) and one.row == op.row), None)
+        if ended is None:
+            return [when]
+        return [when, rich("<b>perhaps ended the wait</b>" if ended.is_guess else "<b>ended the wait</b>")]
+
+    def _is_own(self, cause: TokenCause) -> bool:
+        return cause.wave >= 0 and str(self.trace.waves.id(cause.wave)) == self.facts.wave
 
     def _released(self, by: ReleasedBy) -> str:
         sure = "" if by.is_exact else "at most "

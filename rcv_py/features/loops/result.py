@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.core.answers import Answers, Rows
 from rcv_py.analysis.iterations.loop_summary import LOOPS as ALL_LOOPS
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary, LoopTable
@@ -15,7 +16,6 @@ from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
 from rcv_py.analysis.iterations.segments import SEGMENTS as ALL_SEGMENTS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
-from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.columns import of_rows

@@ -9,7 +9,7 @@ from typing import Any
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.unreadable import why_not_known
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, join_texts, plural
@@ -26,9 +26,9 @@ SHOWN = 3  # moves of a block that the text names
 
 def run(options: ScheduleOptions) -> CommandAnswer:
     """List the costliest blocks."""
-    waves = choose_waves(options, (LINES, WAITS, BRANCHES))
+    waves = choose_waves(options, (LINES, LATENCIES, BRANCHES))
     trace, code = waves.trace, waves.code
-    found = block_schedules(trace, code, waves.of(WAITS).latency, waves.of(BRANCHES))
+    found = block_schedules(trace, code, waves.of(LATENCIES), waves.of(BRANCHES))
     said = [_estimate(program, trace, one) for one in found] if (program := _mca(options)) else []
     estimates = [float("nan") if one is None else float(one.cycles) for one in said] if program else None
     table = schedule_table(trace, found, int((code.latency + code.idle)[~code.is_label].sum()), estimates)

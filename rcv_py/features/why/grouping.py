@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.answers import Analysis
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
@@ -80,7 +80,7 @@ class Grouping(Generic[Result]):
     topic: ClassVar[str] = ""  # the missing data if there are no waves, by default the title
     nothing: ClassVar[str]  # why a result has no rows
     only: ClassVar[str]  # tooltip of the box that keeps only rows about the selected instruction
-    of_range: ClassVar[Reduction[Any, Any] | None] = None  # answers for the waves of a clock range
+    of_range: ClassVar[Analysis | None] = None  # answers for the waves of a clock range
 
     columns: Callable[[], tuple[TreeColumn[WhyNode], ...]]  # with ids of `WIDTHS`
     nodes: Callable[[Result, int | None], WhyNode]  # of all, or about an instruction; in a thread

@@ -159,15 +159,16 @@ class WhyPanel(TablePanel[Any]):
 
     def _compute_range(self) -> None:
         trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
-        grouping, reduction = self.grouping, self.grouping.of_range
-        if trace is None or store is None or window is None or reduction is None or not len(trace.code):
+        grouping, analysis = self.grouping, self.grouping.of_range
+        if trace is None or store is None or window is None or analysis is None or not len(trace.code):
             return
         chosen, inside = self.chosen_rows(), rows_in(trace, window)
-        ask = self.incremental(f"{grouping.id} of a range", reduction, window, inside)
+        read, flag = self.session.snapshot(), self._ranged.new_flag()
 
         def job() -> Any:
             own = chosen()
-            return ask(inside if own is None or inside is None else own & inside)
+            rows = inside if own is None or inside is None else own & inside
+            return read.of_all(analysis, rows, flag)
 
         def take(result: Any) -> None:
             if self.session.clock_range.value == window and self.grouping is grouping:

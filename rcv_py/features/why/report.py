@@ -18,7 +18,7 @@ TOP = 15
 MAX_PRODUCERS = 3  # of a wait that are named
 _NO_STOPWATCH = (
     "Counters are replayed by the rules of the generation; the stall of a wait is "
-    "charged to the newest instruction it waited for. A wait does not measure that "
+    "charged to the instruction that ended it, as for causes. A wait does not measure that "
     "instruction's latency."
 )
 _NO_ISSUE = (
@@ -96,6 +96,7 @@ def waits(inputs: ReportInputs) -> ReportSection | None:
     lines = waits.line[:TOP].tolist()
     producers = [waits.producer[waits.producers(row)][:MAX_PRODUCERS].tolist() for row in rows]
     first = [own[0] if own else -1 for own in producers]
+    guesses = [bool(waits.is_guess[waits.producers(row)][:1].any()) for row in rows]
     median = dict(zip(latency.line.tolist(), latency.median.tolist(), strict=True))
     medians = [median.get(line, np.nan) for line in first]
     shown = cells.table(
@@ -103,7 +104,7 @@ def waits(inputs: ReportInputs) -> ReportSection | None:
         cells.declared(TIMES, waits.hits[:TOP]),
         cells.declared(STALL, waits.stall[:TOP]),
         cells.shares(SHARE_OF_STALL.title, waits.stall[:TOP], int(waits.stall.sum())),
-        *cells.instructions(inputs, first, link="waited for"),
+        *cells.instructions(inputs, first, link="waited for", guesses=guesses),
         cells.declared(MEDIAN, (None if np.isnan(cycles) else cycles for cycles in medians)),
         cells.texts("others", (", ".join(f"{line:,}" for line in own[1:]) for own in producers)),
     )

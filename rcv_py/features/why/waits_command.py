@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
-from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
-from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.base.text import Message, count, percent, plural, short_place
 from rcv_py.cli.answer import (
     CommandAnswer,
@@ -174,29 +173,23 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
             _waves(waves, summary),
         )
     )
-    yield "Stall is charged to the newest of what a wait required; latency is the median of exact samples."
-    if several := sum(_has_several_counters(waves, wait) for wait in waits):
-        yield Message(
-            "{0} required operations of several counters, of which an older one may have returned last: "
-            "`rcv causes` charges the likeliest.",
-            plural(several, "wait"),
-        )
-
-
-def _has_several_counters(waves: ChosenWaves, wait: dict[str, Any]) -> bool:
-    effect = generation_of(waves.trace.architecture, waves.trace.code.text).effect
-    raised = (effect(producer["text"]).raises for producer in wait["producers"])
-    return len({counters[0][0] for counters in raised if counters}) > 1
+    yield "Stall is charged to the operation that ended the wait, as in `rcv causes`; latency is the median."
+    if guessed := int(table.guessed.sum()):
+        yield Message("Perhaps: in {0} cycles another operation of the wait fits as well.", count(guessed))
 
 
 def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:
     yield _row(wait, wait["hits"], wait["text"], short)
     for producer in wait["producers"][:MAX_LISTED]:
-        text = f"  ← {producer['text']}"
+        text = Message("  ← {0}{1}", "perhaps " if _is_guess(producer) else "", producer["text"])
         yield _row(producer, producer["hits"], text, short, producer["latency"]["median"])
     more = len(wait["producers"]) - MAX_LISTED
     if more > 0:
         yield ["", "", "", "", "", Message("  ← and {0}", plural(more, "more instruction")), ""]
+
+
+def _is_guess(producer: dict[str, Any]) -> bool:
+    return 0 < producer["stall"] <= 2 * producer["guessed"]
 
 
 def _row(

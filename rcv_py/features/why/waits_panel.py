@@ -7,8 +7,8 @@ from typing import Any
 
 from PySide6.QtGui import QColor
 
+from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.features.why.grouping import Grouping, WhyNode, number
 from rcv_py.features.why.waits_result import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
@@ -87,7 +87,7 @@ class ByWait(Grouping[WaitSummary]):
                 text=lambda node: grouped(node.stall) if node.stall or node.depth == 1 else "",
                 title="cycles",
                 tip="Cycles that the wait stalled; of an instruction, what is charged to it "
-                "for being the newest required.",
+                "for ending the wait.",
             ),
             self.share_column(
                 SHARE_OF_STALL, tip="Share of the stall of all waits; below a wait, of its stall."
@@ -112,6 +112,10 @@ class ByWait(Grouping[WaitSummary]):
         parts = [(cycles, self.ui.theme.kind(kind)) for kind, cycles in sorted(by_kind.items())]
         return [*parts, (rest, self.ui.theme.role("stall"))]
 
+    def name(self, node: WhyNode) -> str:
+        perhaps = "← perhaps " if node.is_guess else ""
+        return f"{perhaps}{super().name(node)}"
+
     def tip_of(self, node: WhyNode) -> str:
         facts = _wait_facts(node) if node.depth == 1 else _producer_facts(node)
         return "\n".join(filter(None, (self.name(node), *facts, self.place(node))))
@@ -134,13 +138,14 @@ class ByWait(Grouping[WaitSummary]):
             for line, exact, median, p90 in zip(*(column.tolist() for column in columns), strict=True)
         }
         total = int(table.stall.sum())
-        producers = list(zip(table.producer.tolist(), table.n.tolist(), table.charged.tolist(), strict=True))
+        facts = (table.producer, table.n, table.charged, table.is_guess)
+        producers = list(zip(*(column.tolist() for column in facts), strict=True))
         waits = []
         for row in waits_about(result, line).tolist():
             stall = int(table.stall[row])
             below = [
-                _node(producer, n, charged, stall, depth=2, **known.get(producer, {}))
-                for producer, n, charged in producers[table.producers(row)]
+                _node(producer, n, charged, stall, depth=2, is_guess=is_guess, **known.get(producer, {}))
+                for producer, n, charged, is_guess in producers[table.producers(row)]
             ]
             waits.append(
                 _node(int(table.line[row]), int(table.hits[row]), stall, total, depth=1, children=below)

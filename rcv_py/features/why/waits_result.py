@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rcv_py.analysis.attribution.wait_costs import WaitSummary
 from rcv_py.analysis.waits.load_order import LoadOrder
-from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import count
 from rcv_py.features.whatif.result import CHANGE
@@ -55,7 +55,8 @@ WAITS = Spec.of(
     nothing=_NOTHING,
 )
 _N = kinds.COUNT("hits", "Executions of the wait that required it", key="n")
-_CHARGED = kinds.CYCLES("stall", "Stall charged to it as the newest required operation", key="charged")
+_CHARGED = kinds.CYCLES("stall", "Stall charged to it as the operation that ended the wait", key="charged")
+_GUESSED = kinds.CYCLES("guessed", "Part of that stall for which another operation of the wait fits as well")
 _PART = kinds.SHARE("share_of_wait_stall", "Part of the stall of the wait")
 _PRODUCER_LINE = replace(
     common.INSTRUCTION_INDEX,
@@ -76,6 +77,7 @@ PRODUCERS = Spec.of(
     kinds.SOURCE("producer_source", "Source place of what it waited for; empty if it has none"),
     _N,
     _CHARGED,
+    _GUESSED,
     _PART,
     MEDIAN,
     nothing=_NOTHING,
@@ -92,6 +94,7 @@ FLAT = Spec.of(
     _PRODUCER_TEXT,
     replace(_N, name="producer_hits"),
     replace(_CHARGED, name="producer_stall"),
+    replace(_GUESSED, name="producer_guessed"),
     MEDIAN,
     replace(common.SOURCE_PLACE, name="producer_source", meaning="Source place of what it waited for"),
     common.SOURCE_PLACE,
@@ -114,6 +117,7 @@ DOCUMENT = WAITS.with_field(
         *common.PLACE,
         _N,
         _CHARGED,
+        _GUESSED,
         _PART,
         record_field("latency", "From issue to result, in cycles", *_SAMPLED),
     )
@@ -180,7 +184,9 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> ResultTab
     wait = np.repeat(waits, counts)
     has = np.diff(table.first)[wait] > 0
     at = np.where(has, table.first[wait] + ranges(0, counts), 0)
-    line, n, charged = (_picked(column, at, has) for column in (table.producer, table.n, table.charged))
+    line, n, charged, guessed = (
+        _picked(column, at, has) for column in (table.producer, table.n, table.charged, table.guessed)
+    )
     line = np.where(has, line, -1)
     one = wait_table(trace, found)[wait].columns
     columns: Columns = {
@@ -191,6 +197,7 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> ResultTab
         "producer_text": instructions(trace, line),
         "producer_hits": n,
         "producer_stall": charged,
+        "producer_guessed": guessed,
         "median_latency": _latency(found, line)["median"],
         "producer_source": sources(trace, line),
         "source": one["source"],
@@ -210,7 +217,7 @@ def wait_documents(
         own = found.blocking.producers(row)
         part = own if most is None else slice(own.start, min(own.stop, own.start + most))
         places = samples[part].records(field.name for field in common.PLACE)
-        numbers = producers[part].records(("hits", "stall", "share_of_wait_stall"))
+        numbers = producers[part].records(("hits", "stall", "guessed", "share_of_wait_stall"))
         latency = samples[part].records(field.name for field in _SAMPLED)
         return [
             place | own | {"latency": sample}

@@ -149,7 +149,7 @@ JOBS: dict[str, Job | LazyJob] = {
     "markers": LazyJob("events.marker_spans:MARKERS", _OURS),
     "populations": LazyJob("waves.populations:POPULATIONS"),
     "segments": LazyJob("iterations.segments:SEGMENTS", of_rows=True),
-    "waits": LazyJob("waits.wait_latency:WAITS", of_rows=True),
+    "waits": LazyJob("attribution.wait_costs:WAITS", of_rows=True),
 }
 
 

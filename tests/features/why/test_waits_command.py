@@ -49,7 +49,8 @@ def test_text_lists_producers_below_their_wait(capsys: pytest.CaptureFixture[str
         assert f"{wait['stall']:,}" in line
         for producer in wait["producers"][:4]:
             line = next(lines)
-            assert f"← {producer['text']}" in line
+            perhaps = "perhaps " if 2 * producer["guessed"] >= producer["stall"] > 0 else ""
+            assert f"← {perhaps}{producer['text']}" in line
             assert f"{producer['stall']:,}" in line
         if wait["producers"][4:]:
             assert f"and {len(wait['producers'][4:])} more instruction" in next(lines)
@@ -121,12 +122,16 @@ def test_a_move_says_how_many_registers_it_takes(
     assert ("4 more registers" in said) is bool(registers)
 
 
-@pytest.mark.parametrize(("wait", "is_said"), [("vmcnt(0) lgkmcnt(0)", True), ("lgkmcnt(0)", False)])
-def test_a_wait_on_several_counters_says_by_which_rule_it_is_charged(
-    wait: str, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", ["waits", "causes"])
+def test_a_wait_on_several_counters_names_the_load_and_no_doubt(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`rcv causes` charges the load that took longest, this list the read that was issued last."""
-    body = f"global_load_dword v13, v1, s[4:5]\nds_read_b32 v14, v2\ns_waitcnt {wait}\n"
-    captured(loop(body + "s_waitcnt vmcnt(0)\nv_add_f32_e32 v3, v13, v14"), tmp_path)
-    said = "1 wait required operations of several counters" in run(capsys, tmp_path)
-    assert said is is_said
+    """Where the LDS read is alone it takes less than a tenth of what both take."""
+    body = "ds_read_b32 v14, v2\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v3, v14, v14\n"
+    body += "global_load_dword v13, v1, s[4:5]\nds_read_b32 v14, v2\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
+    captured(loop(body + "v_add_f32_e32 v3, v13, v14"), tmp_path)
+    assert main([command, str(tmp_path)], CACHE) == 0
+    said = capsys.readouterr().out
+    first = next(line for line in said.splitlines() if "←" in line)
+    assert "global_load_dword" in first
+    assert "perhaps" not in said.lower()

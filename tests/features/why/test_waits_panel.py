@@ -268,7 +268,7 @@ def test_the_instruction_panel_links_executions(
     ui.session.select_line(3)
     ui.session.select_hit(0)
     qtbot.waitUntil(lambda: "Waited for: 1" in panel.text.toPlainText())  # type: ignore[attr-defined]
-    assert "issued at 0, 16 cycles before the wait, by vmcnt · newest" in panel.text.toPlainText()
+    assert "issued at 0, 16 cycles before the wait, by vmcnt · ended the wait" in panel.text.toPlainText()
     panel.text.anchorClicked.emit(QUrl("token:0"))
     qtbot.waitUntil(lambda: "Released by: 1" in panel.text.toPlainText())  # type: ignore[attr-defined]
     assert (ui.session.selection.value.line, ui.session.token()[1]) == (1, 0)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.whatif.block_schedule import block_schedules
 from tests.real.captures import real_trace
 
 
 def test_the_hot_loop_of_a_real_gemm() -> None:
     trace = real_trace("preshuffle_gemm")
-    known = WAITS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    found = {one.first: one for one in block_schedules(trace, trace.code, known.latency)}
+    known = LATENCIES.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = {one.first: one for one in block_schedules(trace, trace.code, known)}
     loop = found[206]
     assert (loop.last, loop.hits) == (346, 1020)
     assert loop.bound <= loop.best < loop.length < loop.measured

@@ -7,8 +7,9 @@ from collections import defaultdict
 
 import pytest
 
+from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.core.token_columns import columns_of
-from rcv_py.analysis.waits.wait_latency import WAITS, ages, measured
+from rcv_py.analysis.waits.wait_latency import ages, measured
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.trace import Trace
 from tests.analysis.test_wait_costs import (

@@ -18,7 +18,7 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     WaitcntGeneration,
     generation_of,
 )
-from rcv_py.base.runs import borders, of_ranges, order, repeated, run_starts, starts_run
+from rcv_py.base.runs import borders, of_ranges, order, repeated, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
@@ -51,12 +51,6 @@ class WaitLinks(ColumnTable):
     def of(self, row: int) -> np.ndarray:
         """The producers of one row."""
         return self.producers[self.first[row] : self.first[row + 1]]
-
-    def newest_of_waits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the token of each wait, and the newest operation it required on any counter, int64."""
-        begins = run_starts(self.token)
-        newest = np.maximum.reduceat(self.newest, begins) if len(begins) else self.newest
-        return self.token[begins], newest
 
 
 _IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from rcv_py.analysis.attribution.survey import SURVEY, Survey
+from rcv_py.analysis.attribution.waits import WaitEnds, wait_ends_in
 from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, added, by_field
+from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
 from rcv_py.analysis.core.saturated import Sums, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
@@ -46,7 +49,7 @@ class LoadToUse(ColumnTable):
     vector: np.ndarray  # float64, vector instructions (without matrix ones) in between, median
     latency: np.ndarray  # float64, measured median, nan if no wait measured it
     short: np.ndarray  # int64, executions waited for sooner than that latency; 0 if it is unknown
-    stall: np.ndarray  # int64, stall of waits whose newest required operation it was
+    stall: np.ndarray  # int64, stall of waits that it ended
     wait: np.ndarray  # int32, code row of the wait that required it most often
 
     @property
@@ -70,10 +73,12 @@ class _Uses:
     samples: Sums  # `latency_samples`
 
 
-def _map(trace: Trace, parcel: Parcel) -> _Uses:
+def _map(survey: Survey, trace: Trace, parcel: Parcel) -> _Uses:
     tokens = parcel.own
     links = replay(tokens, trace.code, trace.architecture)
-    line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.architecture)
+    line, distance, matrix, vector, charged, wait = _uses(
+        tokens, links, wait_ends_in(tokens, trace, survey), trace.architecture
+    )
     once = np.ones(len(line), dtype=np.int64)
     size = int(min(distance.max(initial=0), _MAX_CYCLES)) + 1
     # Small numbers make sorting rows faster.
@@ -98,15 +103,16 @@ def _keys(line: np.ndarray, value: np.ndarray) -> np.ndarray:
     return line << _SHIFT | np.minimum(value, _MAX_CYCLES)
 
 
-def _uses(tokens: TokenColumns, links: WaitLinks, architecture: Architecture) -> tuple[np.ndarray, ...]:
+def _uses(
+    tokens: TokenColumns, links: WaitLinks, ends: WaitEnds, architecture: Architecture
+) -> tuple[np.ndarray, ...]:
     """Return (line, distance, matrix, vector, stall charged, wait line) of each operation's first wait."""
     producer, token = links.producers, links.token.take(links.row_of)
     rows = np.lexsort((token, producer))
     rows = rows.take(run_starts(producer.take(rows)))
     producer, token = producer.take(rows), token.take(rows)
     charged = np.zeros(len(tokens), dtype=np.int64)
-    waiting, newest = links.newest_of_waits()
-    np.maximum.at(charged, newest, tokens.stall[waiting].astype(np.int64))
+    np.maximum.at(charged, ends.operation, tokens.stall[ends.token].astype(np.int64))
     issued = tokens.ends_at(producer) if architecture.busy_is_issue else tokens.issue.take(producer)
     before = (borders(tokens.kind == kind) for kind in (TokenKind.MATRIX, TokenKind.VALU))
     return (
@@ -155,4 +161,11 @@ def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) 
 
 
 _MERGE = by_field(_Uses, distance=added(2), matrix=added(1), vector=added(1), wait=added(1), samples=added(1))
-LOAD_TO_USE = Reduction(_map, _MERGE, _finish)
+
+
+def load_to_use_by(survey: Survey) -> Reduction[_Uses, LoadToUse]:
+    """Return the analysis, given the survey of all waves of the capture."""
+    return Reduction(partial(_map, survey), _MERGE, _finish)
+
+
+LOAD_TO_USE = Staged(SURVEY, load_to_use_by)
