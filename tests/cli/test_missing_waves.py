@@ -76,3 +76,14 @@ def test_of_a_whole_capture_nothing_is_missing() -> None:
     assert json.loads(run("line", folder, "2", "--json").out)["missing"] == ""
     assert json.loads(run("units", folder, "--json").out)["missing"] == ""
     assert json.loads(run("triage", folder, "--json").out)["totals"]["simd_cycles"] > 0
+
+
+@pytest.mark.parametrize(("sides", "name"), [("whole damaged", "B"), ("damaged whole", "A")])
+def test_a_comparison_names_the_side_without_waves(tmp_path: Path, sides: str, name: str) -> None:
+    """Its code.json has cycles, so it is no capture without executed instructions."""
+    folders = {"whole": str(sample_path(SAMPLE)), "damaged": damaged(tmp_path, 0)}
+    said = run("compare", *(folders[side] for side in sides.split())).out
+    assert f"the files of all 16 traced waves of {name} are missing or damaged" in said
+    assert "no executed instructions" not in said
+    document = json.loads(run("compare", *(folders[side] for side in sides.split()), "--json").out)
+    assert (document["verdict"], document["kernel"]) == ("not comparable", None)

@@ -285,8 +285,20 @@ def _is_same_record(a: CaptureCosts, replicate: CaptureCosts) -> bool:
     return a.code.text == replicate.code.text and all(is_equal)
 
 
+def _why_no_waves(side: CaptureCosts, name: str) -> str:
+    if side.missing:
+        return Message(
+            "the files of all {0} of {1} are missing or damaged, and totals of instructions show no noise",
+            plural(side.missing, "traced wave"),
+            name,
+        )
+    return Message("{0} has no traced waves, and totals of instructions show no noise", name)
+
+
 def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
     for side, name in ((a, "A"), (b, "B")):
+        if not side.wave_count:
+            return _why_no_waves(side, name)
         if not side.hits.any() or not side.column("cost").any():
             return NO_COSTS.format(name)
     if a.architecture.gfxip != b.architecture.gfxip:
