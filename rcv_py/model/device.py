@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rcv_py.base.text import nanoseconds
+
+NO_CLOCK = "µs not known: no clock samples"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveEvents:
@@ -193,3 +197,8 @@ class Clock:
     def ns(self, cycles: float) -> float | None:
         """Return a duration in nanoseconds, or None if the rate is unknown."""
         return cycles * 1e9 / self.shader_hz if self.shader_hz else None
+
+    def duration(self, cycles: float) -> str:
+        """Return a duration such as `2.46 µs`, or why it is not known."""
+        ns = self.ns(cycles)
+        return NO_CLOCK if ns is None else nanoseconds(ns)

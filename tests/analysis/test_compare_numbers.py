@@ -212,7 +212,10 @@ def test_waves_that_do_other_work_are_not_comparable() -> None:
 def test_a_capture_without_waves_is_not_comparable() -> None:
     a = costs(table(), STALLS)
     found = compare(a, costs(table(), STALLS, rounds=()))
-    assert found.judgement.sentence == "Not comparable: B has no traced waves, and totals of instructions show no noise."
+    assert (
+        found.judgement.sentence
+        == "Not comparable: B has no traced waves, and totals of instructions show no noise."
+    )
 
 
 def test_waves_that_cannot_be_read_are_told(tmp_path: Path) -> None:

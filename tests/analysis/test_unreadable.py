@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.detect import findings
@@ -17,13 +18,16 @@ from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.program.registers import definition, next_use, operands, registers
-from rcv_py.analysis.program.unreadable import INSTALL
+from rcv_py.analysis.program.unreadable import INSTALL, why_not_known
 from rcv_py.analysis.waits.hoisting import HoistLimit, hoists
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.room_above import UNREADABLE, room_above
 from rcv_py.analysis.whatif.block_schedule import block_schedules
+from rcv_py.features.findings.result import facts
 from rcv_py.features.registers.result import file_table, instruction_table, main_use, place_table
+from rcv_py.features.roofline.result import roofline_note
 from rcv_py.model.code import has_known_operands
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from tests.support.opened import sample_trace
 
@@ -143,3 +147,32 @@ def test_registers_and_orders_are_not_known() -> None:
     assert not len(LOAD_ORDER.of(trace, batches))
     for block in block_schedules(trace, trace.code, WAITS.of(trace, batches).latency):
         assert not trace.code.is_unreadable[block.first : block.last + 1].any()
+
+
+def test_instructions_between_a_load_and_its_wait_are_not_counted() -> None:
+    """An unreadable vector instruction may be a matrix instruction."""
+    trace, known = unread(), sample_trace("gfx12")
+    batches = [known.reader.read(list(range(len(known.waves))))]
+    assert np.isfinite(LOAD_TO_USE.of(known, batches).matrix).all()
+    uses = LOAD_TO_USE.of(trace, batches)
+    assert len(uses)
+    assert np.isnan(uses.matrix).all()
+    assert np.isnan(uses.vector).all()
+    said = " ".join(one.sentence for one in findings(trace, batches).findings)
+    assert "before its wait (median)" in said
+    assert "VALU instructions between" not in said
+
+
+def test_triage_has_the_unreadable_texts_for_programs() -> None:
+    trace = unread()
+    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    assert facts(findings(trace, batches))["unreadable"] == why_not_known(trace) != ""
+    known = sample_trace("gfx12")
+    assert facts(findings(known, batches))["unreadable"] == ""
+
+
+def test_the_roofline_says_why_bytes_are_not_known() -> None:
+    trace = unread()
+    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    found = roofline(trace, WIDTHS.of(trace, batches), LOOPS.of(trace, batches))
+    assert why_not_known(trace) in roofline_note(trace, found, RunFacts())

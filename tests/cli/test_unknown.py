@@ -24,7 +24,7 @@ DROPPED = ("occupancy.json", "realtime.json", "wstates*.json", "snapshots.json",
 # How much was read, or is there: that much is known, and it is nothing.
 COUNTS = ("waves.bytes", "waves.read", ".waves", ".read", ".files_with_text")
 OF_READ = ("outliers",)  # counts of the waves that were read, whose number stands beside them
-TIMES = (".begin",)  # the first moment is 0
+TIMES = (".begin", ".start")  # the first moment is 0
 UNKNOWN = {
     "occupancy.json": {
         "info": ("occupancy.waves", "occupancy.peak", "occupancy.mean", "occupancy.compute_units"),

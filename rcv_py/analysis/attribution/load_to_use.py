@@ -28,6 +28,7 @@ from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
+from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -45,8 +46,8 @@ class LoadToUse(ColumnTable):
     p10: np.ndarray  # float64, distance from issue to wait
     median: np.ndarray  # float64
     p90: np.ndarray  # float64
-    matrix: np.ndarray  # float64, matrix instructions in between, median
-    vector: np.ndarray  # float64, vector instructions (without matrix ones) in between, median
+    matrix: np.ndarray  # float64, matrix instructions in between, median; nan if texts are unreadable
+    vector: np.ndarray  # float64, vector instructions (without matrix ones) in between, as `matrix`
     latency: np.ndarray  # float64, measured median, nan if no wait measured it
     short: np.ndarray  # int64, executions waited for sooner than that latency; 0 if it is unknown
     stall: np.ndarray  # int64, stall of waits that it ended
@@ -138,20 +139,28 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
     best = np.lexsort((-often, pair >> _SHIFT))
     best = best[starts_run(pair[best] >> _SHIFT)]
     is_short = distance < latency[row]
+    matrix, vector = (_at_ranks(line, counts, (MEDIAN,))[0] for counts in (part.matrix, part.vector))
+    if _has_unreadable_vectors(trace.code):
+        matrix, vector = np.full((2, len(line)), np.nan)
     table = LoadToUse(
         line=line.astype(np.int32),
         n=n,
         p10=p10,
         median=median,
         p90=p90,
-        matrix=_at_ranks(line, part.matrix, (MEDIAN,))[0],
-        vector=_at_ranks(line, part.vector, (MEDIAN,))[0],
+        matrix=matrix,
+        vector=vector,
         latency=latency[line],
         short=sums(place[is_short], times[is_short], len(line)),
         stall=stall,
         wait=(pair[best] & _MAX_CYCLES).astype(np.int32),
     )
     return of_rows(table, np.lexsort((line, -stall)))
+
+
+def _has_unreadable_vectors(code: CodeTable) -> bool:
+    """Whether some vector instructions that ran may be matrix instructions, as nobody could read them."""
+    return bool((code.is_unreadable & (code.hits > 0) & (code.kind == TokenKind.VALU)).any())
 
 
 def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) -> list[np.ndarray]:

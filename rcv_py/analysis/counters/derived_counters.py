@@ -192,6 +192,14 @@ class CounterRow:
     simds: int = ALL_SIMDS
     uses: frozenset[str] = frozenset()  # raw counters that a formula needs
 
+    @property
+    def why_unknown(self) -> str:
+        """Why a formula has no value, a sentence; "" if it has one."""
+        value = self.curve.value[:-1]
+        if self.is_raw or not len(value) or np.isfinite(value).any():
+            return ""
+        return Message("{0} divides by zero in every sample, so it has no value.", self.name)
+
     @cached_property
     def extent(self) -> tuple[float, float, float]:
         """Smallest value, mean by time and largest value of the curve; nan if nothing is finite."""

@@ -28,7 +28,7 @@ from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import Message, count, known_percent, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import Message, count, known_percent, percent, plural, short_kernel
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -83,8 +83,7 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         )
     if inputs.occupancy is not None:
         span = inputs.occupancy.end - inputs.occupancy.begin
-        ns = trace.clock.ns(span)
-        yield _number("duration", Message("{0} cycles", count(span)), "" if ns is None else nanoseconds(ns))
+        yield _number("duration", Message("{0} cycles", count(span)), trace.clock.duration(span))
         limits = inputs.limits
         if limits.resident.simds:
             of = Message("{0} fit, the device holds {1}", count(limits.waves), count(limits.cap))

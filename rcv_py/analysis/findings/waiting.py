@@ -136,14 +136,18 @@ def _distance(case: FindingContext) -> Iterator[str]:
         return
     row = int(at[0])
     latency, median = uses.latency[row], uses.median[row]
-    issued = Message(
-        "Instruction {0} is issued {1} cycles before its wait (median; {2} MFMA and {3} "
-        "VALU instructions between)",
-        case.producer,
-        count(round(median)),
-        count(round(uses.matrix[row])),
-        count(round(uses.vector[row])),
-    )
+    line, cycles = case.producer, count(round(median))
+    if np.isnan(uses.matrix[row]):
+        issued = Message("Instruction {0} is issued {1} cycles before its wait (median)", line, cycles)
+    else:
+        issued = Message(
+            "Instruction {0} is issued {1} cycles before its wait (median; {2} MFMA and {3} "
+            "VALU instructions between)",
+            line,
+            cycles,
+            count(round(uses.matrix[row])),
+            count(round(uses.vector[row])),
+        )
     if np.isnan(latency):
         yield Message("{0}.", issued)
     elif latency > median:

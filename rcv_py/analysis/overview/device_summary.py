@@ -222,8 +222,7 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
     if numbers is None:
         return
     span = numbers.end - numbers.begin
-    time = _time(trace, span) or "first start to last end"
-    yield _fact("duration", span, Message("{0} cycles", count(span)), time)
+    yield _fact("duration", span, Message("{0} cycles", count(span)), trace.clock.duration(span))
     of = Message("{0} of the peak", percent(numbers.mean, numbers.peak))
     yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of)
     yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time")

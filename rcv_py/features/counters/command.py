@@ -60,7 +60,7 @@ def run(options: CountersOptions) -> CommandAnswer:
         found,
         rows,
         errors,
-        lambda: [TextTable(counter_table(rows), trace, DASH), *_notes(found, derived)],
+        lambda: [TextTable(counter_table(rows), trace, DASH), *_notes(found, derived, rows)],
     )
 
 
@@ -145,8 +145,8 @@ def _read(path: Path) -> str:
         raise UsageError(Message("{0} is not a text in UTF-8.", path), hint=hint) from error
 
 
-def _notes(found: Counters, derived: DerivedSet | None) -> Iterator[str]:
-    notes = list(found.notes)
+def _notes(found: Counters, derived: DerivedSet | None, rows: Sequence[CounterRow] = ()) -> Iterator[str]:
+    notes = [*found.notes, *(row.why_unknown for row in rows if row.why_unknown)]
     if derived is not None and derived.left_out:
         notes.append(
             Message("{0:,} built-in formulas need counters that were not recorded.", derived.left_out)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rcv_py.analysis.counters.derived_counters import CounterRow
-from rcv_py.base.text import Message, translated
+from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import named, tooltip
 from rcv_py.ui.core.theme import Theme
@@ -130,8 +130,10 @@ def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidge
     item.setData(0, Qt.ItemDataRole.UserRole, row.name)
     for at in (1, 2):
         item.setTextAlignment(at, _RIGHT)
+    about = f"{row.name} ({row.unit or 'no unit'}): {row.tip}"
+    facts = join_texts("\n", filter(None, (about, row.why_unknown)))
     for at in range(len(TITLES)):
-        item.setToolTip(at, tooltip(f"{row.name} ({row.unit or 'no unit'}): {row.tip}"))
+        item.setToolTip(at, tooltip(facts))
     return item
 
 

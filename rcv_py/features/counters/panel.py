@@ -20,7 +20,7 @@ from rcv_py.analysis.counters.derived_counters import (
     raw_rows,
 )
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
-from rcv_py.base.text import Message, plural
+from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.features.counters.counter_tree import CounterTree, number_text
 from rcv_py.features.counters.formula_dialog import FormulaDialog
 from rcv_py.model.architecture import architecture_of
@@ -290,7 +290,8 @@ def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
     """Return the curve for the plot; non-finite values are drawn as zero and reported."""
     value, unit = row.curve.value, row.unit
     odd = int(np.count_nonzero(~np.isfinite(value)))
-    tip = row.tip + (Message(" {0} not finite: drawn as 0.", plural(odd, "value")) if odd else "")
+    drawn = Message(" {0} not finite: drawn as 0.", plural(odd, "value")) if odd else ""
+    tip = join_texts(" ", filter(None, (row.tip, row.why_unknown))) + drawn
     if odd:
         value = np.where(np.isfinite(value), value, 0.0)
     largest = row.extent[2]

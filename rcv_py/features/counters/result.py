@@ -51,6 +51,7 @@ COUNTERS = Spec.of(
     _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=ShownIn.DATA),
     Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=ShownIn.TEXT, of=_total),
     kinds.COUNT("points", "Steps of its curve", at=ShownIn.DATA),
+    kinds.TEXT("why_unknown", "Why a formula has no value, a sentence; empty if it has", at=ShownIn.DATA),
     order="name min mean max sum unit from",
 )
 _NUMBERS = kinds.listed(kinds.WHOLE, "A number")

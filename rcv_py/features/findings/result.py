@@ -159,6 +159,9 @@ HEAD = (
     kinds.TEXT(
         "alarm", "Why nothing may be concluded from the capture, and what to do; empty if all is well"
     ),
+    kinds.TEXT(
+        "unreadable", "How many instruction texts are unreadable, and what helps; empty if all were read"
+    ),
     _BOUND_CLASS("class", "What limits the kernel; null if nothing can be concluded", is_unknown=True),
     kinds.TEXT("headline", "The first finding in one line"),
     kinds.COUNT("total_findings", "All findings, including findings that --top omits"),
@@ -217,7 +220,7 @@ def _waves(found: Findings) -> dict[str, int]:
 
 def _conclusion(found: Findings) -> dict[str, Any]:
     bound = None if found.bound_class is None else found.bound_class.as_json()
-    return {"alarm": found.alarm, "class": bound, "headline": found.headline}
+    return {"alarm": found.alarm, "unreadable": found.unreadable, "class": bound, "headline": found.headline}
 
 
 # -- several captures -----------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from dataclasses import replace
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import roofline
-from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.base.text import Message, count
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves, facts_of
@@ -41,8 +40,6 @@ def run(options: RooflineOptions) -> CommandAnswer:
             )
             yield Message("The whole launch, if all its waves do the same: {0}.", launch)
         yield facts["note"]
-        if why := why_not_known(trace):
-            yield why
 
     answer = listing(
         options, waves, table, SCHEMA, footer=footer, why_none=waves.why_none("peaks"), unknown="–"

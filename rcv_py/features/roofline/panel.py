@@ -8,7 +8,7 @@ from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.features.roofline.chart import RooflineChart
-from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
+from rcv_py.features.roofline.result import computed_texts, roofline_note, roofline_table
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.computing import Computing
@@ -68,23 +68,24 @@ class RooflinePanel(Panel):
             return False
         read, chosen, flag = self.session.snapshot(), self.chosen_rows(), self._request.new_flag()
 
-        def job() -> Roofline:
-            rows = chosen()
+        def job() -> tuple[Roofline, str]:
+            rows, run = chosen(), facts_about(trace)
             widths, loops = read.of_all(WIDTHS, rows, flag), read.of_all(LOOPS, rows, flag)
-            return roofline(trace, widths, loops, facts_about(trace))
+            found = roofline(trace, widths, loops, run)
+            return found, roofline_note(trace, found, run)
 
         self._request.run(job, self._take)
         return True
 
-    def _take(self, found: Roofline) -> None:
-        trace = self.session.trace.value
+    def _take(self, made: tuple[Roofline, str]) -> None:
+        trace, (found, said) = self.session.trace.value, made
         assert trace is not None
         self.roofline, self.shown = found, roofline_table(trace, found)
         self.chart.show_scopes(found.scopes)
         self.table.show_columns(result_columns(self.shown, trace))
         texts = [text for one in found.scopes[:1] for text in computed_texts(one.computed)]
         self.said.setText("\n".join(texts))
-        self.note.setText(" ".join(filter(None, (waves_note(self.session), NOTE))))
+        self.note.setText(" ".join(filter(None, (waves_note(self.session), said))))
         self.note.setToolTip(tooltip(self.note.text()))
         self._say()
 

@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.analysis.findings.inputs import launch_shape
 from rcv_py.analysis.overview.roofline import Computed, Roofline, Scope
 from rcv_py.analysis.program.operations import MATRIX, VECTOR
+from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.base.text import Message, count, join_texts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -137,6 +138,7 @@ NOTE = (
     "Peaks are from data sheets, per compute unit and cycle; the memory roof is for the "
     "device at the recorded clock."
 )
+NO_ROOF = "The memory roof is not known: nothing in the capture or beside it names the product."
 
 
 def roofline_table(trace: Trace, found: Roofline) -> ResultTable:
@@ -185,8 +187,15 @@ def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> 
         "waves_per_simd": None if np.isnan(found.waves_per_simd) else round(found.waves_per_simd, 2),
         "launch_waves": waves,
         "launch_flop": flop / found.waves * waves if waves and found.waves and np.isfinite(flop) else None,
-        "note": join_texts("  ", filter(None, (NOTE, shared_text(trace, run)))),
+        "note": roofline_note(trace, found, run),
     }
+
+
+def roofline_note(trace: Trace, found: Roofline, run: RunFacts) -> str:
+    """Return how to read the numbers, and why some are not known."""
+    is_unknown = any(np.isnan(one.roof) for one in found.scopes[:1])
+    why = NO_ROOF if is_unknown else ""
+    return join_texts("  ", filter(None, (NOTE, shared_text(trace, run), why, why_not_known(trace))))
 
 
 def shared_text(trace: Trace, run: RunFacts) -> str:

@@ -30,6 +30,7 @@ from rcv_py.features.summary.info_result import CAPTURES_SCHEMA, SCHEMA, capture
 from rcv_py.features.summary.options import InfoOptions
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.rocpd.names import is_profile
+from rcv_py.model.device import NO_CLOCK
 from rcv_py.model.trace import INFERRED
 from rcv_py.state.wave_store import problems_of
 
@@ -188,8 +189,5 @@ def _time(clock: dict[str, Any]) -> str:
         "{0} to {1}, {2}", count(clock["start"]), count(clock["end"]), plural(clock["cycles"], "cycle")
     )
     rate = Message(" at {0:,.0f} MHz", clock["shader_mhz"]) if clock["shader_mhz"] else ""
-    return (
-        text
-        if clock["duration_ns"] is None
-        else Message("{0}, {1}{2}", text, nanoseconds(clock["duration_ns"]), rate)
-    )
+    known = NO_CLOCK if clock["duration_ns"] is None else nanoseconds(clock["duration_ns"])
+    return Message("{0}, {1}{2}", text, known, rate)

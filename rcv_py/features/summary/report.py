@@ -11,7 +11,7 @@ import numpy as np
 
 from rcv_py import __version__
 from rcv_py.analysis.health.input_yaml import command_line
-from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
+from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.export.report.cells import line_anchor, place_text, text_table
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, Prose, ReportListing, ReportNote, ReportSection, Subheading
@@ -95,9 +95,8 @@ def _times(inputs: ReportInputs) -> Iterator[Fact]:
             "clock samples of the capture",
         )
     if trace.has_times:
-        ns = trace.clock.ns(trace.span.width)
-        lasted = f", {nanoseconds(ns)}" if ns is not None else ""
-        text = Message("cycles {0}, {1} cycles{2}", trace.span, count(trace.span.width), lasted)
+        width = trace.span.width
+        text = Message("cycles {0}, {1} cycles, {2}", trace.span, count(width), trace.clock.duration(width))
         yield "Time span", text, "the index of waves"
     tokens = int(inputs.lives.tokens.sum())
     if tokens:

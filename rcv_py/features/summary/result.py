@@ -66,6 +66,7 @@ _UNIT = (
     _of_unit("peak", "Maximum at a time, in waves"),
     _of_unit("cycles", "Sum of the lifetimes of its waves, in cycles"),
     _of_unit("start", "First start, in cycles after the first start on any compute unit"),
+    _of_unit("begin", "The same as `start`, the former name"),
     _of_unit("end", "Last end, in cycles after the first start on any compute unit"),
 )
 _AFTER = "Cycles after the first start on any compute unit."
@@ -173,8 +174,10 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
     if found.counters is not None:
         document["counters"] = {bar.name[:]: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
+        columns = dict(found.units.columns)
+        columns |= {"start": columns["begin"]} if "begin" in columns else {}
         document["units"] = [
-            {name: plain_number(values[row]) for name, values in found.units.columns.items()}
+            {name: plain_number(values[row]) for name, values in columns.items()}
             for row in range(len(found.units))
         ]
     return document

@@ -89,3 +89,17 @@ def test_without_counters_it_says_how_to_record_them(
     assert "--att-perfcounter-ctrl 8 --att-perfcounters" in capsys.readouterr().out
     assert main(["counters", str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counters"] == []
+
+
+def test_a_division_by_zero_is_named(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the reason its row would hold dashes alone."""
+    words = ["counters", folder, "--formula", "R := 1 / 0", "--formula", "S := 1 / 2"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "R divides by zero in every sample, so it has no value." in said
+    assert "S divides" not in said
+    assert main([*words, "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+    assert rows["R"]["mean"] is None
+    assert rows["R"]["why_unknown"].startswith("R divides by zero")
+    assert rows["S"]["why_unknown"] == rows["BUSY_CU_CYCLES"]["why_unknown"] == ""

@@ -13,7 +13,7 @@ import pytest
 from rcv_py.cli.main import main
 from tests.support.command_runs import CACHE
 from tests.support.plain_capture import plain
-from tests.support.samples import sample_path
+from tests.support.samples import sample_path, write_sample
 from tests.ui.window import SAMPLE, SAMPLES
 
 
@@ -132,3 +132,22 @@ def test_units_with_unknown_values_are_written(capsys: pytest.CaptureFixture[str
     assert {row["section"] for row in rows if " CU" in row["section"] and "SIMD" not in row["section"]} == {
         f"SE{unit['se']} CU{unit['cu']}" for unit in units
     }
+
+
+def test_units_have_the_time_of_their_first_start_as_the_schema_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document = json.loads(run(capsys, "summary", sample_path("counters"), "--json"))
+    lives = [unit for unit in document["units"] if unit["waves"]]
+    assert min(unit["start"] for unit in lives) == 0
+    assert all(unit["start"] == unit["begin"] <= unit["end"] for unit in lives)
+
+
+@pytest.mark.parametrize("command", ["summary", "info", "triage", "occupancy"])
+def test_a_duration_without_a_clock_says_why_it_has_no_microseconds(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_sample("ceiling", tmp_path)
+    assert "µs not known" not in run(capsys, command, tmp_path)
+    (tmp_path / "realtime.json").unlink()
+    assert "µs not known: no clock samples" in run(capsys, command, tmp_path)
