@@ -7,6 +7,7 @@ from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportNote, ReportSection
 from rcv_py.features.roofline.result import computed_texts, roofline_note, roofline_table
+from rcv_py.model.resources import RunFacts
 
 
 def peaks(inputs: ReportInputs) -> ReportSection | None:
@@ -18,5 +19,5 @@ def peaks(inputs: ReportInputs) -> ReportSection | None:
         return None
     table = cells.report_table(roofline_table(inputs.trace, found), inputs.trace)
     said = [ReportNote(text) for one in found.scopes[:1] for text in computed_texts(one.computed)]
-    intro = roofline_note(inputs.trace, found, inputs.facts)
+    intro = roofline_note(inputs.trace, found, inputs.facts or RunFacts())
     return ReportSection("roofline", "Roofline", (table, *said), intro)
