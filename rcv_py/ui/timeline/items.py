@@ -203,11 +203,12 @@ class NamePainter:
         room_px: np.ndarray,
         name_of: Callable[[int], tuple[str, QColor, float, float]],
         fewest: int = 2,
+        shorten: Callable[[str, int], str] = elide_right,
     ) -> None:
         """Write into the boxes that have room for some characters, the widest first.
 
         `room_px` is float64 [boxes]; `name_of` gives the text of a box, its colour, its left edge and its
-        middle.
+        middle; `shorten` gives the text that fits into a number of characters.
         """
         metrics = QFontMetricsF(font)
         room = room_px // metrics.horizontalAdvance("0")
@@ -219,7 +220,7 @@ class NamePainter:
         painter.setFont(font)
         for box, fits in zip(chosen.tolist(), room[chosen].astype(int).tolist(), strict=True):
             text, color, left, middle = name_of(box)
-            text = elide_right(text, fits)
+            text = shorten(text, fits)
             if (written := texts.get(text)) is None:
                 written = texts[text] = set_text(text)
             if color is not pen:

@@ -17,7 +17,7 @@ from rcv_py.analysis.timeline.raster import DetailedSegment, RowSegment, TokenRo
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.runs import ascending, distinct
-from rcv_py.base.text import short_kernel
+from rcv_py.base.text import elide_right, short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -208,12 +208,14 @@ class TokenRows(RowSource):
         return theme.soft(color, DIM) if is_dim else color
 
     def _paint_mnemonics(self, painter: QPainter, frame: Frame, spans: _Spans) -> None:
-        """Write the mnemonic of each token into the wider of its two parts."""
+        """Write the mnemonic of each token into the wider of its two parts, up to the next token."""
         theme, margin = self.theme, MARGIN_PX * frame.scale
         font = self._font(frame)
-        in_stall = spans.issue - spans.left > spans.right - spans.issue
-        left = np.maximum(np.where(in_stall, spans.left, spans.issue), 0)
-        right = np.minimum(np.where(in_stall, spans.issue, spans.right), frame.pixels.width_px)
+        end = np.minimum(spans.right, spans.next_left())
+        issue = np.minimum(spans.issue, end)
+        in_stall = issue - spans.left > end - issue
+        left = np.maximum(np.where(in_stall, spans.left, issue), 0)
+        right = np.minimum(np.where(in_stall, issue, end), frame.pixels.width_px)
         fits = (spans.line >= 0) & (spans.height >= QFontMetricsF(font).height() * FONT_FITS)
         # Looked up once for all: taking a number out of an array costs as much as writing a name.
         kinds, stalls, lines = spans.kind.tolist(), in_stall.tolist(), spans.line.tolist()
@@ -226,7 +228,14 @@ class TokenRows(RowSource):
                 ink[key] = readable_on(theme, self._ink(key[1], key[0]))
             return self._mnemonic(lines[at]), ink[key], lefts[at], middles[at]
 
-        self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, MIN_LETTERS)
+        room = np.where(fits, right - left - 2 * margin, 0)
+        self._names.paint(painter, font, room, name, MIN_LETTERS, short_mnemonic)
+
+
+def short_mnemonic(text: str, letters: int) -> str:
+    """Return the mnemonic, where it does not fit without `s_` or `v_`, which the colour shows, and cut."""
+    is_long = len(text) > letters and text.startswith(("s_", "v_"))
+    return elide_right(text[2:] if is_long else text, letters)
 
 
 def _missing(frame: Frame, there: Pending) -> np.ndarray:
@@ -264,6 +273,14 @@ class _Spans:
     height: np.ndarray
     kind: np.ndarray
     line: np.ndarray
+
+    def next_left(self) -> np.ndarray:
+        """Return where the next token begins at the same height, infinity after the last; float64 [n]."""
+        order = np.lexsort((self.left, self.top))
+        here, after = order[:-1], order[1:]
+        found = np.full(len(order), np.inf)
+        found[here] = np.where(self.top[here] == self.top[after], self.left[after], np.inf)
+        return found
 
     def box(self, rows: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return rectangles from `left` to `right` of some rows, for `Rects`."""

@@ -154,6 +154,50 @@ def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext,
     assert plot.grab().toImage() == before, "the window shows its own again"
 
 
+def names_of(ui: UiContext, drawing: str, texts: tuple[str, ...], busy: tuple[int, ...]) -> QImage:
+    """The names in 40 px a cycle over nothing; the drawing says when tokens begin."""
+    made = replace(drawn(drawing), busy=np.array(busy, np.int32))
+    states = States(0, np.zeros(1, np.int32), np.full(1, 2, np.uint8), 20)
+    source = TokenRows(ui.theme, RowShape(18, 0, 2))
+    source.set_rows([TokenRow((RowSegment.of(made, states, None, TimeWindow(0, 20)),))], [RowName("0-0")])
+    source.texts = texts
+    picture = frame(ui, (20, 800), shape=source.shape)
+    picture = replace(picture, pixels=Pixels(TimeWindow(0, 20), 800))
+    source.paint(picture)
+    image = QImage(800, 20, QImage.Format.Format_ARGB32)
+    image.fill(0)
+    with QPainter(image) as painter:
+        source.paint_over(painter, picture)
+    return image
+
+
+def inked(image: QImage) -> list[int]:
+    """The columns that have ink."""
+    return [x for x in range(image.width()) if any(image.pixel(x, y) for y in range(image.height()))]
+
+
+def test_a_name_ends_where_the_next_token_begins(ui: UiContext) -> None:
+    long, after = "v_mfma_f32_32x32x16_bf16", "s_nop"
+    alone = inked(names_of(ui, "V", (long,), (8,)))
+    assert max(alone) > 120, "it needs more room than 2 cycles"
+    both = names_of(ui, "VVS", (long, after), (8, 4))
+    only = names_of(ui, "..S", (after,), (4,))
+    second = both.copy(80, 0, 720, 20)
+    assert second == only.copy(80, 0, 720, 20)
+    assert 40 < max(x for x in inked(both) if x < 80) < 78
+
+
+@pytest.mark.parametrize("prefix", ["s_", "v_"])
+def test_a_narrow_token_keeps_what_its_colour_does_not_say(ui: UiContext, prefix: str) -> None:
+    narrow, wide = 2, 8
+    assert names_of(ui, "V", (f"{prefix}mov_b32_e32",), (narrow,)) == names_of(
+        ui, "V", ("mov_b32_e32",), (narrow,)
+    )
+    assert names_of(ui, "V", (f"{prefix}mov_b32_e32",), (wide,)) != names_of(
+        ui, "V", ("mov_b32_e32",), (wide,)
+    )
+
+
 def test_a_plot_in_sight_can_be_closed_by_itself(ui: UiContext) -> None:
     """Its scene went before its viewport, which asked for it: that ended the process."""
     plot = TimelinePlot(ui, TokenRows(ui.theme, RowShape(18, 5, 3)), Nobody())  # type: ignore[arg-type]
