@@ -20,6 +20,7 @@ from rcv_py.base.colors import ROLES, TOKEN_KINDS, mixed, rgb
 from rcv_py.base.text import Message, count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_TEXT
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -139,9 +140,10 @@ def timeline(
     if span is None:
         begin = min((wave.begin for wave in waves), default=trace.span.begin)
         span = TimeWindow(begin, max((wave.end for wave in waves), default=begin + 1))
-    unit = f"{trace.architecture.unit_name}{{}} " if len({key[:2] for key in shown}) > 1 else ""
+    several, unit = len({key[:2] for key in shown}) > 1, trace.architecture.unit_name
     names = [
-        Message("SE{0} {1}SIMD{2} slot{3}", se, unit.format(cu), simd, slot) for se, cu, simd, slot in shown
+        place_name(se, cu=cu if several else -1, simd=simd, slot=slot, unit=unit)
+        for se, cu, simd, slot in shown
     ]
     pixels = Pixels(span, width)
     view = visible_rows([TokenRow(tuple(slots[key])) for key in shown], pixels)

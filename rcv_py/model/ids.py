@@ -13,7 +13,10 @@ _WAVE = re.compile(r"se(\d{1,18})/simd(\d{1,18})/slot(\d{1,18})/wv(\d{1,18})", r
 
 @dataclass(frozen=True, slots=True, order=True)
 class WaveId:
-    """Identifies a traced wave: shader engine, SIMD, slot and the ordinal of the wave in its slot."""
+    """Identifies a traced wave: shader engine, SIMD, slot and the ordinal of the wave in its slot.
+
+    Texts, documents, links and options all write it as `str` does.
+    """
 
     se: int
     simd: int
@@ -42,6 +45,16 @@ class SlotId:
     simd: int
     slot: int
 
-    def __str__(self) -> str:
-        array = f" SA{self.sa}" if self.sa else ""
-        return f"SE{self.se}{array} CU{self.cu} {self.simd}-{self.slot}"
+
+def place_name(
+    se: int, sa: int = 0, cu: int = -1, simd: int = -1, slot: int = -1, *, unit: str = "CU"
+) -> str:
+    """Return a place of the device as all texts write it: `SE2 CU1 SIMD0 slot 3`, `SE2 SA1 WGP0`."""
+    parts = (
+        f"SE{se}",
+        f"SA{sa}" if sa > 0 else "",
+        f"{unit}{cu}" if cu >= 0 else "",
+        f"SIMD{simd}" if simd >= 0 else "",
+        f"slot {slot}" if slot >= 0 else "",
+    )
+    return " ".join(filter(None, parts))

@@ -39,21 +39,13 @@ KIND_NAME = {kind: kind.name for kind in TokenKind} | {
     TokenKind.MATRIX: "MFMA/WMMA",
 }
 
-KIND_TEXT = {
-    TokenKind.NONE: "unknown",
-    TokenKind.SMEM: "SMEM",
-    TokenKind.SALU: "SALU",
+KIND_TEXT = KIND_NAME | {  # each begins with the kind's name
     TokenKind.VMEM: "VMEM (buffer, image)",
-    TokenKind.FLAT: "VMEM (global, flat, scratch)",
-    TokenKind.LDS: "LDS",
-    TokenKind.VALU: "VALU",
-    TokenKind.JUMP: "branch taken",
-    TokenKind.NEXT: "branch not taken",
+    TokenKind.FLAT: "FLAT (global, flat, scratch)",
     TokenKind.IMMED: "wait, barrier, nop",
-    TokenKind.TRAP: "context save or restore",
+    TokenKind.TRAP: "trap (context save or restore)",
     TokenKind.MSG: "message, end of program",
-    TokenKind.BVH: "ray tracing",
-    TokenKind.MATRIX: "MFMA/WMMA",
+    TokenKind.BVH: "BVH (ray tracing)",
 }
 
 
@@ -66,13 +58,31 @@ MATRIX_PREFIXES = ("v_mfma", "v_smfma", "v_wmma", "v_swmma")
 
 
 class WaveState(IntEnum):
-    """The state of a wave in a segment of its timeline."""
+    """The state of a wave in a segment of its timeline.
+
+    Documents and columns use the member names; people read `STATE_NAME` and `STATE_TEXT`.
+    """
 
     EMPTY = 0
     IDLE = 1
     EXEC = 2
     WAIT = 3
     STALL = 4
+
+
+STATE_NAME = {state: state.name.lower() for state in WaveState}
+
+STATE_TEXT = {  # of the states of a wave: EMPTY is none
+    WaveState.IDLE: "nothing to issue, or not chosen by the scheduler",
+    WaveState.EXEC: "an instruction issues or executes",
+    WaveState.WAIT: "at a wait, a barrier or a sleep",
+    WaveState.STALL: "an instruction is ready and its unit refuses it",
+}
+
+
+def state_name(data: str) -> str:
+    """Return the display name of a state given its document name, `exec` for `EXEC`; else the text."""
+    return STATE_NAME[WaveState[data]] if data in WaveState.__members__ else data
 
 
 class StallReason(IntEnum):

@@ -264,7 +264,7 @@ def test_masks_of_simds() -> None:
     assert tensors["LDS_BANK_CONFLICT"][0, 0, 1].tolist() == [3, 11]
     assert tensors["SQ_LDS_BANK_CONFLICT:2"][0, 0, 1].tolist() == [2, 6]
     assert "X" not in tensors, "SIMD 1 would be counted twice"
-    assert (simd_names(15), simd_names(5)) == ("all SIMDs", "SIMD 0, 2")
+    assert (simd_names(15), simd_names(5)) == ("all SIMDs", "SIMD0, SIMD2")
 
 
 def test_equal_names_are_told_apart() -> None:

@@ -130,7 +130,7 @@ def test_bins_are_multiples_of_the_clock_step() -> None:
 
 def test_groups_split_the_bars() -> None:
     view = distribution_view(hits(), DistributionChoice("latency", 10, group="engine"))
-    assert view.groups == ("SE 0", "SE 3")
+    assert view.groups == ("SE0", "SE3")
     assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]
     view = distribution_view(hits(), DistributionChoice("latency", 10, group="wave", wave=7))
     assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]

@@ -77,7 +77,7 @@ def test_a_pixel_has_the_colour_of_what_ran_then(capture: rcv_py.Capture) -> Non
     row = int(np.flatnonzero((tokens.kind == TokenKind.VALU) & (tokens.busy >= 4))[0])
     issue = int(tokens.start[row]) + int(tokens.stall[row])
     picture = capture.timeline(issue, issue + 16, waves=0, width=16, row_height=10)
-    assert picture.rows == (f"SE{wave.id.se} SIMD{wave.id.simd} slot{wave.id.slot}",)
+    assert picture.rows == (f"SE{wave.id.se} SIMD{wave.id.simd} slot {wave.id.slot}",)
     pixels, palette = pixels_of(picture._repr_png_())
     assert (pixels[:8, :4] == ACTIVITIES.index((TokenKind.VALU, False))).all()
     assert (pixels[8:] == ACTIVITY_COUNT).all(), "between rows"

@@ -329,7 +329,7 @@ def test_numbers_are_those_of_summary_and_waits(
     document = asked(capsys, "summary", path, "--json")
     shares, states = tables(reports[name], "activity")
     assert {row[0].text: row[1].value for row in shares.rows} == document["activity"]
-    assert {row[0].text.split(",")[0]: row[1].value for row in states.rows} == document["states"]
+    assert {row[0].text.upper(): row[1].value for row in states.rows} == document["states"]
     waits = asked(capsys, "waits", path, "--json", "--top", 15)
     rows = tables(reports[name], "waits")[0].rows
     assert [row[3].value for row in rows] == [one["stall"] for one in waits["waits"]]

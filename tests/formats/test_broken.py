@@ -50,11 +50,11 @@ DAMAGED = {
     ),
     "clock of one missing": (
         {"filenames.json": waves(one_wave() | one_wave(se=1))},
-        "realtime.json has no clock samples for SE 1: its times are not aligned with the others.",
+        "realtime.json has no clock samples for SE1: its times are not aligned with the others.",
     ),
     "clock backwards": (
         {"realtime.json": {"SE0": [[1, 9], [5, 3]]}},
-        "realtime.json: the constant clock of SE 0 runs backwards; nanoseconds are doubtful.",
+        "realtime.json: the constant clock of SE0 runs backwards; nanoseconds are doubtful.",
     ),
     "source copy gone": (
         {"source_0_k.py": None},

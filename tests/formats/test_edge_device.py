@@ -129,7 +129,7 @@ def test_edge_29_an_engine_without_samples_stays_and_the_others_align(tmp_path):
     trace = opened(tmp_path, {"filenames.json": waves(tree), "realtime.json": realtime})
     assert trace.clock.offsets == {0: 0, 1: 800}
     assert trace.waves.begin.tolist() == [80, 880, 80]
-    assert "no clock samples for SE 2" in texts(trace)
+    assert "no clock samples for SE2" in texts(trace)
 
 
 @pytest.mark.parametrize(

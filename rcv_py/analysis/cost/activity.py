@@ -14,7 +14,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, totals, unchanged
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import WaveState
+from rcv_py.model.kinds import STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
 
 MEANING = {
@@ -50,13 +50,7 @@ def activity(code: CodeTable) -> Activity:
     return Activity(idle, stall, latency - stall)
 
 
-STATE_MEANING = {
-    WaveState.IDLE: "nothing to do, or not chosen by the scheduler",
-    WaveState.EXEC: "an instruction issues or executes",
-    WaveState.WAIT: "in a wait, a barrier or a sleep",
-    WaveState.STALL: "an instruction is ready and its unit refuses it",
-}
-SHOWN = tuple(STATE_MEANING)  # the states that count; EMPTY is not a state of a wave
+SHOWN = tuple(STATE_TEXT)  # the states that count
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.ids import place_name
 from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 
@@ -379,7 +380,7 @@ def distribution_view(hits: LineHits, wanted: DistributionChoice, step: int = 1)
 def _groups(hits: LineHits, wanted: DistributionChoice) -> tuple[np.ndarray, tuple[str, ...]]:
     if wanted.group == "engine" and len(hits):
         engines, group = np.unique(hits.se, return_inverse=True)
-        return group, tuple(f"SE {se}" for se in engines.tolist())
+        return group, tuple(map(place_name, engines.tolist()))
     if wanted.group == "wave":
         return (hits.wave != wanted.wave).astype(np.int64), ("selected wave", "other waves")
     return np.zeros(len(hits), dtype=np.int64), ("all hits",)

@@ -162,7 +162,7 @@ def clock_tensor(clock: Clock, engines: int) -> np.ndarray:
 
 
 def simd_names(simds: int) -> str:
-    """Return the SIMDs of a mask as text: "all SIMDs", "SIMD 0", "SIMD 0, 2"."""
+    """Return the SIMDs of a mask as text: "all SIMDs", "SIMD0", "SIMD0, SIMD2"."""
     if simds == ALL_SIMDS:
         return "all SIMDs"
-    return "SIMD " + ", ".join(str(simd) for simd in range(4) if simds >> simd & 1)
+    return ", ".join(f"SIMD{simd}" for simd in range(4) if simds >> simd & 1)

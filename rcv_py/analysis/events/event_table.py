@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import Message, count, join_texts, short_kernel
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.device import Dispatch, HardwareEvents
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
 from rcv_py.model.trace import Trace
 
@@ -240,7 +242,7 @@ def _events(events: HardwareEvents) -> _Part:
 
 
 def _queue(se: int, me: int, pipe: int) -> str:
-    return Message("SE {0} · ME {1} · pipe {2}", se, me, pipe)
+    return Message("{0} ME{1} pipe {2}", place_name(se), me, pipe)
 
 
 def _markers(trace: Trace, spans: MarkerSpans) -> _Part:
@@ -301,18 +303,7 @@ def record_text(spans: MarkerSpans, row: int) -> str:
 
 
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
-    def text(se: int, sa: int, cu: int, simd: int, slot: int) -> str:
-        array = f" · SA {sa}" if sa else ""
-        return Message(
-            "SE {0}{1} · {2} {3} · SIMD {4} · slot {5}",
-            se,
-            array,
-            trace.architecture.unit_name,
-            cu,
-            simd,
-            slot,
-        )
-
+    text = partial(place_name, unit=trace.architecture.unit_name)
     return _words(text, table.se, table.sa, table.cu, table.simd, table.slot)
 
 

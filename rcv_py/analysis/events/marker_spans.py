@@ -40,6 +40,7 @@ from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import Message, count, plural
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import MarkerName
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -407,6 +408,5 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def place_text(table: MarkerSpans | MarkerRecords, row: int) -> str:
-    """Return `SE 0 · CU 3 · SIMD 1 · slot 0`."""
-    se, cu, simd, slot = (int(getattr(table, name)[row]) for name in ("se", "cu", "simd", "slot"))
-    return Message("SE {0} · CU {1} · SIMD {2} · slot {3}", se, cu, simd, slot)
+    """Return `SE0 CU3 SIMD1 slot 0`."""
+    return place_name(*(int(getattr(table, name)[row]) for name in ("se", "sa", "cu", "simd", "slot")))

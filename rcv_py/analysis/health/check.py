@@ -19,7 +19,7 @@ from rcv_py.analysis.program.instruction_classes import InstructionClass, instru
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import Message, count, plural
-from rcv_py.model.kinds import KIND_COUNT, WaveState
+from rcv_py.model.kinds import KIND_COUNT, STATE_NAME, STATE_TEXT
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
@@ -217,7 +217,7 @@ def _timelines(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
         text = Message(
             "The states of {0} do not last as long as the wave, first", plural(len(seen.states), "wave")
         )
-        states = ", ".join(state.name for state in list(WaveState)[1:])
+        states = ", ".join(map(STATE_NAME.__getitem__, STATE_TEXT))
         first = trace.waves.id(int(seen.states[0]))
         yield _problem("waves", f"{text} {first}.", Message("Do not trust the strip of {0} there.", states))
 

@@ -11,12 +11,6 @@ from rcv_py.model.ids import SlotId
 from rcv_py.model.trace import Trace
 
 
-def place_name(trace: Trace, se: int, sa: int, cu: int) -> str:
-    """Return `SE2 CU1`, `SE2 SA1 WGP0`."""
-    array = f" SA{sa}" if sa > 0 else ""
-    return f"SE{se}{array}" + (f" {trace.architecture.unit_name}{cu}" if cu >= 0 else "")
-
-
 def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
     """Index rows of the waves on the compute unit of the wave at `row`; all waves for None."""
     index = trace.waves

@@ -17,7 +17,6 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
-from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.runs import ascending
@@ -26,6 +25,7 @@ from rcv_py.export.interactive.lists import lists_of, said_text, shown_text
 from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.export.interactive.waves import PageWaves, put_waves, shown_waves
 from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import COSTS
@@ -149,7 +149,13 @@ def _waves(made: Making) -> dict[str, Any]:
     index = trace.waves
     units = zip(index.se[rows].tolist(), index.sa[rows].tolist(), index.cu[rows].tolist(), strict=True)
     names: dict[str, int] = {}
-    made.columns.put("wave.unit", [names.setdefault(place_name(trace, *unit), len(names)) for unit in units])
+    made.columns.put(
+        "wave.unit",
+        [
+            names.setdefault(place_name(*unit, unit=trace.architecture.unit_name), len(names))
+            for unit in units
+        ],
+    )
     return {"units": list(names)}
 
 

@@ -23,7 +23,6 @@ from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import Message, short_kernel
@@ -31,6 +30,7 @@ from rcv_py.export.tables import segments
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
 from rcv_py.export.traces.perfetto_names import DebugAnnotation, InternedNames, process, thread, track
 from rcv_py.export.traces.perfetto_rows import NO_ARROWS, FlowEnds, Slices, TraceClock, slice_bytes
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -103,7 +103,7 @@ def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int
         process(DEVICE, DEVICE, Message("Device · {0}{1}", trace.name, f" · {name}" if name else ""))
     )
     for place, number in pid.items():
-        target.write(process(number, number, f"{place_name(trace, *place[:3])} SIMD{place[3]}"))
+        target.write(process(number, number, place_name(*place[:4], unit=trace.architecture.unit_name)))
     first_tid = DEVICE + 1 + len(places)
     for row in rows:
         uuid, parent = FIRST_WAVE + row * STRIDE, pid[of_row[row]]

@@ -23,6 +23,7 @@ from rcv_py.export.traces.perfetto_rows import (
     slice_bytes,
     value_bytes,
 )
+from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 
 DEVICE = 1  # uuid and process of the device; places follow
@@ -137,11 +138,7 @@ class Device:
         unique, group = np.unique(slots, axis=1, return_inverse=True)
         for at, slot in enumerate(unique.T.tolist()):
             parent = places.get(tuple(slot[:4]), DEVICE)
-            place = (
-                Message("slot {0}", slot[4])
-                if parent != DEVICE
-                else "SE{} SA{} CU{} SIMD{} slot {}".format(*slot)
-            )
+            place = Message("slot {0}", slot[4]) if parent != DEVICE else place_name(*slot)
             uuid, announced = self._track(parent, Message("markers, {0}", place))
             yield announced
             rows = np.flatnonzero(group.reshape(-1) == at)

@@ -75,10 +75,7 @@ class CountersPanel(CurvePanel):
         self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
         simds = (
             ("All SIMDs", EVERY, "Counters of every SIMD mask."),
-            *(
-                (f"SIMD {simd}", str(simd), Message("Counters that count SIMD {0}.", simd))
-                for simd in range(4)
-            ),
+            *((f"SIMD{simd}", str(simd), Message("Counters that count SIMD{0}.", simd)) for simd in range(4)),
         )
         self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
         self.add_choice("scale", "How values are drawn", SCALES, self._draw)

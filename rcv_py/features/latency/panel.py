@@ -17,7 +17,7 @@ from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, Message, byte_size, percent, plural, short_count
 from rcv_py.features.latency import result as results
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
@@ -291,7 +291,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
             self.legend.set_items([(theme.role(role), role, text) for role, text in rows.roles.items()])
         else:
             kinds = [kind for kind in TokenKind if kind in rows.kinds]
-            self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
+            self.legend.set_items([(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds])
 
     # -- selecting ----------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from rcv_py.features.occupancy.result import (
     limit_table,
     step_table,
 )
+from rcv_py.model.kinds import state_name
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
@@ -57,13 +58,14 @@ def run(options: OccupancyOptions) -> CommandAnswer:
 
 def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRow]:
     """The total row, and the named rows."""
-    known = [row.name for row in rows]
-    for name in names or ():
-        if name not in known:
-            raise UsageError(
-                Message("There is no row {0!r}.", name), hint=Message("Rows: {0}.", some(known, MAX_NAMES))
-            )
-    return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
+    known = {state_name(row.name) for row in rows}
+    wanted = {state_name(name) for name in names or ()}
+    for name in sorted(wanted - known):
+        raise UsageError(
+            Message("There is no row {0!r}.", name),
+            hint=Message("Rows: {0}.", some(sorted(known), MAX_NAMES)),
+        )
+    return [row for at, row in enumerate(rows) if not wanted or not at or state_name(row.name) in wanted]
 
 
 def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> tuple[str, ...]:

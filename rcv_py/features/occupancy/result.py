@@ -12,6 +12,7 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import Message, count
+from rcv_py.model.kinds import state_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
@@ -57,7 +58,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
         "occupancy_numbers",
         "The first row is the total.",
         title,
-        kinds.NOTE(by, Message("{0}, or `all`", what), title=title),
+        replace(kinds.NOTE, text=state_name)(by, Message("{0}, or `all`", what), title=title),
         *((ids,) if has_ids else ()),
         *NUMBERS,
         _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),

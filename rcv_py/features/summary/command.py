@@ -11,7 +11,7 @@ from rcv_py.analysis.device.pipe_use import PipeUse
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
-from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, each
@@ -28,6 +28,8 @@ from rcv_py.features.summary.result import (
     unit_text,
 )
 from rcv_py.features.waves.units_result import UNITS_SCHEMA, units
+from rcv_py.model.ids import place_name
+from rcv_py.model.kinds import state_name
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
 
@@ -69,7 +71,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         whose = "the traced waves" if waves.rows is None or waves.choice is None else waves.choice.text
         unit = "samples" if title == "stall reasons" else Message("cycles of {0}", whose)
         yield Message("\n{0}, of {1} {2}", capitalized(title), count(total), unit)
-        cells = [(row, count(value), percent(value, total)) for row, value in rows]
+        cells = [(state_name(row), count(value), percent(value, total)) for row, value in rows]
         yield TextGrid((TextColumn(""), TextColumn("count", True), TextColumn("share", True)), cells)
     if found.states is None and found.read:
         yield Message("\nStates: {0} the waves have no timelines.", NO_PLACE)
@@ -120,7 +122,9 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
     window = window_of(options.clock) or trace.span
     analysis = unit_busy(trace, window)
     found = answers(trace, (analysis,), rows.tolist())
-    place = place_name(trace, *(int(column[row]) for column in (index.se, index.sa, index.cu)))
+    place = place_name(
+        *(int(column[row]) for column in (index.se, index.sa, index.cu)), unit=trace.architecture.unit_name
+    )
     table = units(found.of(analysis), window)
     lost = missing_text(found.read, len(rows))
 

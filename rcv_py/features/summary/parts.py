@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.activity import MEANING, SHOWN, STATE_MEANING, Activity, StateShares
+from rcv_py.analysis.cost.activity import MEANING, SHOWN, Activity, StateShares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.counters.pmc.decision import decision
@@ -24,7 +24,8 @@ from rcv_py.features.summary.result import pipe_rows, unit_text
 from rcv_py.features.summary.widgets import Color, Meter, Share
 from rcv_py.formats.pmc_files import beside
 from rcv_py.formats.uiout.run_files import facts_about
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.ids import place_name
+from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import Column, grouped
@@ -65,13 +66,13 @@ def activity_shares(activity: Activity | None) -> tuple[Share, ...]:
 
 def state_shares_of(states: StateShares | None) -> tuple[Share, ...]:
     """Return the shares of wave states, executing first."""
-    order = sorted(SHOWN, key=lambda state: state.name != "EXEC")
+    order = sorted(SHOWN, key=lambda state: state is not WaveState.EXEC)
     return tuple(
         Share(
-            state.name.capitalize(),
+            STATE_NAME[state],
             int(states.cycles[state]),
             partial(Theme.state, state=state),
-            STATE_MEANING[state],
+            STATE_TEXT[state],
         )
         for state in order
         if states is not None
@@ -135,10 +136,7 @@ def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
 
 def _each(pipes: PipeUse, shares: list[float]) -> str:
     simds = zip(pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), shares, strict=True)
-    lines = [
-        f"SE {se} CU {cu if cu >= 0 else '?'} SIMD {simd}: {percent(part, 100)}"
-        for se, cu, simd, part in simds
-    ]
+    lines = [f"{place_name(se, cu=cu, simd=simd)}: {percent(part, 100)}" for se, cu, simd, part in simds]
     more = [Message("and {0} more", len(lines) - LISTED)] if len(lines) > LISTED else []
     return "\n".join([*lines[:LISTED], *more])
 

@@ -12,10 +12,11 @@ from rcv_py.analysis.core.occupancy import Residencies, latest, place, residenci
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.box_shares import Parts, box_shares
 from rcv_py.analysis.timeline.stack import stacked
-from rcv_py.analysis.timeline.wave_places import global_rows, place_name, traced_waves
+from rcv_py.analysis.timeline.wave_places import global_rows, traced_waves
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows
+from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
@@ -186,9 +187,9 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     row_of_slot = np.arange(len(slots)) + np.cumsum(lanes)
     names = []
     for one, extra in zip(slots, lanes.tolist(), strict=True):
-        group = place_name(trace, one.se, one.sa, one.cu)
+        group = place_name(one.se, one.sa, one.cu, unit=trace.architecture.unit_name)
         names += [RowName("scopes" if not number else "", group) for number in range(extra)]
-        names.append(RowName(f"{one.simd}-{one.slot}", group, f"SIMD {one.simd}"))
+        names.append(RowName(f"{one.simd}-{one.slot}", group, f"SIMD{one.simd}"))
     nothing = np.zeros(0, np.int64)
     n, m = len(lives), len(chosen)
     none, all_marked = np.full(n, -1), np.full(m, -1)
@@ -258,6 +259,6 @@ def offer_device(filter: FilterButton, trace: Trace | None) -> None:
     filter.set_section("Events", event_choices(trace))
     engines = [] if trace is None else ascending(trace.occupancy.se).tolist()
     several = engines if len(engines) > 1 else []
-    filter.set_section("Shader engines", [FilterItem(f"{ENGINE}{se}", f"SE {se}") for se in several])
+    filter.set_section("Shader engines", [FilterItem(f"{ENGINE}{se}", f"SE{se}") for se in several])
     used = None if trace is None else trace.occupancy.kernel
     filter.set_section("Kernels", kernel_choices(trace, KERNEL, used))

@@ -20,6 +20,7 @@ from rcv_py.features.time.device_rows import (
     no_boxes,
     offer_device,
 )
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -212,12 +213,10 @@ class GlobalTimelinePanel(TimelinePanel):
     def _box_tip(self, trace: Trace, device: DeviceRows, box: int) -> list[str]:
         lives, life, span = device.lives, int(device.life[box]), self._span(box)
         kernel = short_kernel(trace.occupancy.names.get(int(lives.kernel[life]), "unknown kernel"))
-        simd, slot = int(lives.simd[life]), int(lives.slot[life])
+        place = (int(column[life]) for column in (lives.se, lives.sa, lives.cu, lives.simd, lives.slot))
         lines: list[str] = [
             rich("<b>{}</b>", kernel),
-            Message(
-                "{0} · SIMD {1} · slot {2}", self.source.names[int(device.boxes.row[box])].group, simd, slot
-            ),
+            place_name(*place, unit=trace.architecture.unit_name),
         ]
         times = self.times
         lines.append(f"{times.at(span.begin)} … {times.at(span.end)}: {times.both(span.width)}")

@@ -12,7 +12,7 @@ from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.state_strip import STATES, STRIP
 from rcv_py.base.text import Message, join_texts, translated
-from rcv_py.model.kinds import WaveState
+from rcv_py.model.kinds import STATE_NAME, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
@@ -113,7 +113,7 @@ class OverviewStrip(BrushStrip):
         theme, some = self.ui.theme, self.sums.state.sum(axis=0)
         states = [state for state in ORDER if some[STATES.index(state)] > 0]
         named = [
-            Swatch(theme.soft(theme.state(state), SOFT), Message("wave: {0}", state.name.lower()))
+            Swatch(theme.soft(theme.state(state), SOFT), Message("wave: {0}", STATE_NAME[state]))
             for state in states
         ]
         device = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []

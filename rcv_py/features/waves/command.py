@@ -170,5 +170,5 @@ def _states(states: Mapping[str, int | None]) -> str:
     if not known:
         return Message("{0} the wave has no timeline", NO_PLACE)
     total = sum(known.values())
-    shares = (f"{name.upper()} {percent(cycles, max(1, total))}" for name, cycles in known.items())
+    shares = (f"{name} {percent(cycles, max(1, total))}" for name, cycles in known.items())
     return Message("{0}, of {1} recorded cycles", ", ".join(shares), count(total))

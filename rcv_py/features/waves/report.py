@@ -16,11 +16,11 @@ from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, ReportHistogram, ReportSection, ReportShare, ReportTable, Stacked
 from rcv_py.features.waves.result import LIVED
 from rcv_py.model.columns import of_rows
+from rcv_py.model.kinds import STATE_NAME
 from rcv_py.results.common import WAVE_NAME
 
 MAX_WAVES = 300
 BINS = 40
-_STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
 
 
 def activity(inputs: ReportInputs) -> ReportSection | None:
@@ -33,7 +33,7 @@ def activity(inputs: ReportInputs) -> ReportSection | None:
     if states is not None:
         split = [
             ReportShare(
-                Message("{0}, {1}", state.name, _STATE_TEXT[state.name]),
+                STATE_NAME[state],
                 int(states.cycles[state]),
                 f"state-{state.name}",
             )

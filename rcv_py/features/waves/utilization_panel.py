@@ -9,8 +9,9 @@ import numpy as np
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, unit_title, utilization
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
-from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.text import Message, percent, plural
+from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
@@ -110,7 +111,7 @@ class UtilizationPanel(TimelinePanel):
         if trace is None or store is None or row is None:
             return
         self._unit = unit_of(trace, row)
-        chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)
+        chosen, place = waves_of_unit(trace, row), place_name(*self._unit, unit=trace.architecture.unit_name)
         self._rebuild.run(lambda: units_of(trace, store, chosen, place), self._show)
 
     def _selection_changed(self) -> None:

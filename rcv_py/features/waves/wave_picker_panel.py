@@ -283,7 +283,7 @@ class WavePickerPanel(Panel):
             self.shares.setText(why or "Its instructions are not loaded yet.")
             self.states.show_cycles(())
             return
-        place = f"CU {wave.cu}" if wave.cu >= 0 else ""
+        place = f"{trace.architecture.unit_name}{wave.cu}" if wave.cu >= 0 else ""
         facts = join_texts(" · ", filter(None, (Message("{0:,} tokens", len(wave.tokens)), place)))
 
         def take(cycles: tuple[int, ...]) -> None:

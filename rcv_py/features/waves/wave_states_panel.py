@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
-from rcv_py.base.text import Message, count, percent, plural
-from rcv_py.model.kinds import WaveState
+from rcv_py.base.text import Message, count, join_texts, percent, plural
+from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import READING
@@ -18,12 +18,6 @@ from rcv_py.ui.table.command_text import CommandWords, only, rcv
 
 NO_STATES = "No wave with a timeline could be read, so states are unknown."
 REBUILD_MS = 500  # ms while waves arrive
-MEANING = {
-    WaveState.EXEC: "an instruction executes",
-    WaveState.WAIT: "at a wait or a barrier",
-    WaveState.STALL: "an instruction could not issue",
-    WaveState.IDLE: "nothing to issue",
-}
 STACKS = (
     ("stacked", Stack.AREAS.value, "Areas on top of each other; the outline is all resident waves."),
     ("shares", Stack.SHARES.value, "Each state's share of the resident waves."),
@@ -63,19 +57,19 @@ def _writers(trace: Trace) -> SourcedCurves:
 
 
 def curves_of(sums: SourcedCurves) -> tuple[Curve, ...]:
-    """Return the curves to draw, EXEC at the bottom."""
+    """Return the curves to draw, exec at the bottom."""
     tips = {
         state: Message(
             "{0}: {1}, {2} of the waves' time",
-            state.name,
-            MEANING[state],
+            STATE_NAME[state],
+            STATE_TEXT[state],
             percent(float(sums.shares[state]), 1),
         )
         for state in LIVING
     }
     return tuple(
         Curve(
-            name=state.name,
+            name=STATE_NAME[state],
             time=time,
             value=waves,
             color=f"state:{state.name}",
@@ -128,7 +122,7 @@ class WaveStatesPanel(CurvePanel):
     def command_line(self) -> CommandWords | None:
         se = self._engine()
         engine = () if se is None else (f"--se={se}",)
-        shown = only([state.name for state in LIVING], self.plot.shown)
+        shown = only([STATE_NAME[state] for state in LIVING], self.plot.shown)
         return rcv(self.session, "occupancy", "--by=state", *engine, *shown)
 
     def _restack(self) -> None:
@@ -162,7 +156,8 @@ class WaveStatesPanel(CurvePanel):
         self.say(self._text(trace, sums))
 
     def _text(self, trace: Trace, sums: SourcedCurves) -> str:
-        shares = ", ".join(f"{state.name} {percent(float(sums.shares[state]), 1)}" for state in LIVING)
+        named = (Message("{0} {1}", STATE_NAME[state], percent(sums.shares[state], 1)) for state in LIVING)
+        shares = join_texts(", ", named)
         if sums.is_writers:
             return Message("{0} · as the writer of the capture counted; clocks are not aligned", shares)
         rows = len(trace.waves) if self._se is None else int(np.count_nonzero(trace.waves.se == self._se))

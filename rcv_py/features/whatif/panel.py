@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.findings.finding import RANKED, Findings
 from rcv_py.analysis.timeline.raster import RowSegment
-from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.base.errors import RcvError
@@ -21,6 +21,7 @@ from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import Message, count, translated
 from rcv_py.features.whatif.controls import Controls
 from rcv_py.features.whatif.result import assumptions, cuts, tried_table
+from rcv_py.model.ids import place_name
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
@@ -338,7 +339,9 @@ class WhatIfPanel(TimelinePanel):
         name = str(wave.id)
         if self.scope.value == UNIT:
             columns = trace.waves.se, trace.waves.sa, trace.waves.cu
-            name = place_name(trace, *(int(column[wave.row]) for column in columns))
+            name = place_name(
+                *(int(column[wave.row]) for column in columns), unit=trace.architecture.unit_name
+            )
         change = drawn.after - drawn.before
         by = f"{'−' if change < 0 else '+'}{count(abs(change))}" if change else "no change"
         lived = Message("{0}: {1} cycles from the first instruction to the last", name, count(drawn.before))

@@ -391,9 +391,7 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
     elif len(busy) > 1 and lost:
         problems.warn(
             "clock",
-            Message(
-                "The streams of SE {0} hold no constant clock: their times are not aligned.", spans(lost)
-            ),
+            Message("The streams of SE{0} hold no constant clock: their times are not aligned.", spans(lost)),
             "Do not compare their times with times of other shader engines.",
         )
     return Clock(frequency, samples, offsets, ticks, bool(offsets))

@@ -97,13 +97,13 @@ class RawCapture(PickledByCopy):
 
     @cached_property
     def text(self) -> str:
-        """A label that distinguishes it, such as `Agent 0 · Dispatch 17 · SE 0-3 · 1.2 MB · 4 files`."""
+        """A label that distinguishes it, such as `Agent 0 · Dispatch 17 · SE0-3 · 1.2 MB · 4 files`."""
         stream = self.streams[0]
         parts = (
             Message("Process {0}", stream.run) if stream.run else "",
             Message("Agent {0}", self.agent) if self.agent >= 0 else "",
             Message("Dispatch {0}", self.dispatch) if self.dispatch >= 0 else "",
-            f"SE {spans([one.se for one in self.streams])}",
+            f"SE{spans([one.se for one in self.streams])}",
             byte_size(self.size),
             plural(len(self.streams), "file"),
         )

@@ -14,6 +14,7 @@ from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.json_rows import number_key, number_rows, report_skipped
 from rcv_py.model.device import Clock, ClockSamples
+from rcv_py.model.ids import place_name
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file lacks it
@@ -50,7 +51,7 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
             Message("{0} puts the shader engines years apart: their clocks are not aligned.", FILE),
             "Compare times within one shader engine only, or record the trace again.",
         )
-    lost = [f"SE {se}" for se in engines if se not in samples]
+    lost = [place_name(se) for se in engines if se not in samples]
     if len(engines) > 1 and lost:
         problems.warn(
             FILE,
@@ -108,9 +109,9 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
                 problems.warn(
                     FILE,
                     Message(
-                        "{0}: the constant clock of SE {1} runs backwards; nanoseconds are doubtful.",
+                        "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful.",
                         FILE,
-                        se,
+                        place_name(se),
                     ),
                     "Read times in cycles, or record the trace again.",
                 )

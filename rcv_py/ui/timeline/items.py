@@ -202,6 +202,7 @@ class NamePainter:
         font: QFont,
         room_px: np.ndarray,
         name_of: Callable[[int], tuple[str, QColor, float, float]],
+        *,
         fewest: int = 2,
         shorten: Callable[[str, int], str] = elide_right,
     ) -> None:

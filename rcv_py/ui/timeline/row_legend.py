@@ -8,26 +8,13 @@ import numpy as np
 
 from rcv_py.base.text import Message
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, STATE_ORDER
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, STATE_NAME, STATE_TEXT, TokenKind
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.rows_item import STRIP
 
-SHORT = {
-    TokenKind.MATRIX: "MFMA",
-    TokenKind.VMEM: "buffer",
-    TokenKind.FLAT: "global",
-    TokenKind.JUMP: "branch",
-    TokenKind.IMMED: "wait",
-    TokenKind.MSG: "message",
-}
 STALL, KIND, STATE = "stall", "kind:", "state:"  # keys, the latter two followed by a number
-STATE_TEXT = {
-    "EXEC": "an instruction of the wave executes",
-    "WAIT": "the wave is at a wait or a barrier",
-    "STALL": "an instruction of the wave could not issue",
-    "IDLE": "the wave has nothing to issue",
-}
+BRANCH = "branch", "branch taken or not taken"  # both have a colour here
 
 
 def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
@@ -37,7 +24,8 @@ def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
         if seen[codes].any():
             is_wait = kind is TokenKind.IMMED
             color = theme.stalled(kind) if is_wait else theme.kind(kind)
-            yield Swatch(color, SHORT.get(kind, kind.name), KIND_TEXT[kind], is_wait, f"{KIND}{int(kind)}")
+            name, meaning = BRANCH if kind is TokenKind.JUMP else (KIND_NAME[kind], KIND_TEXT[kind])
+            yield Swatch(color, name, meaning, is_wait, f"{KIND}{int(kind)}")
     stalls = (
         code for code, (kind, is_stall) in enumerate(ACTIVITIES) if is_stall and kind is not TokenKind.IMMED
     )
@@ -50,8 +38,8 @@ def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
         yield Swatch(theme.stalled(kind), "stall: paler", meaning, key=STALL)
     for place, state in enumerate(STATE_ORDER):
         if seen[STRIP + place]:
-            name = Message("wave: {0}", state.name.lower())
-            yield Swatch(theme.state(state), name, STATE_TEXT[state.name], key=f"{STATE}{place}")
+            name = Message("wave: {0}", STATE_NAME[state])
+            yield Swatch(theme.state(state), name, STATE_TEXT[state], key=f"{STATE}{place}")
 
 
 def not_picked(key: str) -> frozenset[int]:

@@ -19,6 +19,7 @@ from rcv_py.analysis.events.event_table import (
 )
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, translated
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
@@ -235,7 +236,12 @@ def event_lines(
         if dispatch.se not in without and f"{PREFIX}dispatch" not in hidden:
             facts = f" ({text})" if (text := dispatch_facts(dispatch)) else ""
             lines.append(
-                Line(dispatch.time, "accent", Message("SE {0}: {1} dispatched", dispatch.se, name), facts)
+                Line(
+                    dispatch.time,
+                    "accent",
+                    Message("{0}: {1} dispatched", place_name(dispatch.se), name),
+                    facts,
+                )
             )
     events = trace.events
     if events is not None:
@@ -245,7 +251,7 @@ def event_lines(
         columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
         for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True):
             if se not in without:
-                what = f"SE {se}: {event_text(kind)}"
+                what = f"{place_name(se)}: {event_text(kind)}"
                 lines.append(Line(time, ROLES.get(kind, "muted"), what, length=length))
     return tuple(sorted(lines, key=lambda line: line.time)[:MAX_LINES])
 

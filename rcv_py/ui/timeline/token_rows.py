@@ -15,11 +15,11 @@ from rcv_py.analysis.timeline.long_tokens import Chosen, long_tokens
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import DetailedSegment, RowSegment, TokenRow, View, raster, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
-from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import elide_right, short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF
 from rcv_py.model.columns import joined
+from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
@@ -229,7 +229,7 @@ class TokenRows(RowSource):
             return self._mnemonic(lines[at]), ink[key], lefts[at], middles[at]
 
         room = np.where(fits, right - left - 2 * margin, 0)
-        self._names.paint(painter, font, room, name, MIN_LETTERS, short_mnemonic)
+        self._names.paint(painter, font, room, name, fewest=MIN_LETTERS, shorten=short_mnemonic)
 
 
 def short_mnemonic(text: str, letters: int) -> str:
@@ -408,14 +408,16 @@ def wave_rows(
     for member in members:
         segments = tuple(sorted(member, key=attrgetter("begin")))
         rows.append(_row(segments, made.get(segments[0]) if segments else None, store.is_complete))
-    names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in keys]
+    names = [
+        RowName(f"{key[3]}-{key[4]}", place_name(*key[:3], unit=trace.architecture.unit_name)) for key in keys
+    ]
     for other in trace.other_simd if others else ():
         # A unit that is unknown could be the unit of the instructions.
         units = {key[2] for key in keys if key[0] == other.se}
         if len(other.time) and units and (other.cu == -1 or units & {other.cu, -1}):
             end = other.time + np.maximum(other.duration, 1)
             rows.append(TokenRow((span_segment(other.time, end, other.kind),)))
-            names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
+            names.append(RowName("sibling", f"SIMD{other.simd if other.simd >= 0 else '?'}"))
     for part in (part for token_row in rows for part in token_row.parts):
         _ = part.lod  # built here, off the UI thread
     return WaveRows(tuple(rows), tuple(names), pending, row_of_wave)

@@ -10,8 +10,8 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.raster import RowSegment, shares_in, tokens_in
 from rcv_py.analysis.timeline.token_details import producers
 from rcv_py.base.text import Message, count, elide_left, elide_right, join_texts, percent, plural
-from rcv_py.model.ids import WaveId
-from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, MARKER_TEXT, MarkerKind, TokenKind, WaveState
+from rcv_py.model.ids import place_name
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, MARKER_TEXT, STATE_NAME, MarkerKind, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
@@ -47,11 +47,6 @@ def token_at(segment: RowSegment, time: int, pixel: TimeWindow | None = None, de
     return rows.start + int(inside[np.argmax(length)])
 
 
-def wave_name(wave: WaveId) -> str:
-    """Return `SE 2 · SIMD 1 · slot 0 · wave 3`."""
-    return Message("SE {0} · SIMD {1} · slot {2} · wave {3}", wave.se, wave.simd, wave.slot, wave.wid)
-
-
 def token_tip(
     trace: Trace, times: Times, wave: TracedWave | None, segment: RowSegment, row: int, *, pixel: TimeWindow
 ) -> Rich:
@@ -71,7 +66,7 @@ def token_tip(
         hits = wave.executions(line)
         if line >= 0:
             lines.append(Message("hit {0} of {1}", count(hits.before(row) + 1), count(len(hits))))
-        lines += [*_waits_for(trace, wave, row, line), wave_name(wave.id), _state(wave, pixel.begin)]
+        lines += [*_waits_for(trace, wave, row, line), str(wave.id), _state(wave, pixel.begin)]
     held = tokens_in(segment, pixel)
     if held > 1:
         lines.append(rich("<i>This pixel holds {}.</i>", plural(held, "token")))
@@ -119,7 +114,7 @@ def gap_tip(times: Times, wave: TracedWave | None, segment: RowSegment, time: in
         Message("at {0}", times.at(time)),
     ]
     if wave is not None:
-        lines += [_state(wave, time), wave_name(wave.id)]
+        lines += [_state(wave, time), str(wave.id)]
     return lines_tip(filter(None, lines))
 
 
@@ -131,7 +126,7 @@ def state_tip(times: Times, wave: TracedWave, time: int) -> Rich:
     length = int(wave.states.duration[row])
     begin = wave.states.base + int(wave.states.offset[row])
     lines = [rich("<b>{}</b> for {}", _state_name(int(wave.states.state[row])), times.both(length))]
-    return lines_tip([*lines, Message("from {0}", times.at(begin)), wave_name(wave.id)])
+    return lines_tip([*lines, Message("from {0}", times.at(begin)), str(wave.id)])
 
 
 def _instruction(trace: Trace, line: int, kind: int) -> str:
@@ -165,7 +160,7 @@ def _state(wave: TracedWave, time: int) -> str:
 
 
 def _state_name(state: int) -> str:
-    return WaveState(state).name.lower() if 0 <= state < len(WaveState) else Message("number {0}", state)
+    return STATE_NAME[WaveState(state)] if 0 <= state < len(WaveState) else Message("number {0}", state)
 
 
 def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Rich:
@@ -185,9 +180,7 @@ def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Ric
     if spans.sources[name]:
         lines.append(elide_left(spans.sources[name], 70))
     se, cu, simd, slot = (int(column[span]) for column in (spans.se, spans.cu, spans.simd, spans.slot))
-    lines.append(
-        Message("SE {0} · {1} {2} · SIMD {3} · slot {4}", se, trace.architecture.unit_name, cu, simd, slot)
-    )
+    lines.append(place_name(se, 0, cu, simd, slot, unit=trace.architecture.unit_name))
     return lines_tip(lines)
 
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import Message, join_texts, percent, translated
-from rcv_py.model.kinds import WaveState
+from rcv_py.model.kinds import STATE_NAME, WaveState
 from rcv_py.ui.core.plain_text import draw_text, tooltip
 from rcv_py.ui.core.swatches import (
     AFTER_NAME,
@@ -162,7 +162,7 @@ def state_text(cycles: Sequence[int]) -> str:
     total = sum(cycles[state] for state in SHOWN) if cycles else 0
     present = sorted((state for state in SHOWN if total and cycles[state]), key=lambda state: -cycles[state])
     return join_texts(
-        ", ", (Message("{0} {1}", state.name.lower(), percent(cycles[state], total)) for state in present)
+        ", ", (Message("{0} {1}", STATE_NAME[state], percent(cycles[state], total)) for state in present)
     )
 
 

@@ -158,7 +158,7 @@ def test_simds_are_chosen_by_their_masks(panel: CountersPanel, open_in: OpenIn, 
     panel.remembered["simd"].choose("1")
     settled()
     assert panel.tree.listed == ("A:2", "B")
-    assert "SIMD 1" in panel.tree.items["A:2"].toolTip(0)
+    assert "SIMD1" in panel.tree.items["A:2"].toolTip(0)
 
 
 def test_the_filter_and_the_search_key(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:

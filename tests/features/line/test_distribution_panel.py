@@ -155,7 +155,7 @@ def test_measure_scale_and_groups_can_be_chosen(panel: DistributionPanel, real: 
     assert panel.view.histogram.is_log
     choose(panel, qtbot, "group", 1)
     assert len(panel.view.groups) == len(np.unique(real.waves.se))
-    assert "SE 0" in panel.plot.tip(int(np.argmax(panel.view.histogram.counts[:, 0])))
+    assert "SE0" in panel.plot.tip(int(np.argmax(panel.view.histogram.counts[:, 0])))
     choose(panel, qtbot, "group", 2)
     state = panel.save_state()
     assert (state["measure"], state["scale"], state["group"]) == ("latency", "log", "wave")

@@ -63,8 +63,18 @@ def test_text(by: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, sample_path("kernels"), "--by", by)
     assert "all" in text
     assert "nine tenths" in text
-    expected = {"se": "SE1", "kernel": "scale_rows", "state": "STALL"}
+    expected = {"se": "SE1", "kernel": "scale_rows", "state": "stall"}
     assert expected[by] in text
+
+
+def test_a_state_is_named_as_it_is_printed_or_as_documents_have_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printed, written = (
+        run(capsys, sample_path("kernels"), "--by", "state", "--only", name) for name in ("stall", "STALL")
+    )
+    assert printed == written
+    assert "wait" not in printed
 
 
 @pytest.mark.parametrize("by", ["se", "kernel", "state"])

@@ -37,7 +37,7 @@ from tests.ui.window import SAMPLE
 
 KINDS = (OccupancyPanel, DispatchesPanel, WaveStatesPanel)
 SHOWN = ("matmul_small", "vector_add", "gfx12")
-STATES = {"EXEC": 2, "WAIT": 3, "STALL": 4, "IDLE": 1}  # as they stand in files
+STATES = {"exec": 2, "wait": 3, "stall": 4, "idle": 1}  # as they stand in files
 
 
 @pytest.fixture
@@ -282,7 +282,7 @@ def test_kernels_without_a_name_and_of_one_short_name(make: Callable, open_in: C
 def test_states_of_all_waves_or_of_one_engine(make: Callable, open_in: Callable, settled: Callable) -> None:
     trace = load(open_in, sample_trace("matmul_small"))
     panel = make(WaveStatesPanel)
-    assert [curve.name for curve in panel.plot.curves] == ["EXEC", "WAIT", "STALL", "IDLE"]
+    assert [curve.name for curve in panel.plot.curves] == ["exec", "wait", "stall", "idle"]
     assert panel.plot.stack is Stack.AREAS
     read = plain(trace.path)
     assert panel.caption() == f"{shares(read)} · {len(read.waves)} waves"
@@ -368,6 +368,6 @@ def test_curves_of_many_rows_are_made_ready_for_pixels_in_a_thread(
     assert all(ready <= curve.steps.__dict__.keys() for curve in panel.plot.curves)
     together = panel.plot.canvas.curves.set.sum_shown
     assert ready <= together.__dict__.keys(), "the outline of all is as long as all of them together"
-    panel.plot.isolate("WAIT")
-    panel.plot.isolate("WAIT")
+    panel.plot.isolate("wait")
+    panel.plot.isolate("wait")
     assert panel.plot.canvas.curves.set.sum_shown is together, "it is added up once"

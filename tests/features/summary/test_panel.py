@@ -149,13 +149,13 @@ def test_a_card_can_be_reached_and_copied(sample: SummaryPanel) -> None:
     QTest.keyClick(sample.fact_card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert "Waves traced" in QGuiApplication.clipboard().text()
     QTest.keyClick(sample.time_card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert "Exec\t" in QGuiApplication.clipboard().text()
+    assert "exec\t" in QGuiApplication.clipboard().text()
 
 
 def test_the_mouse_explains_bars(sample: SummaryPanel) -> None:
     for widget, place, word in (
         (sample.pipes, QPoint(20, 4), "SIMD issuing"),
-        (sample.states, QPoint(4, 4), "Exec"),
+        (sample.states, QPoint(4, 4), "exec"),
         (sample.activity, QPoint(120, 20), "issue"),
     ):
         event = QHelpEvent(QEvent.Type.ToolTip, place, widget.mapToGlobal(place))

@@ -187,7 +187,7 @@ def test_the_menu_hides_markers_values_sibling_and_events(make: Callable, settle
     assert [name.group for name in panel.source.names] == [
         "SE2 CU1",
         "SE2 CU1",
-        "SIMD 1",
+        "SIMD1",
     ]
     assert "sibling of the traced one" in panel.tip(2, 1110, TimeWindow(1110, 1111), False)
     assert {line.time for line in panel.marks().lines} == {1005, 1150, 1350}, (

@@ -57,15 +57,15 @@ def test_without_a_known_clock_units_of_time_say_nothing() -> None:
 
 
 def test_event_texts_follow() -> None:
-    line = Line(2000, "accent", "SE 0: flush", " (queue 1)", 100)
-    assert line.text(CYCLES) == "SE 0: flush at 2,000, for 100 cycles (queue 1)"
-    assert line.text(NS) == "SE 0: flush at 0.500 µs, for 50 ns (queue 1)"
+    line = Line(2000, "accent", "SE0: flush", " (queue 1)", 100)
+    assert line.text(CYCLES) == "SE0: flush at 2,000, for 100 cycles (queue 1)"
+    assert line.text(NS) == "SE0: flush at 0.500 µs, for 50 ns (queue 1)"
 
 
 def test_events_near_the_mouse_follow() -> None:
-    lines = (Line(2000, "accent", "SE 0: flush"), Line(90_000, "accent", "SE 0: far away"))
-    assert near_lines(lines, 2000, TimeWindow(2000, 2001), NS) == ["SE 0: flush at 0.500 µs"]
-    assert near_lines(lines, 2000, TimeWindow(2000, 2001), CYCLES) == ["SE 0: flush at 2,000"]
+    lines = (Line(2000, "accent", "SE0: flush"), Line(90_000, "accent", "SE0: far away"))
+    assert near_lines(lines, 2000, TimeWindow(2000, 2001), NS) == ["SE0: flush at 0.500 µs"]
+    assert near_lines(lines, 2000, TimeWindow(2000, 2001), CYCLES) == ["SE0: flush at 2,000"]
 
 
 def test_the_title_of_an_axis_follows(sample_app: App) -> None:

@@ -31,7 +31,7 @@ def test_a_folder_with_one_dispatch_is_named_by_itself(tmp_path: Path) -> None:
         ("odd.hsaco", 0),
     ]
     assert capture.sidecars == {"code.json"}
-    assert capture.text == "Process 7 · Agent 0 · Dispatch 25 · SE 0-1 · 20 B · 2 files"
+    assert capture.text == "Process 7 · Agent 0 · Dispatch 25 · SE0-1 · 20 B · 2 files"
 
 
 def test_each_of_several_dispatches_is_named_by_any_of_its_files(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_several_captures_of_a_folder_are_named_by_their_files() -> None:
     assert [entry.path for entry in entries] == [first, second]
     sizes = [sum(file.stat().st_size for file in folder.glob(f"*_{number}.att")) for number in (1, 2)]
     assert [entry.about for entry in entries] == [
-        f"Process 1 · Agent 0 · Dispatch {number} · SE 0-1 · {byte_size(size)} · 2 files"
+        f"Process 1 · Agent 0 · Dispatch {number} · SE0-1 · {byte_size(size)} · 2 files"
         for number, size in zip((1, 2), sizes, strict=True)
     ]
     with pytest.raises(Exception, match="holds 2 captures, and one is needed") as caught:

@@ -37,7 +37,7 @@ def test_nothing_that_is_written_is_cut(make: Callable, open_in: Callable, name:
 def test_the_captions_of_a_known_capture(make: Callable, open_in: Callable, settled: Callable) -> None:  # noqa: F811
     load(open_in, captures.real_trace("flash_attn_small_after"))
     panel = make(WaveStatesPanel)
-    assert panel.caption() == "EXEC 49.0 %, WAIT 34.5 %, STALL 16.0 %, IDLE 0.5 % · 8 waves"
+    assert panel.caption() == "exec 49.0 %, wait 34.5 %, stall 16.0 %, idle 0.5 % · 8 waves"
     panel = make(OccupancyPanel)
     assert [curve.name for curve in panel.plot.curves] == ["SE0", "SE1", "SE2", "SE3"]
     panel.remembered["group"].choose("all")

@@ -27,7 +27,7 @@ def test_both_dispatches_of_a_folder_are_listed() -> None:
     assert [(entry.path.name, entry.about) for entry in find_captures(folder)] == [
         (
             f"1_0_shader_engine_0_{number}.att",
-            f"Process 1 · Agent 0 · Dispatch {number} · SE 0-5 · {size} · 6 files",
+            f"Process 1 · Agent 0 · Dispatch {number} · SE0-5 · {size} · 6 files",
         )
         for number, size in ((1, "27.7 KB"), (2, "27.5 KB"))
     ]
