@@ -14,18 +14,19 @@ from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
-from rcv_py.ui.shell.exporter import WINDOW
+from rcv_py.ui.shell.exporter import WINDOW, PictureLook
 
 WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
 NOISE = ("propagateSizeHints", "raise()")  # messages of the offscreen platform about missing features
 TIMEOUT_MS = 180_000
+RESIZES = 3  # until a picture has its size: legend and caption may need other lines then
 SETTLED_TURNS = 4  # turns of the event loop without anything being computed
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """Describes a picture: panel `window` is the whole window; sizes in px before scaling."""
+    """Describes a picture: panel `window` is the whole window; `size` in px before scaling."""
 
     path: Path
     panel: str
@@ -87,9 +88,18 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
         wait_until_idle(app, errors)
     _go(app, shot)
     wait_until_idle(app, errors)
-    _resize(app, shot)
-    wait_until_idle(app, errors)
-    return window.exporter.content(shot.panel, shot.out.suffix, shot.scale)
+    wanted = QSize(*shot.size) if shot.size else None
+    size = wanted or (WINDOW_SIZE if shot.panel == WINDOW else PANEL_SIZE)
+    room = QSize(size)
+    for _ in range(RESIZES):
+        _resize(app, shot, room)
+        wait_until_idle(app, errors)
+        missing = size - window.exporter.size(shot.panel)
+        if wanted is None or missing == QSize(0, 0):
+            break
+        room += missing
+    look = PictureLook(shot.scale, size=wanted)
+    return window.exporter.content(shot.panel, shot.out.suffix, look)
 
 
 def wait_until_idle(app: App, errors: list[BaseException]) -> None:
@@ -134,20 +144,21 @@ def _go(app: App, shot: Shot) -> None:
         session.set_view(TimeWindow(*shot.range))
 
 
-def _resize(app: App, shot: Shot) -> None:
-    """Give the window, or only the panel, the wanted size."""
+def _resize(app: App, shot: Shot, size: QSize) -> None:
+    """Give the window, or only the panel, a size."""
     window = app.window
     if shot.panel == WINDOW:
-        window.resize(QSize(*shot.size) if shot.size else WINDOW_SIZE)
+        window.resize(size)
         QApplication.processEvents()
         window.workspace.reset_layout(window.workspace.size())
         return
-    window.workspace.show_panel(shot.panel)
     dock = window.workspace.home_of(shot.panel)
     assert dock is not None
     panel = dock.panel
-    panel.visibility.keep_awake()
-    panel.setParent(window, Qt.WindowType.Window)  # alone, it can have any size
-    panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-    panel.resize(QSize(*shot.size) if shot.size else PANEL_SIZE)
+    if not panel.isWindow():
+        window.workspace.show_panel(shot.panel)
+        panel.visibility.keep_awake()
+        panel.setParent(window, Qt.WindowType.Window)  # alone, it can have any size
+        panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    panel.resize(size)
     panel.show()

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QDesktopServices, QImage
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.open import open_trace
+from rcv_py.ui.app import App
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Sheet
-from rcv_py.ui.shell.exporter import ExportDialog
+from rcv_py.ui.shell.exporter import ExportDialog, PictureLook
 from tests.support.paths import ROOT
 from tests.support.window_fixtures import Reused
-from tests.ui.window import open_sample, settle
+from tests.ui.window import SAMPLE, open_sample, settle
 
 
 @pytest.mark.parametrize("scale", [1, 2, 3])
@@ -129,7 +131,6 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) ->
         assert written.stat().st_size > 100
 
 
-CUT = ("compute_unit", "global_timeline", "utilization")  # of which a picture shows whole rows
 TWICE = {"window": 2, "isa": 2}  # how large their pictures are; others are painted in the same way
 
 
@@ -140,14 +141,15 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reuse
             app.window.workspace.show_panel(name)
             settle(app, qtbot) if name in ("isa", "global_timeline") else None
             scale = TWICE.get(name, 1)
-            exporter.save(name, tmp_path / f"{name}.png", scale)
+            exporter.save(name, tmp_path / f"{name}.png", PictureLook(scale))
             image = QImage(str(tmp_path / f"{name}.png"))
             with exporter.posing(name) as legend:
-                widget, _, _ = exporter.subject(name)
-                size = export.size_of(widget, legend)
-            assert image.size() == scale * size
+                widget, _, text = exporter.subject(name)
+                size = export.size_of(widget, text, legend)
+                said = size.height() - export.size_of(widget, text).height()
+            assert image.size() == scale * size, name
             assert size.width() == widget.width()
-            assert bool(legend) == (size.height() > widget.height() + export.CAPTION_PX) or name in CUT
+            assert bool(legend) == (said > 0)
         for name in ("isa", "compute_unit"):
             exporter.save(name, tmp_path / f"{name}.svg")
             ET.fromstring((tmp_path / f"{name}.svg").read_text())
@@ -173,3 +175,100 @@ def test_the_caption_names_trace_wave_and_range(qtbot: QtBot, reused: Reused) ->
             "extra",
         ):
             assert part in text
+
+
+def dialog_of(app: App) -> ExportDialog:
+    return ExportDialog(app.window.exporter, app.window)
+
+
+def test_the_dialog_begins_with_the_panel_that_had_the_focus(qtbot: QtBot, reused: Reused) -> None:
+    with reused(sample=qtbot) as app:
+        window = app.window
+        window.activateWindow()
+        window.workspace.show_main()
+        qtbot.waitUntil(lambda: window.exporter.current() == "isa")
+        window.top_bar.capture.setFocus()  # as a menu does, or the field of the palette
+        dialog = dialog_of(app)
+        assert dialog.what.currentData() == "isa"
+        dialog.close()
+
+
+def test_what_can_be_saved_is_grouped_by_area(qtbot: QtBot, reused: Reused) -> None:
+    with reused(sample=qtbot) as app:
+        dialog = dialog_of(app)
+        entries = [(dialog.what.itemData(at), dialog.what.itemText(at)) for at in range(dialog.what.count())]
+        assert {name for name, _ in entries if name} == set(app.window.exporter.names())
+        headings = [title for name, title in entries if name is None]
+        assert headings[:3] == ["Left side", "Time", "Code"]
+        assert len(headings) == len(set(headings))
+        assert entries.index(("compute_unit", "Compute Unit")) > entries.index((None, "Time"))
+        dialog.close()
+
+
+def test_files_and_captions_name_the_kernel(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+    folder = tmp_path / "before" / "ui_output_agent_38430_dispatch_44"
+    shutil.copytree(SAMPLE, folder)
+    with reused() as app:
+        open_sample(app, qtbot, folder)
+        trace = app.ui.session.trace.value
+        dialog = dialog_of(app)
+        name = Path(dialog.path.text()).name
+        assert name == "matmul_tiled_dispatch_44_before_isa.png"
+        assert app.window.exporter.subject("isa")[2].startswith(trace.title)
+        dialog.close()
+
+
+def test_a_caption_names_a_wave_only_where_the_picture_is_of_it(qtbot: QtBot, reused: Reused) -> None:
+    with reused(sample=qtbot) as app:
+        exporter, wave = app.window.exporter, str(app.ui.session.selection.value.wave)
+        app.window.workspace.show_panel("utilization")
+        settle(app, qtbot)
+        assert wave in exporter.subject("utilization")[2]
+        for name in ("triage", "hotspot", "occupancy"):
+            assert wave not in exporter.subject(name)[2], name
+        assert "cycles " in exporter.subject("compute_unit")[2]
+        assert "cycles " not in exporter.subject("hotspot")[2].partition("·")[2].partition("·")[0]
+
+
+def test_a_caption_of_many_words_gets_more_lines(ui: UiContext, qtbot: QtBot) -> None:
+    label = QLabel("x")
+    qtbot.addWidget(label)
+    label.resize(200, 50)
+    text = export.SEPARATOR.join(["a capture of a kernel", "cycles 1 to 2", "what is shown"])
+    assert export.size_of(label, text).height() > export.size_of(label, "a capture").height()
+    svg = export.svg_bytes(label, ui.theme, text).decode()
+    assert "…" not in svg
+    assert all(part in svg for part in text.split(export.SEPARATOR))
+
+
+def test_a_picture_of_the_listing_has_as_many_rows_as_wanted(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 600), sample=qtbot) as app:
+        app.ui.session.select_line(100)
+        settle(app, qtbot)
+        view = app.window.workspace.panel("isa").view
+        before = view.verticalScrollBar().value(), view.size()
+        exporter = app.window.exporter
+        with exporter.posing("isa", PictureLook(rows=60)):
+            assert view.viewport().height() >= 60 * view.row_height
+            seen = [view.table.view_row(row) * view.row_height for row in (71, 100, 129)]
+            top = view.verticalScrollBar().value()
+            assert all(top <= at <= top + view.viewport().height() - view.row_height for at in seen)
+        assert (view.verticalScrollBar().value(), view.size()) == before
+
+
+def test_a_saved_picture_can_be_opened_and_its_path_copied(
+    tmp_path: Path, qtbot: QtBot, reused: Reused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    with reused(sample=qtbot) as app:
+        dialog, path = dialog_of(app), tmp_path / "a.png"
+        dialog.path.setText(str(path))
+        dialog.save()
+        saved = app.window.status.saved
+        assert saved.isVisibleTo(app.window.status)
+        for link in ("file", "folder", "path"):
+            assert f'href="{link}"' in saved.text()
+            saved.linkActivated.emit(link)
+        assert opened == [str(path), str(tmp_path)]
+        assert app.qt.clipboard().text() == str(path)

@@ -140,7 +140,11 @@ def test_a_label_keeps_what_the_program_said(ui: UiContext, qtbot: QtBot) -> Non
 
 @pytest.mark.usefixtures("speaking")
 def test_rich_text_is_translated_and_stays_escaped() -> None:
-    shown = rich('Saved {} · <a href="folder">open its folder</a>', "<b>x</b>")
+    shown = rich(
+        'Saved {} · <a href="file">open</a> · <a href="folder">open its folder</a>'
+        ' · <a href="path">copy path</a>',
+        "<b>x</b>",
+    )
     assert "&lt;b&gt;x&lt;/b&gt;" in shown
     assert '<a href="folder">' in shown
     assert words(shown.replace("x", "")) == set()

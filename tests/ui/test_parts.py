@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
+from rcv_py.ui.shell.exporter import PictureLook
 from rcv_py.ui.shell.workspace import VERSION
 from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle, window
@@ -59,7 +60,7 @@ def test_a_former_panel_is_shown_by_its_name(name: str, home: str, qtbot: QtBot,
         assert workspace.panel(name).isVisible()
         titles = [item.title for item in app.window.palette_._find(workspace.names()[name])]
         assert workspace.names()[name] in titles
-        assert app.window.exporter.image(name, 1).width() == workspace.panel(home).width()
+        assert app.window.exporter.image(name, PictureLook()).width() == workspace.panel(home).width()
         commands.run(f"view.panel_{name}")
         settle(app, qtbot)
         assert not workspace.is_shown(name)

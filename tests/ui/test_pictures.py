@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core import export
 from rcv_py.ui.core.shapes import MAX_SHAPES, rectangles
 from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.shell.exporter import ExportDialog, PictureLook
 from rcv_py.ui.timeline.row_legend import not_picked
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel
 from rcv_py.ui.widgets.legend import Legend
@@ -94,7 +96,7 @@ def test_a_file_of_shapes_looks_like_the_pixels(shown: App, qtbot: QtBot) -> Non
     exporter = shown.window.exporter
     show(shown, "compute_unit", qtbot)
     renderer = QSvgRenderer(exporter.content("compute_unit", ".svg"))
-    picture = exporter.image("compute_unit")
+    picture = exporter.image("compute_unit", PictureLook())
     drawn = QImage(picture.size(), QImage.Format.Format_RGB32)
     painter = QPainter(drawn)
     renderer.render(painter)
@@ -128,8 +130,8 @@ def test_a_picture_has_its_legend_at_every_scale(shown: App, scale: int, qtbot: 
     exporter = shown.window.exporter
     with exporter.posing("compute_unit") as legend:
         assert {"VALU", "SALU"} <= {one.name for one in legend}
-        height = export.size_of(exporter.subject("compute_unit")[0], legend).height()
-    image = exporter.image("compute_unit", scale)
+        height = exporter.size("compute_unit").height()
+    image = exporter.image("compute_unit", PictureLook(scale))
     assert image.height() == height * scale
     colors = {
         image.pixel(x, y)
@@ -137,6 +139,52 @@ def test_a_picture_has_its_legend_at_every_scale(shown: App, scale: int, qtbot: 
         for y in range(image.height() - 56 * scale, image.height())
     }
     assert all(one.color.rgb() in colors for one in legend[:3])
+
+
+def test_looking_through_what_can_be_saved_shows_nothing(shown: App, tmp_path: Path, qtbot: QtBot) -> None:
+    workspace = shown.window.workspace
+    seen = [name for name, dock in workspace.docks.items() if dock.is_seen]
+    workspace.panel("causes")
+    sizes = [workspace.docks[name].size() for name in seen]
+    dialog = ExportDialog(shown.window.exporter, shown.window)
+    for at in range(dialog.what.count()):
+        if dialog.what.itemData(at) is not None:
+            dialog.what.setCurrentIndex(at)
+    dialog.what.setCurrentIndex(dialog.what.findData("waits"))
+    dialog.path.setText(str(tmp_path / "waits.png"))
+    dialog.save()
+    settle(shown, qtbot)
+    assert [name for name, dock in workspace.docks.items() if dock.is_seen] == seen
+    assert [workspace.docks[name].size() for name in seen] == sizes
+    assert workspace.docks["why"].panel.chosen_part == "causes"
+    picture = QImage(str(tmp_path / "waits.png"))
+    rows = picture.scaled(200, 60)
+    assert len({rows.pixel(x, y) for x in range(200) for y in range(20, 40)}) > 9, "rows are drawn"
+
+
+def test_a_report_gets_a_light_picture_from_a_dark_window(shown: App, qtbot: QtBot) -> None:
+    shown.ui.settings["look.theme"] = "dark"
+    settle(shown, qtbot)
+    exporter = shown.window.exporter
+    for name in ("isa", "triage", "compute_unit"):
+        dark, light = (exporter.image(name, PictureLook(is_light=wanted)) for wanted in (False, True))
+        assert np.median(pixels_of(dark)) < 80, name
+        assert np.median(pixels_of(light)) > 180, name
+    assert shown.ui.theme.is_dark
+    assert shown.ui.settings["look.theme"] == "dark"
+
+
+def test_a_cut_legend_is_in_a_picture_once(shown: App, qtbot: QtBot) -> None:
+    show(shown, "why", qtbot)
+    legend = shown.window.workspace.panel("causes").legend
+    legend.setMaximumWidth(150)  # of all names only the first fits
+    settle(shown, qtbot)
+    assert not legend.is_whole
+    svg = ET.fromstring(shown.window.exporter.content("causes", ".svg"))
+    words = ["".join(one.itertext()).strip() for one in svg.iter() if one.tag.endswith("text")]
+    legend.setMaximumWidth(16_777_215)
+    assert words.count(legend.names[0]) == 2, "in the list and in one legend"
+    assert "…" not in words
 
 
 # -- the legend ---------------------------------------------------------------------------------------------

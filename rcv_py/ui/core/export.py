@@ -6,51 +6,68 @@ shows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.text import Message, short_kernel, translated, visible
+from rcv_py.base.text import Message, join_texts, translated, visible
+from rcv_py.model.trace import Trace
 from rcv_py.state.session import Session
-from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.plain_text import draw_text, shown
 from rcv_py.ui.core.shapes import as_shapes
 from rcv_py.ui.core.swatches import Swatch, height_of, paint_swatches
 from rcv_py.ui.core.theme import Theme
 
 CAPTION_PX = 26
 MARGIN_PX = 8
+SEPARATOR = "  ·  "  # between the parts of a caption
 SCALES = (1, 2, 3)
 LARGEST_PX = 20_000  # px a side; Qt refuses much larger pictures, and none is readable
 
 RENDER = QWidget.RenderFlag.DrawWindowBackground | QWidget.RenderFlag.DrawChildren
 
 
-def caption(session: Session, extra: str = "") -> str:
-    """Return the caption of a picture: capture, kernel, wave, range, and the panel's own text."""
+def caption(session: Session, extra: str = "", *, has_wave: bool = True, has_range: bool = True) -> str:
+    """Return the caption of a picture: capture, wave and range if it has them, and the panel's text."""
     trace = session.trace.value
     if trace is None:
         return "No capture"
     wave = session.selection.value.wave
     parts = [
-        trace.name,
-        short_kernel(trace.kernel_name) if trace.kernel_name else "",
-        "" if wave is None else str(wave),
-        Message("cycles {0}", session.window.value) if trace.has_times else "",
+        trace.title,
+        str(wave) if has_wave and wave is not None else "",
+        Message("cycles {0}", session.window.value) if has_range and trace.has_times else "",
         extra,
     ]
-    return "  ·  ".join(part for part in parts if part)
+    return join_texts(SEPARATOR, filter(None, parts))
+
+
+def file_stem(trace: Trace | None) -> str:
+    """Return the first part of the names of files about a capture: kernel, dispatch and folder."""
+    return "rcv" if trace is None else re.sub(r"[^\w-]+", "_", trace.title).strip("_")
 
 
 def picture(
-    widget: QWidget, theme: Theme, text: str, scale: int = 1, *, legend: Sequence[Swatch] = ()
+    widget: QWidget,
+    theme: Theme,
+    text: str,
+    scale: int = 1,
+    *,
+    legend: Sequence[Swatch] = (),
+    size: QSize | None = None,
 ) -> QImage:
-    """Return the widget with legend and caption below it, painted at `scale` device pixels a pixel."""
-    size = size_of(widget, legend)
+    """Return the widget with legend and caption below it, painted at `scale` device pixels a pixel.
+
+    `size` is the size at scale 1, if it is not the size of these parts: then space or a cut is above the
+    legend.
+    """
+    size = size or size_of(widget, text, legend)
     if max(size.width(), size.height()) * scale > LARGEST_PX:
         raise ExportError(
             Message(
@@ -62,7 +79,7 @@ def picture(
     image.setDevicePixelRatio(scale)
     image.fill(theme.role("base"))
     painter = QPainter(image)
-    _paint(painter, widget, theme, text, legend)
+    _paint(painter, widget, theme, text, legend=legend, size=size)
     painter.end()
     return image
 
@@ -75,9 +92,11 @@ def png_bytes(image: QImage) -> bytes:
     return bytes(buffer.data().data())
 
 
-def svg_bytes(widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swatch] = ()) -> bytes:
+def svg_bytes(
+    widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swatch] = (), size: QSize | None = None
+) -> bytes:
     """Return the widget with legend and caption as an SVG file: shapes and text, not pixels."""
-    size = size_of(widget, legend)
+    size = size or size_of(widget, text, legend)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
@@ -89,14 +108,27 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swat
     painter = QPainter(generator)
     painter.fillRect(QRect(QPoint(), size), theme.role("base"))
     with as_shapes():
-        _paint(painter, widget, theme, text, legend)
+        _paint(painter, widget, theme, text, legend=legend, size=size)
     painter.end()
     return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
 
 
-def size_of(widget: QWidget, legend: Sequence[Swatch] = ()) -> QSize:
+def size_of(widget: QWidget, text: str, legend: Sequence[Swatch] = ()) -> QSize:
     """Return the size, at scale 1, of a picture of a widget with legend and caption."""
-    return widget.size() + QSize(0, _legend_height(widget, legend) + CAPTION_PX)
+    lines = _lines(QFontMetrics(widget.window().font()), text, widget.width() - 2 * MARGIN_PX)
+    return widget.size() + QSize(0, _legend_height(widget, legend) + len(lines) * CAPTION_PX)
+
+
+def _lines(metrics: QFontMetrics, text: str, width: int) -> list[str]:
+    """Return the lines of a caption, broken between its parts; a part that is too wide is elided."""
+    lines: list[str] = []
+    for part in translated(text).split(SEPARATOR):
+        longer = f"{lines[-1]}{SEPARATOR}{part}" if lines else part
+        if lines and metrics.horizontalAdvance(shown(longer)) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(metrics.elidedText(part, Qt.TextElideMode.ElideMiddle, width))
+    return lines
 
 
 def _legend_height(widget: QWidget, legend: Sequence[Swatch]) -> int:
@@ -119,21 +151,23 @@ def _no_focus(widget: QWidget) -> Iterator[None]:
             inside.setFocus()
 
 
-def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str, legend: Sequence[Swatch]) -> None:
+def _paint(
+    painter: QPainter, widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swatch], size: QSize
+) -> None:
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     with _no_focus(widget):
         QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have their own `render`
     painter.setFont(widget.window().font())
-    below = _legend_height(widget, legend)
-    ground = QRectF(0, widget.height(), widget.width(), below + CAPTION_PX)
-    painter.fillRect(ground, theme.role("base"))
-    names = QRectF(0, widget.height() + MARGIN_PX / 2, widget.width(), below)
-    box = names.marginsRemoved(QMarginsF(MARGIN_PX, 0, MARGIN_PX, 0))
-    paint_swatches(painter, box, legend, theme.role("text"), theme.role("text"))
-    line = QRectF(0, widget.height() + below, widget.width(), CAPTION_PX)
+    width = size.width() - 2 * MARGIN_PX
+    lines = _lines(painter.fontMetrics(), text, width)
+    below, said = _legend_height(widget, legend), len(lines) * CAPTION_PX
+    top = size.height() - below - said
+    painter.fillRect(QRectF(0, top, size.width(), below + said), theme.role("base"))
+    names = QRectF(MARGIN_PX, top + MARGIN_PX / 2, width, below)
+    paint_swatches(painter, names, legend, theme.role("text"), theme.role("text"))
     painter.setPen(theme.role("line"))
-    painter.drawLine(line.topLeft(), line.topRight())
+    painter.drawLine(0, top + below, size.width(), top + below)
     painter.setPen(theme.role("muted"))
-    box = line.marginsRemoved(QMarginsF(MARGIN_PX, 0, MARGIN_PX, 0))
-    shown = painter.fontMetrics().elidedText(translated(text), Qt.TextElideMode.ElideMiddle, int(box.width()))
-    draw_text(painter, box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+    for at, line in enumerate(lines):
+        box = QRectF(MARGIN_PX, top + below + at * CAPTION_PX, width, CAPTION_PX)
+        draw_text(painter, box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, line)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -32,6 +32,7 @@ class Theme(QObject):
         super().__init__()
         self._settings = settings
         self._windows: WeakSet[QWidget] = WeakSet()
+        self._is_always_light = False
         for option in ("look.theme", "look.preset", "look.font_size", "look.text_size"):
             settings.cell(option).watch(self._update)
         self.mono_family = _mono_family()
@@ -102,6 +103,19 @@ class Theme(QObject):
         """Switch between light and dark."""
         self._settings["look.theme"] = "light" if self.is_dark else "dark"
 
+    @contextmanager
+    def always_light(self) -> Iterator[None]:
+        """Be light during the block, for a picture; settings and other windows keep their theme."""
+        self._is_always_light = True
+        if was_dark := self.is_dark:
+            self._update()
+        try:
+            yield
+        finally:
+            self._is_always_light = False
+            if was_dark:
+                self._update()
+
     def dress(self, window: QWidget) -> None:
         """Set palette and style sheet of a window and its children, now and whenever they change.
 
@@ -140,7 +154,7 @@ class Theme(QObject):
         self.changed.emit()
 
     def _build(self) -> None:
-        wanted = self._settings["look.theme"]
+        wanted = "light" if self._is_always_light else self._settings["look.theme"]
         hints = QGuiApplication.styleHints() if QGuiApplication.instance() else None
         is_system_dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
         self.is_dark = is_system_dark if wanted == "system" else wanted == "dark"

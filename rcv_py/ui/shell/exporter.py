@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QThread, QTimer, Signal
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, QSize, Qt, QThread, Signal
+from PySide6.QtGui import QImage, QStandardItemModel
 from PySide6.QtWidgets import (
     QApplication,
+    QBoxLayout,
     QComboBox,
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
+    QLayout,
     QLineEdit,
     QMainWindow,
     QPushButton,
+    QStackedLayout,
     QWidget,
 )
 
@@ -41,15 +44,17 @@ from rcv_py.ui.core.plain_text import PlainLabel, allow, copy_text
 from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
-from rcv_py.ui.shell.go_commands import needs
+from rcv_py.ui.shell.go_commands import area_title, needs, panels_by_area
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.legend import Legend
 from rcv_py.work.load import batches as read_batches
 
 WINDOW = "window"  # id of the whole window
 TIMEOUT_MS = 20_000  # to wait for the numbers of a panel that slept
 TURN_MS = 10
+APART_SIZE = QSize(900, 560)  # px of a picture of a hidden panel
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +65,8 @@ class Exporter:
     window: QMainWindow
     workspace: Workspace
     errors: ErrorReporter
+    saved: Callable[[Path], None]  # reports a written file
+    _last: list[str] = field(default_factory=list)  # id of the panel that had the focus last
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -75,9 +82,26 @@ class Exporter:
                 hint=Message("Panels: {0}.", ", ".join(self.names())),
             )
 
+    def groups(self) -> dict[str, dict[str, str]]:
+        """Return the titles of `names` by the title of their area, in the order of the menus."""
+        found: dict[str, dict[str, str]] = {"": {WINDOW: "Whole window"}}
+        for info in panels_by_area(self.workspace.docks.values()):
+            found.setdefault(area_title(info), {})[info.id] = info.title
+        return found
+
     def current(self) -> str:
-        """Return the id of the focused panel, else of the window."""
-        return next((name for name, dock in self.workspace.docks.items() if dock.has_focus()), WINDOW)
+        """Return the id of the panel with the focus, or that had it last and is visible; else the window."""
+        docks = self.workspace.docks
+        focused = next((name for name, dock in docks.items() if dock.has_focus()), "")
+        if focused:
+            self._last[:] = [focused]
+        return next((name for name in self._last if name in docks and docks[name].is_seen), WINDOW)
+
+    def in_front(self) -> str:
+        """Return the id of what that panel shows: itself, or its chosen part."""
+        name = self.current()
+        panel = self._made(name)
+        return name if panel is None else panel.chosen_part or name
 
     def sheet(self, name: str) -> Sheet:
         """Return the table of a panel; raise ExportError if it has none."""
@@ -92,16 +116,24 @@ class Exporter:
 
     def has_sheet(self, name: str) -> bool:
         """Return whether a panel has a table now; a hidden panel may have a table."""
-        panel = self._panel(name)
-        return panel is not None and (panel.chosen_panel.visibility.is_asleep or panel.sheet() is not None)
+        panel = self._made(name)
+        if panel is None:
+            return name != WINDOW
+        return panel.chosen_panel.visibility.is_asleep or panel.sheet() is not None
+
+    def why_no_rows(self, name: str) -> str:
+        """Return why a picture cannot show rows around the selected row, "" if it can."""
+        panel = self._made(name)
+        return "" if panel is not None and row_views(panel) else "Select a row of a list first."
 
     # -- making --------------------------------------------------------------------------------------
 
-    def content(self, name: str, suffix: str, scale: int = 1) -> bytes:
+    def content(self, name: str, suffix: str, look: PictureLook | None = None) -> bytes:
         """Return the contents of a file: `.png`, `.svg` or `.csv` of a panel or the window."""
+        look = look or PictureLook()
         makers: dict[str, Callable[[], bytes]] = {
-            ".png": lambda: export.png_bytes(self.image(name, scale)),
-            ".svg": lambda: self.svg(name),
+            ".png": lambda: export.png_bytes(self.image(name, look)),
+            ".svg": lambda: self.svg(name, look),
             ".csv": lambda: self.sheet(name).csv().encode(),
         }
         if suffix.lower() not in makers:
@@ -109,46 +141,59 @@ class Exporter:
                 Message("{0} is no kind of file that can be written.", suffix or "A name without an ending"),
                 hint=Message("Use a name that ends in {0}.", ", ".join(makers)),
             )
-        with self._awake(name):
+        with self._awake(name, is_drawn=suffix.lower() != ".csv"):
             return makers[suffix.lower()]()
 
-    def image(self, name: str, scale: int = 1) -> QImage:
+    def image(self, name: str, look: PictureLook) -> QImage:
         """Return the picture of a panel or the window."""
-        with self.posing(name) as legend:
-            return export.picture(*self.subject(name), scale, legend=legend)
+        with self.posing(name, look) as legend:
+            return export.picture(*self.subject(name), look.scale, legend=legend, size=look.size)
 
-    def svg(self, name: str) -> bytes:
+    def svg(self, name: str, look: PictureLook) -> bytes:
         """Return the picture of a panel or the window as an SVG file."""
+        with self.posing(name, look) as legend:
+            return export.svg_bytes(*self.subject(name), legend=legend, size=look.size)
+
+    def size(self, name: str) -> QSize:
+        """Return the size, at scale 1, that a picture of a panel or the window would have now."""
         with self.posing(name) as legend:
-            return export.svg_bytes(*self.subject(name), legend=legend)
+            widget, _, text = self.subject(name)
+            return export.size_of(widget, text, legend)
 
     @contextmanager
-    def posing(self, name: str) -> Iterator[tuple[Swatch, ...]]:
-        """Make a panel look as a picture should; yield swatches for colours without a legend."""
-        panel = self._panel(name)
-        if panel is None:
-            yield ()
-            return
-        with panel.for_picture():
+    def posing(self, name: str, look: PictureLook | None = None) -> Iterator[tuple[Swatch, ...]]:
+        """Make a panel look as a picture should; yield swatches for colours without a whole legend."""
+        panel, look = self._panel(name), look or PictureLook()
+        with ExitStack() as stack:
+            if look.is_light:
+                stack.enter_context(self.ui.theme.always_light())
+                QApplication.sendPostedEvents()
+            if panel is None:
+                yield ()
+                return
+            stack.enter_context(panel.for_picture())
+            stack.enter_context(_with_rows(panel, look.rows))
             seen = _in_sight(panel)
-            unsaid = (
-                swatch
+            cut = [
+                legend
                 for legend in panel.findChildren(Legend)
                 if not (seen.isAncestorOf(legend) and legend.isVisibleTo(seen) and legend.is_whole)
-                for swatch in legend.swatches
-            )
-            yield unlike((*unsaid, *panel.swatches()))
+            ]
+            for legend in cut:
+                legend.is_blank = True
+                stack.callback(setattr, legend, "is_blank", False)
+            yield unlike((*(swatch for legend in cut for swatch in legend.swatches), *panel.swatches()))
 
-    def save(self, name: str, path: Path, scale: int = 1) -> None:
+    def save(self, name: str, path: Path, look: PictureLook | None = None) -> None:
         """Write a file whose kind follows from its suffix; raise ExportError on failure."""
-        content = self.content(name, path.suffix, scale)
+        content = self.content(name, path.suffix, look)
         with whole_file(path, makes_folders=False) as target:
             target.write(content)
 
     def copy_picture(self, name: str, scale: int = 2) -> None:
         """Put a picture on the clipboard."""
-        with self._awake(name):
-            QApplication.clipboard().setImage(self.image(name, scale))
+        with self._awake(name, is_drawn=True):
+            QApplication.clipboard().setImage(self.image(name, PictureLook(scale)))
         self.window.statusBar().showMessage(
             translated(Message("Copied a picture of: {0}.", self.names()[name].lower())), 3000
         )
@@ -186,15 +231,30 @@ class Exporter:
             self.errors.show(error)
 
     @contextmanager
-    def _awake(self, name: str) -> Iterator[None]:
-        """Wait for the numbers of a hidden panel, which may have computed nothing yet."""
+    def _awake(self, name: str, *, is_drawn: bool = False) -> Iterator[None]:
+        """Wait for the numbers of a hidden panel, which may have computed nothing yet, nor have a layout."""
+        dock = self.workspace.home_of(name)
+        part = "" if dock is None else dock.panel.chosen_part
         panel = self._panel(name)
+        try:
+            with self._stage(name, panel, is_drawn):
+                yield
+        finally:
+            if dock is not None and part:
+                dock.show_part(part)
+
+    @contextmanager
+    def _stage(self, name: str, panel: Panel | None, is_drawn: bool) -> Iterator[None]:
         if panel is None or not panel.chosen_panel.visibility.is_asleep:
             yield
             return
         QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
         try:
-            with panel.visibility.held_awake():
+            with ExitStack() as stack:
+                stack.enter_context(panel.visibility.held_awake())
+                dock = self.workspace.home_of(name)
+                if is_drawn and dock is not None and not (dock.is_seen and dock.is_showing(name)):
+                    stack.enter_context(_apart(self._whole(name, panel), self.window))
                 deadline = QDeadlineTimer(TIMEOUT_MS)
                 while self._is_computing(panel) and not deadline.hasExpired():
                     QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, TURN_MS)
@@ -215,15 +275,58 @@ class Exporter:
     def _panel(self, name: str) -> Panel | None:
         return None if name == WINDOW else self.workspace.panel(name)
 
+    def _made(self, name: str) -> Panel | None:
+        """Return a panel or part if it exists; unlike `_panel`, this makes and chooses nothing."""
+        dock = self.workspace.home_of(name)
+        made = None if dock is None else dock.made
+        return made if made is None or dock is None or name == dock.info.id else made.made_part(name)
+
     def subject(self, name: str) -> tuple[QWidget, Theme, str]:
-        """Return what a picture shows, its theme and its caption."""
+        """Return what a picture shows, its theme and its caption.
+
+        The caption names the selected wave and the visible range only if what is shown depends on them.
+        """
         panel = self._panel(name)
-        text = export.caption(self.ui.session, "" if panel is None else panel.caption())
         dock = self.workspace.home_of(name)
         if panel is None or dock is None:
-            return self.window, self.ui.theme, text
-        whole = dock.panel if dock.is_showing(name) else panel  # with its choice, if the part can be seen
-        return _in_sight(whole), self.ui.theme, text
+            return self.window, self.ui.theme, export.caption(self.ui.session)
+        words = panel.command_line() or ()
+        wave = str(self.ui.session.selection.value.wave)
+        text = export.caption(
+            self.ui.session,
+            panel.caption(),
+            has_wave=any(wave in word for word in words[3:]),
+            has_range=dock.info.area == "time" or any(word.startswith("--within=") for word in words),
+        )
+        return _in_sight(self._whole(name, panel)), self.ui.theme, text
+
+    def _whole(self, name: str, panel: Panel) -> Panel:
+        """Return a panel with the choice of its parts, if its dock shows it; else the panel alone."""
+        dock = self.workspace.home_of(name)
+        return panel if dock is None or not dock.is_showing(name) else dock.panel
+
+
+@contextmanager
+def _apart(panel: Panel, window: QWidget) -> Iterator[None]:
+    """Lay a hidden panel out during the block, as a window that is not on the screen."""
+    home = panel.parentWidget()
+    layout = home.layout() if home is not None else None
+    if not isinstance(layout, QBoxLayout | QStackedLayout):
+        yield
+        return
+    at, was_hidden = layout.indexOf(panel), panel.isHidden()
+    panel.setParent(window, Qt.WindowType.Window)
+    panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    panel.resize(APART_SIZE)
+    panel.show()
+    try:
+        yield
+    finally:
+        panel.hide()
+        panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen, False)
+        layout.insertWidget(at, panel)
+        if isinstance(layout, QBoxLayout):
+            panel.setHidden(was_hidden)
 
 
 def _in_sight(panel: Panel) -> QWidget:
@@ -232,7 +335,50 @@ def _in_sight(panel: Panel) -> QWidget:
     return canvas if canvas.isVisibleTo(panel) else panel
 
 
-SETTLE_MS = 400  # until a hidden panel has its table
+def row_views(panel: Panel) -> list[RowsView]:
+    """Return the visible lists of a panel that can be as high as wanted around the selected row."""
+    return [view for view in panel.findChildren(RowsView) if view.isVisibleTo(panel) and view.current >= 0]
+
+
+@contextmanager
+def _with_rows(panel: Panel, rows: int) -> Iterator[None]:
+    """Make a panel as high as `rows` around the selected row of its list need; 0: as high as it is."""
+    view = next(iter(row_views(panel)), None) if rows else None
+    if view is None:
+        yield
+        return
+    size, bar = panel.size(), view.verticalScrollBar()
+    place = bar.value()
+    rows = min(rows, len(view.table.data_rows))
+    missing = rows * view.row_height + view.covered_px - view.viewport().height()
+    try:
+        _resize(panel, size + QSize(0, missing))
+        first = view.table.view_row(view.current) - rows // 2
+        bar.setValue(first * view.row_height - view.covered_px)
+        yield
+    finally:
+        _resize(panel, size)
+        bar.setValue(place)
+
+
+def _resize(panel: Panel, size: QSize) -> None:
+    panel.resize(size)
+    for layout in [panel.layout(), *panel.findChildren(QLayout)]:
+        if layout is not None:
+            layout.activate()
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLook:
+    """How a picture is drawn."""
+
+    scale: int = 1  # device pixels a pixel
+    rows: int = 0  # of a list, around the selected row; 0: the rows in sight
+    is_light: bool = False  # whatever the theme of the window is
+    size: QSize | None = None  # at scale 1; None: as large as what it shows
+
+
+ROWS = (0, 20, 40, 80, 160)  # choices; 0: as many as are in sight
 FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
 
 
@@ -246,35 +392,55 @@ class ExportDialog(Dialog):
         self._names = exporter.names()
         self.setMinimumWidth(480)
         self.what, self.form, self.scale, self.path = QComboBox(), QComboBox(), QComboBox(), QLineEdit()
+        self.rows, self.colors = QComboBox(), QComboBox()
+        self.what.setMaxVisibleItems(30)
+        for area, titles in exporter.groups().items():
+            if area:
+                self.what.addItem(translated(area))
+                self._make_heading(self.what.count() - 1)
+            for value, title in titles.items():
+                self.what.addItem(translated(title), value)
+        rows = {
+            number: Message("{0} around the selected row", number) if number else "in sight"
+            for number in ROWS
+        }
         for box, items in (
-            (self.what, self._names),
             (self.form, FORMS),
             (self.scale, {scale: f"{scale}×" for scale in SCALES}),
+            (self.rows, rows),
+            (self.colors, {False: "as in the window", True: "light, for reports"}),
         ):
-            for value, title in items.items():
-                box.addItem(translated(title), value)
-        self.what.setCurrentIndex(self.what.findData(exporter.current()))
+            for choice, said in items.items():
+                box.addItem(translated(said), choice)
+        self.what.setCurrentIndex(self.what.findData(exporter.in_front()))
         self.scale.setCurrentIndex(1)
         browse = QPushButton(translated("Browse …"))
         browse.clicked.connect(self._browse)
         form = QFormLayout()
         form.setVerticalSpacing(8)
-        for name, field, item in (
+        for name, control, item in (
             ("What", self.what, self.what),
             ("Form", self.form, self.form),
             ("Scale", self.scale, self.scale),
+            ("Rows", self.rows, self.rows),
+            ("Colours", self.colors, self.colors),
             ("File", self.path, row(self.path, browse, spacing=8)),
         ):
-            field.setAccessibleName(translated(name))
+            control.setAccessibleName(translated(name))
             form.addRow(translated(name), item)
         self._may_replace: Path | None = None  # the file reported as existing
         self.error = PlainLabel(role="error", wordWrap=True)
         self.buttons.accepted.connect(self.save)
         self.fill(form, self.error)
-        self.what.currentIndexChanged.connect(self._raise)
         self.what.currentIndexChanged.connect(self._changed)
         self.form.currentIndexChanged.connect(self._changed)
         self._changed()
+
+    def _make_heading(self, at: int) -> None:
+        """Let an entry of *What* only name the area of the panels below it."""
+        model = self.what.model()
+        assert isinstance(model, QStandardItemModel)
+        model.item(at).setEnabled(False)
 
     def save(self) -> None:
         """Write the file and close, or show the reason; replacing a file takes a second click."""
@@ -284,27 +450,25 @@ class ExportDialog(Dialog):
                 self._may_replace = path
                 self.error.setText(Message("{0} exists already. Save once more to replace it.", path))
                 return
-            self._exporter.save(self.what.currentData(), path, self.scale.currentData())
+            look = PictureLook(
+                self.scale.currentData(), rows=self.rows.currentData(), is_light=self.colors.currentData()
+            )
+            self._exporter.save(self.what.currentData(), path, look)
         except RcvError as error:
             self.error.setText(f"{error} {error.hint}".strip())
             return
         self._exporter.ui.settings.remember("export_folder", str(path.parent))
-        self._exporter.window.statusBar().showMessage(translated(Message("Saved {0}", path)), 5000)
+        self._exporter.saved(path)
         self.accept()
 
     def _changed(self) -> None:
         suffix, name = self.form.currentData(), self.what.currentData()
         allow(self.scale, "" if suffix == ".png" else "Only PNG pictures have a scale.")
-        trace = self._exporter.ui.session.trace.value
-        stem = "rcv" if trace is None else trace.name.replace(".", "_")
+        allow(self.colors, "A table has no colours." if suffix == ".csv" else "")
+        allow(self.rows, self._exporter.why_no_rows(name) if suffix != ".csv" else "A table has all rows.")
+        stem = export.file_stem(self._exporter.ui.session.trace.value)
         self.path.setText(str(export_folder(self._exporter.ui) / f"{stem}_{name}{suffix}"))
         self._check_table()
-
-    def _raise(self) -> None:
-        """Bring the panel to the front: a hidden panel has computed nothing."""
-        if self.what.currentData() != WINDOW:
-            self._exporter.workspace.show_panel(self.what.currentData())
-            QTimer.singleShot(SETTLE_MS, self, self._check_table)
 
     def _check_table(self) -> None:
         suffix, name = self.form.currentData(), self.what.currentData()
@@ -405,7 +569,7 @@ class FileWriter(QObject):
 
     def _ask(self, title: str, suffix: str, kinds: str, write: Callable[[Path], None]) -> None:
         trace = self._ui.session.trace.value
-        proposal = export_folder(self._ui) / f"{'capture' if trace is None else trace.name}{suffix}"
+        proposal = export_folder(self._ui) / f"{export.file_stem(trace)}{suffix}"
         _, path = ask_path(self._window, title, proposal, kinds, suffix)
         if path is not None:
             write(path)

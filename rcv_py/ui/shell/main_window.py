@@ -84,7 +84,7 @@ class MainWindow(QMainWindow):
         self.executions = ExecutionFinder(ui.session, ui.tasks)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(ui, make_docks(ui))
-        self.exporter = Exporter(ui, self, self.workspace, self.errors)
+        self.exporter = Exporter(ui, self, self.workspace, self.errors, saved=self._show_saved)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel(panel_for("comparison")))
         ui.commands.rebind(ui.settings.keys.value)
@@ -342,7 +342,9 @@ class MainWindow(QMainWindow):
         self.opener.profiled.connect(self._show_profile)
         self.opener.restored.connect(self._restore_session)
         ui.tasks.failed.connect(self.errors.show)
-        self.writer.saved.connect(self.status.show_saved)
+        self.writer.saved.connect(self._show_saved)
+        if isinstance(app := QApplication.instance(), QApplication):
+            app.focusChanged.connect(self._focus_moved)
         self._soon = soon
         self.loads_unseen = True  # when idle; False: for a picture, which is taken soon
         self._spare = ui.scheduler.request(
@@ -371,6 +373,13 @@ class MainWindow(QMainWindow):
         if self._show_timer.isActive():
             self._show_timer.stop()
             self.show()
+
+    def _show_saved(self, path: Path) -> None:
+        self.status.show_saved(path)
+
+    def _focus_moved(self, _: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and self.isAncestorOf(now):
+            self.exporter.current()  # it remembers the panel
 
     # -- what commands call --------------------------------------------------------------------------
 

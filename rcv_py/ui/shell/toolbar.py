@@ -32,6 +32,7 @@ from rcv_py.ui.core.plain_text import (
     add_action,
     allow,
     button_text,
+    copy_text,
     rich,
     tooltip,
     with_tip,
@@ -196,7 +197,7 @@ class StatusBar(QStatusBar):
         self.saved.setAccessibleName(translated("Saved file"))
         self.saved.setMinimumWidth(MIN_PX)  # no message may widen the window
         self.saved.hide()
-        self.saved.linkActivated.connect(self._open_folder)
+        self.saved.linkActivated.connect(self._use_saved)
         self._saved: Path | None = None
         self._fades = QTimer(self, singleShot=True, interval=SAVED_MS)
         self._fades.timeout.connect(self.saved.hide)
@@ -218,17 +219,30 @@ class StatusBar(QStatusBar):
         self._show_stage()
 
     def show_saved(self, path: Path) -> None:
-        """Report for a while that a file was written, with a link to its folder."""
+        """Report for a while that a file was written, with links to it, its folder and its path."""
         self._saved = path
         name = elide_left(path.name, SAVED_LENGTH)
-        self.saved.setText(rich('Saved {} · <a href="folder">open its folder</a>', name))
+        self.saved.setText(
+            rich(
+                'Saved {} · <a href="file">open</a> · <a href="folder">open its folder</a>'
+                ' · <a href="path">copy path</a>',
+                name,
+            )
+        )
         self.saved.setToolTip(tooltip(str(path)))
         self.saved.show()
         self._fades.start()
 
-    def _open_folder(self) -> None:
-        if self._saved is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._saved.parent)))
+    def _use_saved(self, what: str) -> None:
+        """Open the saved file or its folder, or copy its path."""
+        if self._saved is None:
+            return
+        if what == "path":
+            copy_text(str(self._saved.absolute()))
+            self.showMessage(translated("Copied the path."), 3000)
+        else:
+            place = self._saved if what == "file" else self._saved.parent
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(place)))
 
     def _update(self) -> None:
         trace, store = self._ui.session.trace.value, self._ui.session.store

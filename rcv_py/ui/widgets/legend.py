@@ -37,6 +37,7 @@ class Legend(QWidget):
         super().__init__()
         self.swatches: tuple[Swatch, ...] = ()
         self.picked = ""  # key
+        self.is_blank = False  # in a picture with all names below it
         self._at = -1  # index of the focused name
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -127,8 +128,9 @@ class Legend(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            self._paint(painter)
+        if not self.is_blank:
+            with QPainter(self) as painter:
+                self._paint(painter)
 
     def _paint(self, painter: QPainter) -> None:
         text, muted = self.palette().text().color(), self.palette().placeholderText().color()
