@@ -201,7 +201,7 @@ class Capture(CaptureCode):
     # -- what to think of it -------------------------------------------------------------------------------
 
     def triage(
-        self, *, every_wave: bool = False, waves: str = WORKING, predict: bool = False
+        self, *, every_wave: bool = False, waves: str = WORKING, predict: bool | None = None
     ) -> Answer[Findings]:
         """Return the findings, by the most that the kernel's duration can gain.
 
@@ -209,7 +209,7 @@ class Capture(CaptureCode):
         not empty if nothing may be concluded from the capture.  With more than 48 MB of waves, some whole
         shader engines are analysed, or parts of the time of a larger one, unless `every_wave`.  `waves` says
         whose costs are ranked: `working`, `all`, or the id of a population.  With `predict` each remedy is
-        replayed, and findings are ranked by the predicted gain.
+        replayed, and findings are ranked by the predicted gain; None: if that takes less than two seconds.
         """
         rows = None if every_wave else chosen_rows(self.trace.waves)
         found = self._once(
@@ -217,10 +217,12 @@ class Capture(CaptureCode):
             None,
             lambda: findings_from(self._looking(rows), facts=self.facts, waves=waves),
         )
-        if predict:
+        if predict is not False:
             plain = found
             found = self._once(
-                ("predicted", every_wave, waves), None, lambda: with_predictions(self.trace, plain)
+                ("predicted", every_wave, waves, predict),
+                None,
+                lambda: with_predictions(self.trace, plain, predict=predict),
             )
         return Answer.of(finding_table(found.findings), found, finding_facts(found))
 
@@ -342,18 +344,20 @@ class Capture(CaptureCode):
         path: str | PathLike[str],
         *,
         waves: str = WORKING,
-        predict: bool = False,
+        predict: bool | None = None,
         interactive: bool = False,
     ) -> Path:
         """Write the report, a name ending in .html or .md; raise UsageError or ExportError.
 
         `waves` says whose costs are explained: `working`, `all`, or the id of a population.  With `predict`
-        it has the predicted gains of remedies, and the critical path.  `interactive` writes an interactive
-        page of HTML: timelines, listing, sources and findings.
+        it has the predicted gains of remedies, experiments, and the critical path; None: the gains alone, if
+        that takes less than two seconds.  `interactive` writes an interactive page of HTML: timelines,
+        listing, sources and findings.
         """
         target = Path(path)
         inputs = ReportInputs(self._looking(), facts=self.facts, waves=waves)
         inputs.play = partial(quick_player, self.trace) if predict else None
+        inputs.rank = lambda found: with_predictions(self.trace, found, predict=predict, player=inputs.player)
         inputs.notes = self.notes.result
         assert inputs.choice  # another word is refused before anything is written
         if not interactive:

@@ -40,12 +40,14 @@ def findings_of_trace(
     held: Iterable[WaveBatch] = (),
     is_apart: bool = False,
     workers: int | None = 0,
+    predict: bool | None = False,
     report: Report = silent,
     cancel: CancelFlag | None = None,
 ) -> Findings:
     """Return the findings, of a large capture from a sample of waves unless `is_whole`.
 
-    `workers` processes do that; 0: this process; None decides by size.  The others are as in `Reducer`.
+    `workers` processes do that; 0: this process; None decides by size.  With `predict` this process replays
+    their remedies (None: if that is quick).  The others are as in `Reducer`.
     """
     from rcv_py.analysis.findings.detect import findings_from  # noqa: PLC0415 - as above
 
@@ -55,7 +57,19 @@ def findings_of_trace(
     )
     with reading as found:
         made = findings_from(found, facts, waves)
-        return replace(made, why=STOPPED) if found.errors and not found.read else made
+        if found.errors and not found.read:
+            return replace(made, why=STOPPED)
+    return made if predict is False else _with_predictions(trace, made, held, report, predict)
+
+
+def _with_predictions(
+    trace: Trace, found: Findings, held: Iterable[WaveBatch], report: Report, predict: bool | None
+) -> Findings:
+    if not any(one.trial is not None for one in found.findings):
+        return found
+    from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
+
+    return with_predictions(trace, found, held, report, predict=predict)
 
 
 class FindingsInView:

@@ -47,7 +47,9 @@ def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = 
     try:
         trace = open_trace(path, cache=cache)
         facts = facts_about(trace)
-        return library_row(trace, facts, findings_of_trace(trace, facts) if has_findings else None)
+        return library_row(
+            trace, facts, findings_of_trace(trace, facts, predict=None) if has_findings else None
+        )
     except RcvError as error:
         return _unopened(path, error)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rcv_py.analysis.attribution.stream import TokenStream
@@ -15,6 +17,7 @@ from rcv_py.analysis.whatif.experiments import MAX_TOKENS, SampledWaves, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import streams
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
+from rcv_py.base.text import Message
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
@@ -22,6 +25,12 @@ from rcv_py.model.waves import TracedWave, WaveBatch
 if TYPE_CHECKING:
     from rcv_py.analysis.findings.finding import Findings
 
+QUICK_S = 2.0  # predictions that take no longer are made without being asked for
+START_S = 0.4  # to load the replay
+TOKEN_S = 0.35e-6  # to play a token under all guesses, once as recorded and once for each experiment
+PLAIN = 100  # times as long without a compiler
+TOO_LONG = "Remedies were not replayed, which would take about {0:.0f} s: --predict replays them."
+TOO_MANY = "Remedies were not replayed: the waves of a single compute unit have too many instructions."
 FEW_TOKENS = 200_000  # tokens played for all findings together: about a tenth of a second per experiment
 
 
@@ -66,16 +75,40 @@ def quick_player(trace: Trace, held: Iterable[WaveBatch] = (), report: Report = 
 
 
 def with_predictions(
-    trace: Trace, found: Findings, held: Iterable[WaveBatch] = (), report: Report = silent
+    trace: Trace,
+    found: Findings,
+    held: Iterable[WaveBatch] = (),
+    report: Report = silent,
+    *,
+    predict: bool | None = True,
+    player: Player | None = None,
 ) -> Findings:
     """Return findings with the predicted gain of their remedies; unchanged if none can be played.
 
     About FEW_TOKENS tokens are played, or MOST_TOKENS if all waves live as long as the trace: more would take
-    gigabytes and minutes.
+    gigabytes and minutes.  `predict` None: only if that takes less than QUICK_S; else the findings say how
+    long it would take.  A given `player` already has the waves of the sample.
     """
     from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - needed only for predictions
 
-    played = sample(trace, FEW_TOKENS)
-    if played.tokens > MAX_TOKENS or not any(one.trial is not None for one in found.findings):
+    experiments = {
+        changes
+        for one in found.findings
+        if one.trial is not None
+        for changes in (one.trial.changes, one.trial.limit)
+        if changes
+    }
+    if not experiments or predict is False:
         return found
-    return predicted(found, player_of(trace, played, held, report))
+    played = sample(trace, FEW_TOKENS)
+    if played.tokens > MAX_TOKENS:
+        return replace(found, not_replayed=TOO_MANY)
+    seconds = _seconds(played.tokens, len(experiments))
+    if predict is None and seconds > QUICK_S:
+        return replace(found, not_replayed=Message(TOO_LONG, seconds))
+    return predicted(found, player or player_of(trace, played, held, report), report)
+
+
+def _seconds(tokens: int, experiments: int) -> float:
+    """How long experiments take, about, without compiling the replay for the first time."""
+    return START_S + tokens * (1 + experiments) * TOKEN_S * (1 if find_spec("numba") else PLAIN)

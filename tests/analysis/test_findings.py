@@ -93,13 +93,16 @@ def assert_honest(answers: InMemory, found: Findings) -> None:
         assert 0 < one.cycles <= found.bubbles
         assert one.cycles <= one.exposed <= one.attributed
         assert one.share == pytest.approx(one.cycles / found.resident)
-    gains = [one.gain for one in found.findings if one.rank == RANKED]
-    assert gains == sorted(gains, reverse=True), "one list, whatever a finding is about"
+    for part in (found.in_full, found.small):
+        gains = [one.gain for one in part if one.rank == RANKED]
+        assert gains == sorted(gains, reverse=True), "one list, whatever a finding is about"
+    ranked = [one.is_small for one in found.findings if one.rank == RANKED]
+    assert ranked == sorted(ranked), "small ones come last, so that numbers stay"
     assert found.bound_class is not None
     for one in found.findings:
         assert 0 <= one.share <= 1
         assert 0 <= one.gain <= 1
-        assert one.is_small == (one.rank == RANKED and one.gain < 0.02)
+        assert one.is_small == (one.rank == RANKED and one.gain < 0.02 and not one.hot)
         assert one.sentence.endswith(".")
         assert one.remedy.endswith(".")
         assert one.evidence, one.name

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.findings.finding import SMALL, Findings
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
 from rcv_py.analysis.findings.remedies import REMEDIES
 from rcv_py.analysis.findings.trials import LIMITS, PLAYED
@@ -74,7 +74,8 @@ def test_findings_are_ranked_by_what_is_predicted(trace: Trace) -> None:
         assert each.predicted.low <= each.predicted.gain <= each.predicted.high
         assert each.predicted.gain <= each.gain or not each.is_upper_bound, "at most is at most"
         assert each.experiment[1:] in each.trial_text
-        assert "predicted" in dict(each.parts)["Replayed"]
+        assert "predicted" in dict(each.parts)["Gain"]
+        assert f"{each.gain_row.split()[1]} % →" in each.gain_row, "bound and prediction side by side"
         assert "predicted" not in each.title
     for each in ranked:
         assert isnan(each.predicted_gain) == (each.predicted is None) == (each.experiment == "")
@@ -103,7 +104,7 @@ def test_nothing_helps_is_an_answer() -> None:
     assert -player.predict(short[0].trial.changes).share < 0.01
     found = predicted(replace(plain, findings=short), player)
     assert found.why == NOTHING_HELPS
-    assert not found.in_full
+    assert all(one.most < SMALL or one.expected < SMALL for one in found.findings)
 
 
 def test_findings_without_a_trial_stay_as_they_are() -> None:

@@ -34,7 +34,7 @@ SUMMED = {
 # command, capture, words that are there with and without, the option with its value
 HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("triage", MATMUL, "", "--top 1"),
-    ("triage", MATMUL, "", "--predict"),
+    ("triage", MATMUL, "", "--no-predict"),
     ("triage", MATMUL, "", "--run-files {tables}"),
     ("triage", MATMUL, "", "--markdown"),
     ("info", "packed", "", ""),
@@ -393,10 +393,21 @@ ELSEWHERE = {
     | {"safe", "log"},  # tests/ui/test_when_it_breaks.py
     "events": {"to"},
     # Where work is done: tests/work/test_executors.py.
-    "triage": {"all", "jobs", "cluster"},
+    "triage": {"all", "jobs", "cluster", "predict"},
     "index": {"jobs", "cluster", "out"},
     "trend": {"jobs", "cluster", "sort", "metric", "least", "fail_on", "waves", "markdown"},  # test_trend
-    "report": {"out", "out_dir", "format", "jobs", "cluster", "run_files", "waves", "predict", "interactive"},
+    "report": {
+        "out",
+        "out_dir",
+        "format",
+        "jobs",
+        "cluster",
+        "run_files",
+        "waves",
+        "predict",
+        "no_predict",
+        "interactive",
+    },
     "source": {"edit", "editor"},  # test_links
     "export": {"to", "out", "table", "waves", "cycles"},
     "notes": {  # tests/features/notes/test_command.py

@@ -313,12 +313,12 @@ def test_the_command_and_the_api_write_it(
     tmp_path: Path, folder: Path, page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "page.html"
-    assert main(["report", str(folder), "--interactive", "--out", str(out)]) == 0
+    assert main(["report", str(folder), "--interactive", "--no-predict", "--out", str(out)]) == 0
     assert out.read_text() == page
     assert main(["report", str(folder), "--interactive", "--out", str(tmp_path / "page.md")]) == 2
     assert main(["report", str(folder), "--interactive", "--format", "md"]) == 2
     assert "--interactive" in capsys.readouterr().err
-    written = rcv_py.open(folder).report(tmp_path / "again.html", interactive=True)
+    written = rcv_py.open(folder).report(tmp_path / "again.html", interactive=True, predict=False)
     assert written.read_text() == page
     with pytest.raises(rcv_py.UsageError, match="what kind of report"):
         rcv_py.open(folder).report(tmp_path / "page.md", interactive=True)

@@ -25,7 +25,7 @@ from tests.support.samples import STORE
 # What is asked of one capture; FOLDER goes in front.  One word list a variant, the first is the golden one.
 # {wave}, {place} and {line} are a wave of the capture, and its first wait.
 ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
-    "triage": ("--top 3", "--top 0 --all", "--predict"),
+    "triage": ("--top 3", "--top 0 --all", "--no-predict"),
     "info": ("", "--check"),
     "check": ("", "--strict"),
     "summary": ("",),

@@ -226,7 +226,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         waves=inputs.waves,
         of=len(inputs.trace.waves),
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
-        why="" if any(not finding.is_small for finding in ranked) else CALM,
+        why="" if any(finding.can_gain for finding in ranked) else CALM,
         bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
         resident=exposure.resident,
         no_issue=exposure.no_issue,

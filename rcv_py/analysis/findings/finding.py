@@ -21,6 +21,7 @@ DEVICE_CYCLES = "cycles from the first start of a wave to the last end"
 CAPTURE_CYCLES = "cycles of the capture"
 SIMDS = "SIMDs of the shader engines that were seen"
 SAMPLES = "PC samples"
+KERNEL_DURATION = "kernel's duration"
 
 # How findings are listed: ranked by gain, or after the ranked findings as context or a caution for all.
 RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
@@ -29,6 +30,11 @@ NO_PROMISE = (
     "Predicted gains come from replaying the recorded waves with the change of a remedy. "
     "They are no promise: caches, clocks, other compute units and the compiled code stay as "
     "recorded."
+)
+
+LEGEND = (
+    "Gains are parts of the kernel's duration: ≤ at most, ~ an estimate, → predicted for the fix, with its "
+    "range; limit: predicted if all operations of the finding cost nothing."
 )
 
 
@@ -124,6 +130,14 @@ class Predicted:
             return signed_percent(self.gain)
         return Message("{0} ({1} to {2} %)", signed_percent(self.gain), low, high)
 
+    @property
+    def row(self) -> str:
+        """The same for a row of a list: `3.4 % (2.1–4)`."""
+        gain, low, high = map(short_percent, (self.gain, self.low, self.high))
+        if low == high:
+            return f"{gain} %"
+        return f"{gain} % ({low}–{high})" if low[0] != "−" else Message("{0} % ({1} to {2})", gain, low, high)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -150,6 +164,7 @@ class Finding:
     limit: Predicted | None = (
         None  # the most that can be done about it; None: not replayed, or `predicted` is
     )
+    hot: tuple[int, ...] = ()  # code rows, of the ten hottest: their largest cause is in this finding
 
     @property
     def expected(self) -> float:
@@ -161,9 +176,47 @@ class Finding:
         return self.gain if best is None else best.gain
 
     @property
+    def most(self) -> float:
+        """The most that it can gain: its upper bound, else the largest of estimate and predictions."""
+        replayed = () if self.is_upper_bound else filter(None, (self.predicted, self.limit))
+        return max(self.gain, *(one.high for one in replayed), 0.0)
+
+    @property
+    def can_gain(self) -> bool:
+        """Whether it is no ranked finding, or can gain SMALL of the kernel's duration."""
+        return self.rank != RANKED or self.unit == SAMPLES or self.most >= SMALL
+
+    @property
     def is_small(self) -> bool:
-        """Whether it shares a line with others: it can gain less than SMALL of the kernel's duration."""
-        return self.rank == RANKED and self.unit != SAMPLES and self.expected < SMALL
+        """Whether it shares a line with others: it can gain little, and owns no hot instruction."""
+        return not (self.can_gain or self.hot)
+
+    @property
+    def gain_row(self) -> str:
+        """`≤ 22 % → 1.6 % (0–20); limit 21 %`, of the kernel's duration or the samples; "" if not ranked.
+
+        `≤` is the bound (`~` an estimate), `→` the prediction for the remedy with its range.  The limit is
+        left out where it is no more.
+        """
+        if self.rank != RANKED or not self.cycles:
+            return ""
+        sign = "≤" if self.is_upper_bound else "~"
+        bound = f"{sign} {short_percent(self.share if self.unit == SAMPLES else self.gain)} %"
+        if self.predicted is None:
+            return bound
+        row = f"{bound} → {self.predicted.row}"
+        limit = "" if self.limit is None else short_percent(self.limit.gain)
+        is_more = self.limit is not None and self.limit.gain > self.predicted.gain
+        return (
+            Message("{0}; limit {1} %", row, limit)
+            if is_more and limit != short_percent(self.predicted.gain)
+            else row
+        )
+
+    @property
+    def line(self) -> str:
+        """Title and `gain_row`: the finding in a line."""
+        return Message("{0}  {1}", self.title, self.gain_row) if self.gain_row else self.title
 
     @property
     def gain_text(self) -> str:
@@ -240,17 +293,24 @@ class Finding:
 
     @property
     def impact(self) -> str:
-        """`at most 4.7 % of the kernel's duration; at most 8,296 cycles (4.7 %) of …`; "" if it has none."""
+        """`at most 4.7 % of the kernel's duration: 8,296 cycles in which …`; "" if it has none.
+
+        Only what has no gain is a part of its own unit.
+        """
+        if self.gain_text and self.cycles:
+            unit = Message("cycles of {0}", self.unit) if self.unit == SIMDS else self.unit
+            return Message("{0}: {1} {2}", self.gain_text, count(self.cycles), unit)
         at_stake = self.cycles_at_stake_text
-        stake = at_stake and Message("{0} of {1}", at_stake, self.unit)
-        return join_texts("; ", filter(None, (self.gain_text, stake)))
+        return self.gain_text or (at_stake and Message("{0} of {1}", at_stake, self.unit))
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
         """What every view shows besides title, evidence and assumption: label ("" for none) and sentence."""
-        impact = (("Impact", Message("{0}.", self.impact)),) if self.impact else ()
-        played = (("Replayed", self.trial_text),) if self.trial_text else ()
-        return (*impact, ("", self.sentence), ("Fix", self.remedy), *played)
+        impact = Message("{0}.", capitalized(self.impact)) if self.impact else ""
+        gain = join_texts(" ", filter(None, (impact, self.trial_text)))
+        stake = "Gain" if self.gain_text else "At stake"
+        named = (("What", self.sentence), ("Fix", self.remedy), (stake, gain))
+        return tuple((label, sentence) for label, sentence in named if sentence)
 
 
 def signed_percent(share: float) -> str:
@@ -258,6 +318,12 @@ def signed_percent(share: float) -> str:
     if -0.0005 < share < 0:
         return gain_percent(0.0)
     return f"{'−' if share < 0 else ''}{gain_percent(abs(share))}"
+
+
+def short_percent(share: float) -> str:
+    """A gain as a number of at most two digits, in percent: `22`, `1.6`, `0`, `−0.2`."""
+    size = f"{abs(100 * share):.0f}" if abs(share) >= 0.0995 else f"{abs(100 * share):.1f}".removesuffix(".0")
+    return f"−{size}" if share < 0 and size != "0" else size
 
 
 def gain_percent(gain: float) -> str:
@@ -299,6 +365,7 @@ class Findings:
     working_share: float = 1.0  # of the launch, in which traced waves that count were resident
     unreadable: str = ""  # how many instruction texts are unreadable, and what helps; "" if none is
     guesses: tuple[str, ...] = ()  # the alternative assumptions of predictions, sentences
+    not_replayed: str = ""  # why nothing was predicted although remedies can be replayed, a sentence
 
     @property
     def in_full(self) -> tuple[Finding, ...]:
@@ -329,13 +396,24 @@ class Findings:
         """The small findings in one line; "" if there are none."""
         names = join_texts(
             ", ",
-            (Message("{0} {1}", finding.title, signed_percent(finding.expected)) for finding in self.small),
+            (Message("{0} {1}", finding.title, finding.gain_row) for finding in self.small),
         )
         return (
             Message("Below {0} of the kernel's duration: {1}.", f"{100 * SMALL:.0f} %", names)
             if names
             else ""
         )
+
+    @property
+    def legend(self) -> str:
+        """What gains are parts of, and their signs; "" if there are none."""
+        return LEGEND if any(finding.gain_text for finding in self.findings) else ""
+
+    @property
+    def gain_base(self) -> str:
+        """What gains, bounds and predictions are parts of."""
+        is_sampled = any(finding.unit == SAMPLES for finding in self.findings)
+        return SAMPLES if is_sampled else KERNEL_DURATION
 
     @property
     def has_verdict(self) -> bool:
@@ -364,8 +442,8 @@ class Findings:
 
     @property
     def predictions(self) -> str:
-        """What predictions are and assume, sentences; "" if there are none."""
-        return join_texts(" ", (NO_PROMISE, *self.guesses)) if self.guesses else ""
+        """What predictions are and assume, or why there are none although there could be; sentences."""
+        return join_texts(" ", (NO_PROMISE, *self.guesses)) if self.guesses else self.not_replayed
 
     @property
     def partial(self) -> str:
@@ -415,8 +493,9 @@ def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[s
         yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
     if findings.partial:
         yield Message("- Partial: {0}", md_text(findings.partial))
-    if findings.why and not findings.alarm:
-        yield from ("", md_text(findings.why))
+    notes = ("" if findings.alarm else findings.why, findings.legend)
+    for note in filter(None, notes):
+        yield from ("", md_text(note))
     for place, finding in enumerate(shown, 1):
         yield ""
         yield from _section(place, finding)
@@ -429,7 +508,7 @@ def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[s
 def _section(number: int, finding: Finding) -> Iterator[str]:
     from rcv_py.base.markdown import md_code, md_text  # noqa: PLC0415 - as above
 
-    yield f"## {number}. {md_text(finding.title)}"
+    yield f"## {number}. {md_text(finding.line)}"
     yield ""
     for label, sentence in finding.parts:
         yield from (f"**{label}**: {md_text(sentence)}" if label else md_text(sentence), "")

@@ -26,10 +26,12 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.load_to_use import LoadToUse, load_to_use_by
 from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
+from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import Residencies, residencies, resident, steps
 from rcv_py.analysis.core.reduction import Reduction, of_some
 from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.cost.hotspot import hottest
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import (
     OccupancyLimits,
@@ -53,7 +55,7 @@ from rcv_py.analysis.program.language import language
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
-from rcv_py.base.runs import ascending
+from rcv_py.base.runs import ascending, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -135,6 +137,7 @@ def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
 
 SCRATCH = len(Cause)  # a pattern besides the causes: waits for private memory
 PROLOGUE = 0.25  # of the waves' time: a longer prologue is reported
+HOTTEST = 10  # instructions whose findings are never folded away
 SAMPLED_WAVES = 32  # waves in which distances from loads to their waits are measured
 
 
@@ -370,6 +373,25 @@ class FindingInputs:
         lines = lines[np.lexsort((lines, -cycles[lines], -stake[lines]))]
         count = int(table.count[known].sum())
         return Claimed(rows, lines, stake[lines], cycles[lines], count, self.bounds.of(known))
+
+    @cached_property
+    def _hot_rows(self) -> np.ndarray:
+        """Rows of the attribution with the largest pattern of one of the HOTTEST instructions, int64."""
+        table, lines = self.attribution, hottest(self.trace.code, cost_columns(self.trace.code).cost, HOTTEST)
+        rows = np.flatnonzero(np.isin(table.line, lines.line))
+        each = table.line[rows].astype(np.int64) * 256 + self.patterns[rows]
+        keys, of = np.unique(each, return_inverse=True)
+        cycles = np.bincount(of, table.cycles[rows], len(keys))
+        order = np.lexsort((-cycles, keys // 256))
+        largest = keys[order][run_starts(keys[order] // 256)]
+        return rows[np.isin(each, largest)]
+
+    def hot_lines(self, rows: np.ndarray) -> tuple[int, ...]:
+        """The HOTTEST instructions whose largest pattern is among some rows of the attribution."""
+        if not len(rows):
+            return ()
+        found = self.attribution.line[np.intersect1d(rows, self._hot_rows)]
+        return tuple(np.unique(found).tolist())
 
     def producers(self, rows: np.ndarray, count: int) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of the producers, most cycles first."""

@@ -6,33 +6,36 @@ from dataclasses import replace
 from math import nan
 
 from rcv_py.analysis.findings.detect import CALM, place_of
-from rcv_py.analysis.findings.finding import RANKED, Finding, Findings, Predicted, signed_percent
+from rcv_py.analysis.findings.finding import RANKED, SMALL, Finding, Findings, Predicted, signed_percent
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.base.errors import UsageError
+from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import Message, capitalized
 
 NOTHING_HELPS = (
     "No remedy of a finding would gain 2 % of the kernel's duration: by replaying the "
     "recording, or by its bound where it cannot be replayed."
 )
-
-
+RANKING = "Ranking by prediction"
 SLOWER = "No remedy is advised: in a replay, the kernel takes {0} longer with this change: {1}."
 LEAST = 0.0005  # of the kernel's duration: less is shown as 0.0 %
 
 
-def predicted(found: Findings, player: Player) -> Findings:
+def predicted(found: Findings, player: Player, report: Report = silent) -> Findings:
     """Return findings with predictions, the largest predicted gain first.
 
     A change of the span of the traced compute units counts for the part of the kernel's duration in which
     traced waves were resident.
     """
-    trials = _Trials(found, player)
-    findings = tuple(sorted(map(trials.tried, found.findings), key=place_of))
+    trials, tried = _Trials(found, player), list[Finding]()
+    for done, finding in enumerate(found.findings):
+        report(Stage(RANKING, done, len(found.findings)))
+        tried.append(trials.tried(finding))
+    findings = tuple(sorted(tried, key=place_of))
     if not trials.played:
         return found
-    is_calm = not any(one.rank == RANKED and not one.is_small for one in findings)
+    is_calm = not any(one.rank == RANKED and one.expected >= SMALL for one in findings)
     why = NOTHING_HELPS if is_calm else "" if found.why == CALM else found.why
     assumed = (*next(iter(trials.played.values())).guesses, *trials.cuts)
     guesses = (Message("{0}.", capitalized(text)) for text in assumed)

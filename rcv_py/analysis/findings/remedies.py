@@ -288,4 +288,5 @@ def finding_of(case: FindingContext, name: str, **words: Any) -> Finding:
     """
     claimed, remedy = case.claimed, {} if "remedy" in words else remedy_fields(name, case)
     numbers = {**claimed.bound._asdict(), "attributed": int(claimed.attributed.sum()), "is_upper_bound": True}
-    return Finding(name=name, **{**numbers, **remedy, **words})
+    hot = case.inputs.hot_lines(claimed.rows)
+    return Finding(name=name, **{**numbers, **remedy, "hot": hot, **words})

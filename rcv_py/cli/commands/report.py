@@ -18,6 +18,7 @@ from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
 from rcv_py.cli.options.program import ReportOptions
+from rcv_py.cli.options.shared import wants_predictions
 from rcv_py.cli.terminal import progress
 from rcv_py.export.interactive.content import OF_PAGE
 from rcv_py.export.interactive.page import interactive_page
@@ -37,6 +38,7 @@ from rcv_py.work.pool import WorkerStopped
 from rcv_py.work.reduce import Reducer
 
 if TYPE_CHECKING:
+    from rcv_py.analysis.findings.finding import Findings
     from rcv_py.analysis.whatif.predict import Player
 
 STAGE = "Reports"
@@ -195,7 +197,7 @@ def outcomes(jobs: Sequence[Job], options: ReportOptions, report: Report) -> Ite
             ending=jobs[0].target.suffix,
             given=tuple(map(options.seen, options.run_files or ())),
             waves=options.waves or WORKING,
-            predict=options.predict,
+            predict=wants_predictions(options.predict, options.no_predict),
             is_interactive=options.interactive,
         )
         if isinstance(executor, InProcessExecutor):
@@ -211,13 +213,19 @@ def _player(trace: Trace) -> Player:
     return quick_player(trace)
 
 
+def _ranked(inputs: ReportInputs, predict: bool | None, found: Findings) -> Findings:
+    from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - as above
+
+    return with_predictions(inputs.trace, found, predict=predict, player=inputs.player)
+
+
 def made(
     folder: Path,
     ending: str,
     given: tuple[Path, ...] = (),
     waves: str = WORKING,
     *,
-    predict: bool = False,
+    predict: bool | None = None,
     is_interactive: bool = False,
     report: Report = silent,
     workers: int | None = 0,
@@ -230,6 +238,7 @@ def made(
         with Reducer(trace, workers=workers, report=report) as found:
             inputs = ReportInputs(found, facts=facts, waves=waves)
             inputs.play = partial(_player, trace) if predict else None
+            inputs.rank = partial(_ranked, inputs, predict)
             inputs.notes = NotePlaces.of(trace).read().notes
             inputs.ask(OF_PAGE if is_interactive else ())
             return Outcome(

@@ -73,7 +73,12 @@ class ReportOptions(
     )
     format: str = opt.option("form of files in a folder (default html)", "html", choices=("html", "md"))
     waves: str | None = shared.waves()
-    predict: bool = opt.flag("replay recordings: what remedies would gain, and the critical path")
+    predict: bool = opt.flag(
+        "replay recordings: what remedies would gain (by default where that takes less than two seconds for "
+        "a capture), experiments, and the critical path",
+        one_of="predict",
+    )
+    no_predict: bool = shared.no_predict()
     interactive: bool = opt.flag("an interactive page of HTML: timelines, listing, sources and findings")
 
 

@@ -95,6 +95,16 @@ def rule(help: str) -> Any:
     return option(help, "ours", choices=RULES)
 
 
+def no_predict() -> Any:
+    """Declare the flag `--no-predict`, which excludes `--predict`."""
+    return flag("replay nothing, and rank by what can be gained at most", one_of="predict")
+
+
+def wants_predictions(is_wanted: bool, is_refused: bool) -> bool | None:
+    """Return whether remedies are replayed, by `--predict` and `--no-predict`; None: where that is quick."""
+    return True if is_wanted else False if is_refused else None
+
+
 def top(default: int | None = 20, what: str = "rows", shown: str = "") -> Any:
     """Declare the option `--top N`; 0 means all; `shown` describes a default of several."""
     described = shown or str(default or "all")

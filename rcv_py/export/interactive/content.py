@@ -223,7 +223,7 @@ def _findings(made: Making) -> list[dict[str, Any]]:
     return [
         {
             "title": said_text(one.title),
-            "gain": said_text(one.gain_text or one.cycles_at_stake_text),
+            "gain": said_text(one.gain_row or one.cycles_at_stake_text),
             "text": [[translated(label), said_text(sentence)] for label, sentence in one.parts],
             "assumption": said_text(one.assumption),
             "places": [place_of(made.trace, evidence) for evidence in one.evidence],

@@ -46,11 +46,12 @@ TOP_LINES = 15
 class ReportInputs(FindingInputs):
     """The facts of a capture, and whose costs are explained.
 
-    `play` reads the waves to replay, if the report has predictions; `notes` are notes by people and agents
-    about the capture.
+    `play` reads the waves to replay, if the report has experiments; `rank` predicts what the remedies of
+    findings would gain; `notes` are notes by people and agents about the capture.
     """
 
     play: Callable[[], Player] | None = None
+    rank: Callable[[Findings], Findings] | None = None
     notes: Sequence[Note] = ()
 
     def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
@@ -146,17 +147,13 @@ class ReportInputs(FindingInputs):
 
     @cached_property
     def findings(self) -> Findings:
-        """The findings of `rcv triage --all`; in a report with predictions, of `--predict`."""
-        found, player = of_inputs(self), self.player
-        if player is None:
-            return found
-        from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - it imports a compiler
-
-        return predicted(found, player)
+        """The findings of `rcv triage --all`, with its predictions."""
+        found = of_inputs(self)
+        return found if self.rank is None else self.rank(found)
 
     @cached_property
     def player(self) -> Player | None:
-        """The replayer of the recording; None without predictions, or if there is nothing to replay."""
+        """The replayer of the recording; None without experiments, or if there is nothing to replay."""
         return None if self.play is None or not len(self.trace.waves) else self.play()
 
     @cached_property

@@ -13,6 +13,7 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
+from rcv_py.cli.options.shared import wants_predictions
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.findings.options import TriageOptions
 from rcv_py.features.findings.result import (
@@ -44,12 +45,13 @@ def run(options: TriageOptions) -> CommandAnswer:
     refuse_for_one(options)
     trace = opened(options)
     facts = facts_of(trace, options)
-    found = findings_of(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
-    if options.predict:
-        from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
-
-        with progress() as report:
-            found = with_predictions(trace, found, report=report)
+    found = findings_of(
+        trace,
+        is_whole=options.all,
+        facts=facts,
+        waves=options.waves or WORKING,
+        predict=wants_predictions(options.predict, options.no_predict),
+    )
     is_short = options.top is None and not (options.csv or options.json or options.all)
     shown = found.in_full if is_short else found.findings[: options.top or None]
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
@@ -65,16 +67,23 @@ def run(options: TriageOptions) -> CommandAnswer:
 
 
 def findings_of(
-    trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None, waves: str = WORKING
+    trace: Trace,
+    *,
+    is_whole: bool = False,
+    facts: RunFacts | None = None,
+    waves: str = WORKING,
+    predict: bool | None = None,
 ) -> Findings:
     """Read the waves of a capture (for a large one, some shader engines), and return its findings.
 
     `facts` come from the tables of the run; None: the tables near the capture.  `waves` says whose costs are
-    ranked: `working`, `all`, or a population.
+    ranked: `working`, `all`, or a population.  `predict` is as in `findings_of_trace`.
     """
     facts = facts or facts_about(trace)
     with progress() as report:
-        return findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=None, report=report)
+        return findings_of_trace(
+            trace, facts, waves, is_whole=is_whole, workers=None, report=report, predict=predict
+        )
 
 
 # -- text -----------------------------------------------------------------------------------------------
@@ -95,12 +104,14 @@ def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[P
         yield Message("\nPartial: {0}. {1}", found.partial, found.why_partial)
     if found.selection:
         yield Message("\nRanked: {0}; --waves all ranks all of them.", found.selection)
+    if found.legend:
+        yield Message("\n{0}", found.legend)
     section = RANKED
     for number, finding in enumerate(shown, 1):
         if finding.rank != section:
             section = finding.rank
             yield Message("\n{0}", bold(_SECTIONS[section], out))
-        yield Message("\n{0}", bold(Message("{0:>2}  {1}", number, finding.title), out))
+        yield Message("\n{0}", bold(Message("{0:>2}  {1}", number, finding.line), out))
         yield from (
             Message("    {0}: {1}", label, words) if label else Message("    {0}", words)
             for label, words in finding.parts
@@ -130,10 +141,6 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
         )
-    if options.predict:
-        raise UsageError(
-            "--predict replays a single capture.", hint="Name one of the captures, or leave it out."
-        )
     places = [options.seen(path) for path in paths]
     with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
         is_here = isinstance(executor, InProcessExecutor)
@@ -142,6 +149,7 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
             given=tuple(map(options.seen, options.run_files or ())),
             waves=options.waves or WORKING,
             is_whole=options.all,
+            predict=wants_predictions(options.predict, options.no_predict),
             workers=None if is_here else 0,
             cache=options.cache if is_here else None,
         )
@@ -167,6 +175,7 @@ def judged_capture(
     waves: str = WORKING,
     *,
     is_whole: bool = False,
+    predict: bool | None = None,
     workers: int | None = 0,
     cache: CaptureCache | None = None,
 ) -> Judged:
@@ -175,7 +184,7 @@ def judged_capture(
     try:
         trace = open_trace(entry.path, cache=cache)
         facts = facts_about(trace, given)
-        found = findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=workers)
+        found = findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=workers, predict=predict)
     except RcvError as error:
         return Judged(entry, None, str(error))
     return Judged(entry, found, "" if found.findings else entry.note or found.headline)

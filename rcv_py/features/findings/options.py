@@ -21,5 +21,10 @@ class TriageOptions(
         "analyse every wave, even of a capture with more than 48 MB of wave files, and print every finding"
     )
     waves: str | None = shared.waves()
-    predict: bool = opt.flag("replay the recording with each remedy, and rank by the predicted gain")
+    predict: bool = opt.flag(
+        "replay the recording with each remedy, and rank by the predicted gain; by default where that takes "
+        "less than two seconds for a capture",
+        one_of="predict",
+    )
+    no_predict: bool = shared.no_predict()
     markdown: bool = shared.form("to paste into a ticket")

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, SAMPLES, Evidence, Finding
+from rcv_py.analysis.findings.finding import (
+    CAUTION,
+    CONTEXT,
+    LEGEND,
+    RANKED,
+    SAMPLES,
+    Evidence,
+    Finding,
+)
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, verdict
 from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells, model
@@ -51,8 +59,7 @@ def ranked(inputs: ReportInputs) -> model.ReportSection | None:
         parts += _finding(inputs, ordinal, finding)
     if found.small:
         parts.append(model.Prose(found.small_text, is_quiet=True))
-    if found.predictions:
-        parts.append(model.Prose(found.predictions, is_quiet=True))
+    parts += [model.Prose(text, is_quiet=True) for text in (found.legend, found.predictions) if text]
     return model.ReportSection("findings", "What to look at first", parts, found.assumption)
 
 
@@ -101,24 +108,7 @@ def _overview(findings: tuple[Finding, ...]) -> model.ReportTable:
         cells.numbers("at stake", (one.cycles or None for one in findings)),
         cells.shares("share", (one.share if one.cycles else None for one in findings), 1),
         cells.texts("of", (one.unit if one.cycles else "" for one in findings)),
-        cells.shares(
-            "gain",
-            (one.gain if one.gain_text else None for one in findings),
-            1,
-            "At most this part of the kernel's duration.",
-        ),
-        *(_predicted(findings) if any(one.predicted for one in findings) else ()),
-    )
-
-
-def _predicted(findings: tuple[Finding, ...]) -> tuple[model.ReportColumn, ...]:
-    """The prediction of each by replay, with its range."""
-    return (
-        cells.texts(
-            "predicted",
-            ("" if one.predicted is None else one.predicted.text for one in findings),
-            "Part of the kernel's duration that the remedy is predicted to save, with the range of guesses.",
-        ),
+        cells.texts("gain", (one.gain_row for one in findings), LEGEND),
     )
 
 

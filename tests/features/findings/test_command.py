@@ -13,6 +13,7 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.features.findings.result import finding_table
 from rcv_py.formats.open import open_trace
+from rcv_py.work.whatif import with_predictions
 from tests.support.findings import findings_near
 from tests.support.samples import sample_path, write_sample
 
@@ -30,6 +31,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     document = json.loads(run(capsys, folder, "--json", "--top", 0))
     trace = open_trace(folder)
     found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = with_predictions(trace, found)
     assert document["schema"] == "rcv.triage/2"
     assert document["findings"] == finding_table(found.findings).rows()
     assert document["waves"] == {"read": 24, "traced": 24, "counted": 24, "missing": 0}
