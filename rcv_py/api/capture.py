@@ -222,7 +222,7 @@ class Capture(CaptureCode):
             found = self._once(
                 ("predicted", every_wave, waves, predict),
                 None,
-                lambda: with_predictions(self.trace, plain, predict=predict),
+                lambda: with_predictions(self.trace, plain, self._cache.held, predict=predict),
             )
         return Answer.of(finding_table(found.findings), found, finding_facts(found))
 
@@ -357,7 +357,9 @@ class Capture(CaptureCode):
         target = Path(path)
         inputs = ReportInputs(self._looking(), facts=self.facts, waves=waves)
         inputs.play = partial(quick_player, self.trace) if predict else None
-        inputs.rank = lambda found: with_predictions(self.trace, found, predict=predict, player=inputs.player)
+        inputs.rank = lambda found: with_predictions(
+            self.trace, found, self._cache.held, predict=predict, player=inputs.player
+        )
         inputs.notes = self.notes.result
         assert inputs.choice  # another word is refused before anything is written
         if not interactive:
