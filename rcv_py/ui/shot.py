@@ -150,7 +150,7 @@ def _resize(app: App, shot: Shot, size: QSize) -> None:
     if shot.panel == WINDOW:
         window.resize(size)
         QApplication.processEvents()
-        window.workspace.reset_layout(window.workspace.size())
+        window.workspace.reset_layout()
         return
     dock = window.workspace.home_of(shot.panel)
     assert dock is not None

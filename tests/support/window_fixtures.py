@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PySide6.QtCore import QByteArray, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -187,7 +188,7 @@ def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
     """
     with ExitStack() as stack:
         apps: list[App] = []
-        laid_out: list[QByteArray] = []  # what a test began with, while it may still be so
+        laid_out: list[dict[str, Any]] = []  # what a test began with, while it may still be so
 
         @contextmanager
         def emptied(size: tuple[int, int] = SIZE, *, sample: object = None) -> Iterator[App]:
@@ -200,7 +201,7 @@ def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
             laid_out.clear()
             if sample is not None:
                 show_sample(app, sample)
-                laid_out.append(app.window.workspace.saveState())
+                laid_out.append(app.window.workspace.save())
             yield app
             assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
             undo(app, keeps_sample=sample is not None)
@@ -208,14 +209,14 @@ def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
         yield emptied
 
 
-def lay_out(app: App, size: tuple[int, int], already: Collection[QByteArray]) -> None:
+def lay_out(app: App, size: tuple[int, int], already: Collection[dict[str, Any]]) -> None:
     """Show the window in a size, with every dock where it is at first; `already`: states that are so."""
     app.window.resize(*size)
     app.window.show()
     app.window.activateWindow()
     workspace = app.window.workspace
-    if workspace.saveState() not in already:
-        workspace.reset_layout(app.window.size())
+    if workspace.save() not in already:
+        workspace.reset_layout()
     QApplication.processEvents()
 
 

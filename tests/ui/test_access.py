@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
-    QDockWidget,
     QHeaderView,
     QLineEdit,
     QMenu,
@@ -31,6 +30,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.export import picture
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.plot.bar_chart import BarChart
+from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import LAYOUTS
 from rcv_py.ui.shell.toolbar import MAX_SIBLINGS
 from rcv_py.ui.shell.workspace import tab_stops
@@ -152,7 +152,7 @@ def test_dialogs_have_names(app: App, qtbot: QtBot, name: str) -> None:
 
 def is_over(widget: QWidget, app: App) -> bool:
     parent = widget.parentWidget()
-    return parent is not None and parent.window() is app.window and not isinstance(widget, QDockWidget)
+    return parent is not None and parent.window() is app.window and not isinstance(widget, Dock)
 
 
 def test_no_menu_has_more_than_twenty_rows(app: App, qtbot: QtBot) -> None:
@@ -183,7 +183,7 @@ def test_the_window_fits_half_of_a_full_hd_screen(app: App, qtbot: QtBot) -> Non
             assert window.minimumSizeHint().width() <= 960
     finally:
         window.resize(before)
-        window.workspace.reset_layout(before)
+        window.workspace.reset_layout()
 
 
 def test_the_field_that_finds_everything_shows_its_keys(app: App, qtbot: QtBot) -> None:
@@ -204,7 +204,7 @@ def test_the_text_of_the_whole_window_grows(app: App, qtbot: QtBot) -> None:
     def measured() -> tuple[int, ...]:
         settle(app, qtbot)
         field = window.top_bar.field
-        tab = window.workspace._tab_bars()[0]
+        tab = window.workspace.tab_bars()[0]
         least = tab.fontMetrics().height(), window.menu_bar.fontMetrics().height()
         assert field.height() >= field.fontMetrics().height()
         assert window.menu_bar.height() >= least[1]
@@ -230,7 +230,8 @@ def test_the_text_of_the_whole_window_grows(app: App, qtbot: QtBot) -> None:
 def test_whoever_has_the_focus_shows_it(app: App, qtbot: QtBot) -> None:
     """In both themes, one of each kind of control."""
     window, settings, done = app.window, app.ui.settings, set()
-    for theme, name in product(("light", "dark"), ("isa", "occupancy", "hotspot", "flamegraph", "search")):
+    names = ("compute_unit", "isa", "occupancy", "hotspot", "flamegraph", "search")
+    for theme, name in product(("light", "dark"), names):
         settings["look.theme"] = theme
         window.workspace.show_panel(name)
         settle(app, qtbot)
@@ -263,7 +264,7 @@ def test_keys_reach_every_area(app: App, qtbot: QtBot) -> None:
     for _ in range(len(workspace.parts()) + 2):
         qtbot.keyClick(window, Qt.Key.Key_F6)
         reached.append(QApplication.focusWidget())
-    docks = [dock for dock in workspace.docks.values() if dock.is_seen and not dock.isFloating()]
+    docks = [dock for dock in workspace.docks.values() if dock.is_seen and not dock.isWindow()]
     assert len(docks) >= 5
     for part in (window.top_bar, *filter(tab_stops, docks)):
         assert any(part.isAncestorOf(one) for one in reached), part

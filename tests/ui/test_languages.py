@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
-    QDockWidget,
     QLabel,
     QLineEdit,
     QTabBar,
@@ -41,6 +40,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich, tooltip
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
+from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.menus import KeysOverlay
 from rcv_py.ui.table.table_model import TableModel
 from tests.support.pseudo import pseudo
@@ -82,7 +82,7 @@ def texts_of(widget: QWidget) -> Iterator[str]:
         yield from (widget.itemText(at) for at in range(widget.count()))
     elif isinstance(widget, QTabBar):
         yield from (widget.tabText(at) for at in range(widget.count()))
-    elif isinstance(widget, QDockWidget):
+    elif isinstance(widget, Dock):
         yield widget.windowTitle()
     elif isinstance(widget, QAbstractItemView) and widget.model() is not None:
         yield from cells_of(widget.model())

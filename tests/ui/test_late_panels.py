@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QDockWidget, QWidget
+from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
+from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.waves.populations import ALL
@@ -26,7 +26,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
 from rcv_py.ui.shell.workspace import Workspace
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.window import SAMPLE, box, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
@@ -54,7 +54,7 @@ class Windows(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is not QEvent.Type.Show:  # most of them
             return False
-        is_part = isinstance(watched, QWidget) and not isinstance(watched, QDockWidget)
+        is_part = isinstance(watched, QWidget) and not isinstance(watched, Dock)
         if is_part and watched.isWindow():
             self.shown.append(repr(watched))
         return False
@@ -68,7 +68,7 @@ def test_only_what_is_seen_is_made(qtbot: QtBot) -> None:
         open_sample(app, qtbot)
         assert made(app) == FIRST
         assert workspace.is_bottom_folded
-        workspace.docks["why"].raise_()
+        workspace.tab_bars()[-1].setCurrentIndex(1)
         settle(app, qtbot)
         assert made(app) == FIRST, "of what is folded nothing is seen"
         workspace.fold("bottom", False)
@@ -87,7 +87,7 @@ def docks_by_tab(app: App) -> list[str]:
         app.window.focusNextPrevChild(True)
     while len(visited) > 1 and visited[0] == visited[-1]:  # the walk began in the middle of a dock
         visited.pop()
-    from_the_left = min(range(len(visited)), key=lambda at: docks[visited[at]].x(), default=0)
+    from_the_left = min(range(len(visited)), key=lambda at: box(app, visited[at]).x(), default=0)
     visited = visited[from_the_left:] + visited[:from_the_left]
     return [name for name, _ in groupby(visited)]
 
@@ -101,11 +101,9 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
             settle(app, qtbot)
             order = docks_by_tab(app)
             assert {name, "isa", "wave_picker"} <= set(order)
-            places = [(workspace.docks[one].x(), workspace.docks[one].y()) for one in order]
+            places = [(box(app, one).x(), box(app, one).y()) for one in order]
             assert places == sorted(places), order
-        workspace.splitDockWidget(
-            workspace.docks["wave_picker"], workspace.docks["isa"], Qt.Orientation.Vertical
-        )
+        workspace.move_panel("isa", "details")
         settle(app, qtbot)
         order = docks_by_tab(app)
         assert order.index("source") < order.index("wave_picker") < order.index("isa")
@@ -124,7 +122,7 @@ def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, q
         workspace.show_panel("waits")
         settle(app, qtbot)
         app.ui.settings["look.theme"] = "dark"
-        workspace.docks["search"].hide()
+        workspace.docks["search"].close()
         session.select_line(2)
         session.toggle_bookmark()
         place = session.selection.value
@@ -157,7 +155,7 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path
         shell, commands = app.window, app.ui.commands
         docks = shell.workspace.docks
         for name in ("triage", "isa", "search"):
-            docks[name].hide()
+            docks[name].close()
         open_sample(app, qtbot)
         shell.actions_.update()
         titles = {item.title for item in shell.palette_._find("findings")}
@@ -179,7 +177,7 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path
         shell.exporter.save("labels", tmp_path / "labels.csv")
         assert len((tmp_path / "labels.csv").read_text().splitlines()) > 1
         assert docks["isa"].made is None
-        docks["isa"].show()
+        shell.workspace.show_panel("isa")
         shell.find_here()
         assert docks["isa"].made is not None
 
@@ -273,7 +271,7 @@ def said_by_early_ones(qtbot: QtBot) -> dict[str, Any]:
 def test_each_panel_made_when_it_is_first_seen_says_what_one_made_early_says(qtbot: QtBot) -> None:
     """Each panel is painted by test_access; here are those in front, once all are made."""
     early, late = said_by_early_ones(qtbot), {}
-    with chosen_in(qtbot, Dock.hide) as app:
+    with chosen_in(qtbot, Dock.close) as app:
         assert made(app) == {"overview"}
         workspace, windows = app.window.workspace, Windows()
         app.qt.installEventFilter(windows)

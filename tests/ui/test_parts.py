@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar
+from PySide6.QtWidgets import QApplication, QTabBar
 from pytestqt.qtbot import QtBot
 
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.exporter import PictureLook
-from rcv_py.ui.shell.workspace import VERSION
 from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle, window
 
@@ -39,8 +38,7 @@ def texts_of(bar: QTabBar) -> list[str]:
 def test_the_left_side_has_three_tabs_that_fit(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=WIDE, sample=qtbot) as app:
         workspace = app.window.workspace
-        bars = workspace.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        (bar,) = (one for one in bars if one.isVisible() and "Files" in texts_of(one))
+        (bar,) = (one for one in workspace.tab_bars() if one.isVisible() and "Files" in texts_of(one))
         assert texts_of(bar) == ["Findings", "Files", "Search"]
         assert bar.tabRect(2).right() <= bar.width() <= 340
         assert {info.within for info in discover() if info.id in PARTS} == {"explorer", "search"}
@@ -73,26 +71,12 @@ def test_keys_of_panels_are_what_they_were(empty_app: App) -> None:
     assert empty_app.ui.commands["view.panel_search"].shortcuts[0] == "Ctrl+Shift+F"
 
 
-def old_layout(names: tuple[str, ...]) -> object:
-    """What a window saved whose left side had these as tabs."""
-    old = QMainWindow()
-    docks = [QDockWidget(name) for name in names]
-    for dock in docks:
-        dock.setObjectName(dock.windowTitle())
-        old.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
-    for dock in docks[1:]:
-        old.tabifyDockWidget(docks[0], dock)
-    return old.saveState(VERSION)
-
-
 def test_what_a_window_with_six_tabs_saved_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
     names = ("triage", "explorer", "top_lines", "search", "labels", "history")
-    layout = old_layout(names)
     kept = QSettings(file, QSettings.Format.IniFormat)
-    kept.setValue("memory/layout", layout)
     kept.setValue("memory/panels", json.dumps({"top_lines": {"scope": "selected"}, "labels": {"table": {}}}))
-    kept.setValue("memory/folded", json.dumps({"left": list(names)}))
+    kept.setValue("memory/arrangement", json.dumps({"layout": "code", "folded": {"left": list(names)}}))
     kept.setValue("memory/seen", "top_lines isa")
     kept.sync()
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
@@ -100,7 +84,7 @@ def test_what_a_window_with_six_tabs_saved_comes_back(tmp_path: Path, qtbot: QtB
         app.window.make_first_panels()
         assert workspace.docks["explorer"].made is not None
         open_sample(app, qtbot)
-        assert {dock.info.id for dock in workspace._away["left"]} == {"triage", "explorer", "search"}
+        assert list(workspace.bars["left"].buttons) == ["triage", "explorer", "search"]
         workspace.show_panel("top_lines")
         settle(app, qtbot)
         assert workspace.panel("top_lines").scope.value == "selected"

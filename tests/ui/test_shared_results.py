@@ -111,7 +111,7 @@ def test_what_only_sleeping_panels_want_waits_until_one_of_them_is_seen(ui, open
     for panel in panels:
         shared.want("count", panel.visibility)
     qtbot.waitUntil(lambda: shared.cell("count").value == 1)
-    panels[1].visibility.set_in_front(False)
+    panels[1].hide()
     ui.session.store.add(trace.reader.read([1]))
     ui.session.wave_loaded()
     qtbot.wait(2 * STREAM_MS)

@@ -21,6 +21,7 @@ from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import WAKE_MS
+from rcv_py.ui.shell.layouts import APART
 from rcv_py.ui.shot import Shot, take
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -48,7 +49,7 @@ def app(_wide: App, qtbot: QtBot) -> Iterator[App]:
     """The window of these tests, each time with no capture and every dock where it starts."""
     if _wide.ui.session.trace.value is not None:
         _wide.window.close_capture()
-    _wide.window.workspace.reset_layout(_wide.window.size())
+    _wide.window.workspace.reset_layout()
     settle(_wide, qtbot)
     yield _wide
     assert not _wide.window.shown_errors, _wide.window.shown_errors  # type: ignore[attr-defined]
@@ -59,7 +60,7 @@ def opened(_wide: App, qtbot: QtBot) -> Iterator[App]:
     """The same with the sample, of which panels may have computed something already."""
     if _wide.ui.session.trace.value is None:
         _wide.window.opener.open(SAMPLE)
-    _wide.window.workspace.reset_layout(_wide.window.size())
+    _wide.window.workspace.reset_layout()
     settle(_wide, qtbot)
     yield _wide
     assert not _wide.window.shown_errors, _wide.window.shown_errors  # type: ignore[attr-defined]
@@ -90,13 +91,9 @@ def test_a_panel_without_a_dock_never_sleeps(ui: UiContext) -> None:
     assert not Panel(ui).visibility.is_asleep
 
 
-def test_a_panel_in_front_wakes_and_one_behind_does_not(panel: Panel, qtbot: QtBot) -> None:
-    panel.visibility.set_in_front(False)
+def test_a_panel_that_is_shown_wakes_and_a_hidden_one_sleeps(panel: Panel, qtbot: QtBot) -> None:
+    assert panel.visibility.is_asleep
     panel.show()
-    qtbot.wait(3 * WAKE_MS)
-    assert panel.isVisible()
-    assert panel.visibility.is_asleep, "Qt calls it visible, though it is behind a tab"
-    panel.visibility.set_in_front(True)
     qtbot.waitUntil(lambda: not panel.visibility.is_asleep)
     panel.hide()
     assert panel.visibility.is_asleep
@@ -232,7 +229,7 @@ def test_a_closed_or_folded_panel_sleeps_until_it_is_back(opened: App, qtbot: Qt
     app, workspace = opened, opened.window.workspace
     workspace.show_panel("hotspot")
     for hide, show in (
-        (workspace.docks["hotspot"].hide, lambda: workspace.show_panel("hotspot")),
+        (workspace.docks["hotspot"].close, lambda: workspace.show_panel("hotspot")),
         (lambda: workspace.fold("bottom", True), lambda: workspace.fold("bottom", False)),
     ):
         hide()
@@ -244,7 +241,7 @@ def test_a_closed_or_folded_panel_sleeps_until_it_is_back(opened: App, qtbot: Qt
 
 def test_a_floating_panel_is_awake(opened: App, qtbot: QtBot) -> None:
     assert panel_of(opened, "summary").visibility.is_asleep
-    opened.window.workspace.docks["summary"].setFloating(True)
+    opened.window.workspace.move_panel("summary", APART)
     qtbot.waitUntil(lambda: not panel_of(opened, "summary").visibility.is_asleep)
 
 

@@ -25,7 +25,7 @@ from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.limits import HANG_S
 from tests.support.samples import sample_path
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.window import SAMPLE, box, open_sample, settle, window
 
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
@@ -61,13 +61,13 @@ def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
 ) -> None:
     with reused(size=size, sample=qtbot) as app:
         workspace = app.window.workspace
-        workspace.reset_layout(workspace.size())
+        workspace.reset_layout()
         settle(app, qtbot)
         inside = workspace.rect().adjusted(0, 0, 1, 1)
         docks, is_wide = workspace.docks, size[0] >= 1500
         sides = ("triage", "wave_picker", "token_details")
         for name in ("compute_unit", "isa", "source", "overview", *(sides if is_wide else ())):
-            assert inside.contains(docks[name].geometry()), name
+            assert inside.contains(box(app, name)), name
         for name in ("isa", "source"):
             view = docks[name].panel.view
             assert view.viewport().height() // view.row_height >= rows, name
@@ -80,7 +80,7 @@ def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
             workspace.bars["left"].buttons["search"].click()
             settle(app, qtbot)
             assert docks["search"].is_seen
-            assert docks["triage"].isVisible()
+            assert workspace.is_shown("triage")
             assert not workspace.bars["left"].isVisible()
 
 
@@ -109,7 +109,8 @@ def test_the_overview_cannot_be_closed(reused: Reused) -> None:
     with reused() as app:
         dock = app.window.workspace.docks["overview"]
         assert discover()["overview"].is_strip
-        assert dock.features() == dock.DockWidgetFeature.NoDockWidgetFeatures
+        assert dock not in app.window.workspace.group("time")
+        assert "view.panel_overview" not in app.ui.commands
 
 
 def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
@@ -255,7 +256,7 @@ def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(qtbot: Q
         settle(app, qtbot)
         dock, notes = workspace.docks["trust"], app.ui.results.cell("health").value
         assert dock.isVisible()
-        assert dock.isFloating()
+        assert dock.isWindow()
         assert workspace.is_bottom_folded
         assert workspace.panel("problems").isVisible()
         assert workspace.panel("health").isVisible()
@@ -273,7 +274,7 @@ def test_there_are_seven_tabs_at_the_bottom_and_events_if_a_capture_has_any(
         workspace = app.window.workspace
 
         def tabs() -> list[str]:
-            return [dock.info.id for dock in workspace.group("bottom") if not dock.isHidden()]
+            return [dock.info.id for dock in workspace.group("bottom") if dock.is_open]
 
         assert tabs() == seven
         open_sample(app, qtbot, sample_path("markers"))
@@ -307,7 +308,7 @@ def test_the_distribution_is_a_window_of_its_own(qtbot: QtBot, reused: Reused) -
         workspace.docks["token_details"].panel.larger.click()
         settle(app, qtbot)
         dock = workspace.docks["distribution"]
-        assert dock.isFloating()
+        assert dock.isWindow()
         assert dock.panel.view is not None
         app.ui.commands.run("view.panel_distribution")
         app.ui.commands.run("view.panel_distribution")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QPoint, QRect, QSettings
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.ui.app import App, start
@@ -28,7 +28,7 @@ RESTS = 2  # looks in a row at which nothing was to be done
 
 @contextmanager
 def window(
-    store: QSettings | None = None, size: tuple[int, int] = SIZE, *, is_painted: bool = False
+    store: QSettings | None = None, size: tuple[int, int] | None = SIZE, *, is_painted: bool = False
 ) -> Iterator[App]:
     """Make, show and close the window; every error that reaches it fails the test.
 
@@ -48,7 +48,8 @@ def window(
     app.window.errors.show = note  # type: ignore[method-assign]
     app.ui.tasks.failed.connect(note)
     app.window.setUpdatesEnabled(is_painted)
-    app.window.resize(*size)
+    if size is not None:  # else that of the last time
+        app.window.resize(*size)
     app.window.show()
     app.window.shown_errors = errors  # type: ignore[attr-defined]
     try:
@@ -78,3 +79,10 @@ def open_sample(app: App, qtbot: object, path: Path = SAMPLE) -> None:
     app.window.opener.open(path)
     settle(app, qtbot)
     assert app.ui.session.trace.value is not None
+
+
+def box(app: App, name: str) -> QRect:
+    """Where a panel is in the workspace; it is in front."""
+    dock = app.window.workspace.docks[name]
+    assert dock.is_seen, name
+    return QRect(dock.mapTo(app.window.workspace, QPoint(0, 0)), dock.size())

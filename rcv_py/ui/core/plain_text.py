@@ -212,12 +212,12 @@ class PlainLabel(QLabel):
 
     def setText(self, text: str) -> None:
         """Show a text; where it wraps, a number and its % stay on one line."""
-        self._said = as_written(text)
+        self._said = text
         super().setText(unbroken(shown(text)) if self.wordWrap() else shown(text))
 
     def text(self) -> str:
         """The text as the program set it: in English, without the characters that keep words together."""
-        return self._said
+        return as_written(self._said)
 
     @property
     def shown_text(self) -> str:

@@ -19,12 +19,12 @@ SIZE = 16  # px of an icon's drawing
 
 FRAME = """
 QMainWindow, QDialog { background: $window; }
-QMainWindow::separator { background: $window; width: 5px; height: 5px; }
-QMainWindow::separator:hover { background: $accent; }
-QMainWindow[is_only_code="true"]::separator:hover { background: $window; }
 QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
+PlaceSplitter::handle { background: $window; }
+PlaceSplitter::handle:horizontal { width: 5px; }
+PlaceSplitter::handle:vertical { height: 5px; }
 QSplitter::handle:hover { background: $accent; }
 QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }
 QStatusBar { background: $window; border-top: 1px solid $line; }
@@ -46,15 +46,8 @@ QMenu::right-arrow { image: url("$right"); width: 12px; height: 12px; }
 """
 
 DOCKS = """
-QDockWidget { color: $muted; font-weight: 600; titlebar-close-icon: url("$close");
-    titlebar-normal-icon: url("$float"); }
-QDockWidget::title { background: $window; padding: 1px 8px; border-bottom: 1px solid $line;
-    text-align: left; }
-QDockWidget::close-button, QDockWidget::float-button { border: none; background: transparent; padding: 0;
-    icon-size: 12px; }
-QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: $hover; }
 QTabBar { background: transparent; qproperty-drawBase: 0; }
-QTabBar::tab { background: transparent; color: $muted; padding: 5px 10px; border: none;
+QTabBar::tab { background: transparent; color: $muted; padding: 3px 10px; border: none;
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: $text; background: $hover; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
@@ -163,7 +156,6 @@ ICONS = {
     "check": ("check", "accent"),
     "right": ("forward", "muted"),
     "close": ("close", "muted"),
-    "float": ("float", "muted"),
     "chevron": ("chevron", "muted"),
     "chevron_up": ("chevron-up", "muted"),
     # Without our arrows, the style's own arrow points up when the largest is first.

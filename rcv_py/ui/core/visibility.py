@@ -13,7 +13,7 @@ from shiboken6 import isValid
 if TYPE_CHECKING:
     from rcv_py.ui.core.scheduler import Request
 
-WAKE_MS = 10  # Qt shows every tab for a moment while it lays them out
+WAKE_MS = 10  # what is shown only for a moment, while panels change places, does not wake
 
 
 class Visibility(QObject):
@@ -26,7 +26,6 @@ class Visibility(QObject):
         super().__init__(widget)
         self._widget = widget
         self._may_sleep = self._is_seen = False
-        self._is_in_front = True
         self._held = 0
         self._parts: list[Visibility] = []
         self._waiting: dict[Request, None] = {}  # in the order of requests
@@ -37,8 +36,7 @@ class Visibility(QObject):
     def is_asleep(self) -> bool:
         """Whether the widget need not compute because it is hidden by a tab, folded, or closed.
 
-        Qt reports a widget on a hidden tab as visible and moves it out of the window; only its dock knows.  A
-        widget without a dock never sleeps.
+        A widget without a dock never sleeps.
         """
         return self._may_sleep and not self._is_seen and not self._held
 
@@ -50,7 +48,6 @@ class Visibility(QObject):
     def lead(self, part: Visibility) -> None:
         """Make a part of the widget sleep and wake with it; a hidden part sleeps anyway."""
         self._parts.append(part)
-        part.set_in_front(self._is_in_front)
 
     def _shown_parts(self) -> list[Visibility]:
         return [part for part in self._parts if part._widget.isVisibleTo(self._widget)]
@@ -59,13 +56,6 @@ class Visibility(QObject):
         """Let the widget sleep from now on: it is part of a window that hides it at times."""
         self._may_sleep = True
         self.update()
-
-    def set_in_front(self, is_in_front: bool) -> None:
-        """Record, for the dock, whether it is in front of the other tabs if it is shown at all."""
-        self._is_in_front = is_in_front
-        self.update()
-        for part in self._parts:
-            part.set_in_front(is_in_front)
 
     def on_wake(self, request: Request) -> None:
         """Call `woken` of a request once when the widget is visible."""
@@ -94,7 +84,7 @@ class Visibility(QObject):
 
     def update(self) -> None:
         """Sleep at once if the widget is hidden; wake in a moment if it is shown."""
-        if not (self._widget.isVisible() and self._is_in_front):
+        if not self._widget.isVisible():
             self._is_seen = False
             self._wake_timer.stop()
         elif not (self._is_seen or self._wake_timer.isActive()):

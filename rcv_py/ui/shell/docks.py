@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QDockWidget, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
 
 from rcv_py.base.text import Message
 from rcv_py.state.commands import Command
@@ -15,7 +15,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, PanelInfo, discover
 from rcv_py.ui.core.plain_text import shown
-from rcv_py.ui.shell.layouts import APART, FOLDED_PX, PLACES
+from rcv_py.ui.shell.layouts import STRIP, TITLES
 from rcv_py.ui.widgets.broken import BrokenNotice, BrokenPanel, make_panel
 from rcv_py.ui.widgets.parts import PART
 
@@ -28,50 +28,38 @@ def make_docks(ui: UiContext) -> list[Dock]:
     return [Dock(docked, info, parts[info.id]) for info in infos if not info.within]
 
 
-MAX_MINIMUM = QSize(320, 120)  # px: maximum of a panel's minimum size
-NO_PANEL = QSize(0, 100)  # px: minimum of a dock whose panel is not made
 FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # time a panel takes to show something
-UNLIMITED_PX = (1 << 24) - 1  # Qt's value for no limit
 
 
-class Dock(QDockWidget):
-    """The frame around a panel, which is made when first seen or needed.
-
-    It has a title only when it is not a tab.
-    """
+class Dock(QWidget):
+    """The frame around a panel, which is made when first seen or needed: a page of tabs, or a window."""
 
     wants = Signal(str)  # what the panel wants
     copy_asked = Signal(str)  # id of the panel to copy as a command
     closed = Signal(str)  # id of the panel that the user closed
     stepped = Signal()  # the panel is nearer to being made
+    appeared = Signal()
 
     def __init__(self, ui: UiContext, info: PanelInfo, parts: tuple[PanelInfo, ...] = ()) -> None:
-        super().__init__(shown(info.title))
+        super().__init__()
         self.info = info
         self.parts = parts  # panels within this one
-        self.was_placed = False  # has a position on the screen, which only the user changes
+        self.is_open = False  # in its tabs or in a window, in front or not
         self.made: Panel | None = None
+        self.notice: BrokenNotice | None = None
         self._next: Panel | None = None  # made, but not placed yet
         self._ui = ui
         self._state: dict[str, Any] = {}  # saved state of a panel that is not made yet
         self._reminded = self._state  # the part of it already given to the panel
         self._part: Panel | None = None  # the visible part, made before the panel has its place
-        self._is_in_front = self._is_folded = False
+        self._around = column(of=self)
         self.is_strip = info.is_strip
-        home = "strip" if self.is_strip else info.area
-        self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
-        self.area = self.home  # its area in the present layout
+        self.home = STRIP if self.is_strip else info.area if info.area in TITLES else "bottom"
+        self.area = self.home  # its place in the present layout
         self.setObjectName(info.id)
-        self._body = _Body()  # stays when the panel is folded away: a dock without a widget is invalid
-        self._around = column(of=self._body)
-        self.setWidget(self._body)
-        self.notice: BrokenNotice | None = None
-        self._no_title = QWidget()
-        self.update_title(True)  # most docks are tabs, and Qt measures a title at every layout
-        self.visibilityChanged.connect(self._seen)
+        self.setWindowTitle(shown(info.title))
         if self.is_strip:  # its height is the panel's height
-            self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
-            self._body.setMaximumHeight(self.panel.sizeHint().height())
+            self.setMaximumHeight(self.panel.sizeHint().height())
 
     # -- the panel ----------------------------------------------------------------------------------
 
@@ -151,10 +139,9 @@ class Dock(QDockWidget):
             self.made = panel
             panel.wants.connect(self.wants)
             panel.copy_asked.connect(lambda: self.copy_asked.emit(self.info.id))
-            panel.visibility.set_in_front(self._is_in_front)
             self._remind(panel)
             self._around.addWidget(panel)
-            panel.setVisible(not self._is_folded)
+            panel.show()
 
     def save_state(self) -> dict[str, Any]:
         """Return the panel's state; for a panel that is not made, the state saved for it."""
@@ -167,11 +154,6 @@ class Dock(QDockWidget):
         self._state = state
         if self.made is not None:
             self.made.load_state(state)
-
-    def sizeHint(self) -> QSize:
-        """Return a small size: the layout decides, not the panels."""
-        hint = super().sizeHint()
-        return hint if self.is_strip else QSize(min(hint.width(), 240), min(hint.height(), 160))
 
     def show_broken(self, report: str) -> None:
         """Show a sentence instead of the panel, which failed and may show anything."""
@@ -192,30 +174,25 @@ class Dock(QDockWidget):
             self.notice = None
             self.panel.show()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Report that the panel is needed."""
+        super().showEvent(event)
+        self.appeared.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Report that another panel may be in front."""
+        super().hideEvent(event)
+        self.appeared.emit()
+
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Report that the user closed it; folding or hiding behind a tab is not closing."""
-        super().closeEvent(event)
+        """Report that the user closed it; the workspace hides it."""
+        event.ignore()
         self.closed.emit(self.info.id)
-
-    def update_front(self) -> None:
-        """Update whether the panel is in front of the other tabs."""
-        at = self.geometry()  # Qt moves a hidden tab's dock out of the window
-        self._seen(at.right() >= 0 and at.bottom() >= 0)
-
-    def _seen(self, is_seen: bool) -> None:
-        self._is_in_front = is_seen or self.isFloating()
-        if self.made is not None:
-            self.made.visibility.set_in_front(self._is_in_front)
 
     @property
     def is_seen(self) -> bool:
         """Return whether the panel is in front of other tabs, or would be if it were made."""
-        return self.isVisible() and self._is_in_front and not self._is_folded
-
-    @property
-    def is_at_first(self) -> bool:
-        """Return whether it is likely to be seen at once: neither folded nor a separate window."""
-        return not self._is_folded and self.info.is_at_start
+        return self.isVisible()
 
     def has_focus(self) -> bool:
         """Return whether the keyboard focus is in the dock."""
@@ -243,46 +220,3 @@ class Dock(QDockWidget):
 
         if tries:
             QTimer.singleShot(FOCUS_AGAIN_MS, self, again)
-
-    def update_title(self, is_tab: bool) -> None:
-        """Show the title bar only if no tab shows the same title."""
-        is_bare = self.is_strip or (is_tab and not self.isFloating())
-        if is_bare != (self.titleBarWidget() is self._no_title):
-            # The stubs omit that None restores the usual title bar.
-            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type] # as said above
-
-    def fold(self, is_folded: bool) -> None:
-        """Show only the tab, or the panel as well."""
-        self._is_folded = is_folded
-        if self.made is not None:
-            self.made.setVisible(not is_folded)
-        self._body.setMaximumHeight(self._most_px)
-        self.setMaximumHeight(self._most_px)
-
-    @property
-    def _most_px(self) -> int:
-        return FOLDED_PX if self._is_folded else UNLIMITED_PX
-
-    def limit(self, is_wide: bool, least_px: int, most_px: int) -> None:
-        """Limit the width, if `is_wide`, or the height."""
-        if is_wide:
-            self.setMinimumWidth(least_px)
-            self.setMaximumWidth(most_px)
-        else:
-            self.setMinimumHeight(least_px)
-            self.setMaximumHeight(most_px)
-
-    def unlimit(self) -> None:
-        """Remove the limits, except of a folded dock."""
-        self.setMinimumSize(0, 0)  # both at once: Qt takes a least height of 0 for one that was meant
-        self.setMaximumSize(UNLIMITED_PX, self._most_px)
-
-
-class _Body(QWidget):
-    """The content of a dock: it can be low, whatever the tallest panel of its tabs requests."""
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the panel's width but a small height; before it is made, enough height to be visible."""
-        layout = self.layout()
-        is_empty = layout is None or not layout.count()
-        return NO_PANEL if is_empty else super().minimumSizeHint().boundedTo(MAX_MINIMUM)

@@ -263,6 +263,9 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                     is_checked=partial(is_layout, layout))
             for number, layout in enumerate(LAYOUTS, start=1)
         ),
+        Command(id="view.move_panel", title="Move the panel …", menu="View", run=workspace.move_focused,
+                shortcuts=("Ctrl+Alt+P",),
+                tip="Move the panel that has the focus to another place, or to a window of its own."),
         Command(id="view.reopen_panel", title="Reopen the closed panel", menu="View",
                 run=workspace.reopen_panel, shortcuts=("Ctrl+Shift+T",),
                 tip="Show the panel that was closed last where it was.",

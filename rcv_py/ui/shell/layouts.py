@@ -1,4 +1,4 @@
-"""Places of panels, and the named layouts that divide the window.
+"""Places of panels, the named layouts that divide the window, and the sizes that a layout gives.
 
     bar  │ overview strip                          │ wave
     left │ time: tabs                              │ of the
@@ -8,61 +8,49 @@
          ├──────────────────┴──────────────────────┤ instruction
          │ bottom: tabs, can be folded             │
 
-Findings are left, time is in the middle, code below it, details are right.
+Findings are left, time is in the middle, code below it, details are right.  A size never depends on sizes
+before it: the same layout in the same window gives the same pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 
 from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.text_size import grown
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
-LEFT_PX, RIGHT_PX = 330, 300  # px: widths of the sides
-WAVE_PX = 316  # height of the first panel at the right: enough for all of it
-CODE_SHARE = 0.6  # share of the width: instructions and source
-ROWS_PX = 540  # height of 18 rows of code, with everything around them but the time views
+LOW_HEIGHT = 740  # px: a middle below it keeps fewer rows of code
+CODE_PX, LOW_CODE_PX = 290, 215  # heights with 12 and 8 rows of code
+LEAST_CODE_WIDTH = 430  # px: where there is little room the source gives way
+WAVE_PX = 338  # height of the first place at the right: enough for all of the panel Wave
+LEAST_PX = {"bottom": 285, "time": 165, "time_below": 165}  # heights below which places stop giving way
+ROWS_PX = 565  # height of 18 rows of code, with everything around them but the time views
 BELOW = 0.22  # share of the height: a second time view
-BOTTOM_PX, LEAST_BOTTOM_PX = 320, 260  # height of the open bottom tabs; in a low window
-FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about 0
-LEAST_CODE_PX, LEAST_TIME_PX = 250, 140  # heights that code and time keep when the bottom opens
+MAX_BOTTOM = 0.5  # share of the height
 
-_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
-_TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
 OWN = "own:"  # prefix of the id of a user's layout
+STRIP = "strip"  # the place above the time views, without tabs
 APART = "apart"  # the place of panels in windows of their own, over the main window
 APART_PX = QSize(860, 460)
-DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
-
-
-@dataclass(frozen=True, slots=True)
-class TabGroupPlace:
-    """The place of a group of tabs: below or next to the first existing group of `after`, else the side."""
-
-    area: str
-    side: Qt.DockWidgetArea
-    after: tuple[str, ...] = ()
-    direction: Qt.Orientation = DOWN
-
-
-PLACES = (
-    TabGroupPlace("left", _LEFT),
-    TabGroupPlace("wave", _RIGHT),
-    TabGroupPlace("details", _RIGHT, ("wave",)),
-    TabGroupPlace("strip", _TOP),
-    TabGroupPlace("time", _TOP, ("strip",)),
-    TabGroupPlace("time_below", _TOP, ("time", "strip")),
-    TabGroupPlace("code", _BOTTOM),
-    TabGroupPlace("bottom", _BOTTOM, ("code",)),
-    TabGroupPlace("source", _BOTTOM, ("code",), ACROSS),
-)
+TITLES = {  # of the places that a panel can be moved to
+    "left": "Left side",
+    "time": "Time",
+    "time_below": "Second time view",
+    "code": "Code",
+    "source": "Beside the code",
+    "wave": "Right side, above",
+    "details": "Right side, below",
+    "bottom": "Bottom",
+    APART: "A window of its own",
+}
+CODE_AREAS = ("code", "source")
 SIDES = {"left": ("left",), "right": ("wave", "details")}  # sides that fold to icons, and their places
 
 
@@ -70,22 +58,27 @@ SIDES = {"left": ("left",), "right": ("wave", "details")}  # sides that fold to 
 class Layout:
     """A division of the window.
 
-    `time`, `below` and `bottom` are shares of the height; `bottom` 0 is folded. `left` and `right` are widths
-    in px.  Panels in `front` come to the front of their tabs, `moved` gives panels a place other than home,
-    and `opens` names sides that are shown even where there is little room.
+    `time`, `below` and `bottom` are shares of the height, `code` is the share of the width that code and
+    source have together; `left`, `right` and `wave` are px of usual text.  Panels in `front` come to the
+    front of their tabs, `moved` gives panels a place other than home, and `opens` names the bottom, and sides
+    that are shown even where there is little room.  `limited` are the sizes that a user gave to places for
+    captures with little to show there.
     """
 
     id: str
     title: str
     tip: str
     time: float = 0.27
-    below: float = 0.0
-    bottom: float = 0.0
-    left: int = LEFT_PX
-    right: int = RIGHT_PX
+    below: float = BELOW
+    bottom: float = 0.36
+    code: float = 0.6
+    left: int = 330
+    right: int = 300
+    wave: int = WAVE_PX
     front: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
     opens: tuple[str, ...] = ()
+    limited: Mapping[str, int] = field(default_factory=dict)
 
 
 LAYOUTS = (
@@ -103,10 +96,9 @@ LAYOUTS = (
         "Triage",
         "Wide findings, and why instructions waited below the code.",
         time=0.2,
-        bottom=0.36,
         left=480,
         front=("causes",),
-        opens=("left",),
+        opens=("left", "bottom"),
     ),
     Layout(
         "compare",
@@ -115,23 +107,15 @@ LAYOUTS = (
         time=0.18,
         bottom=0.5,
         front=("compare",),
+        opens=("bottom",),
     ),
 )
 BY_ID = {layout.id: layout for layout in LAYOUTS}
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Widths and heights in px, by place."""
-
-    widths: dict[str, int]
-    code_widths: dict[str, int]
-    heights: dict[str, int]
-
+SHARES = ("time", "below", "bottom", "code")  # fields that users change by dragging handles
+PIXELS = ("left", "right", "wave")
+MAX_PX = 10_000  # of a saved size
 
 EMPTY_PX = {"source": 170, "time": 64, "wave": 110}  # of a place for which the open capture has no data
-# Which place gets the room that another leaves, and in which direction it lies.
-ROOM_GOES_TO = {"source": ("code", ACROSS), "time": ("code", DOWN), "wave": ("details", DOWN)}
 ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with instructions that overlap while they execute
 AROUND_ROWS_PX = 72  # px above and below the rows: choices, legend, times
 LEAST_ROWS_PX = 190  # px of a time view with few rows: the tabs next to it need room, too
@@ -162,38 +146,113 @@ def rows_of_unit(trace: Trace) -> int:
     return int(np.bincount(unit).max(initial=0))
 
 
-def shares(
-    layout: Layout, size: QSize, folded: frozenset[str], most: Mapping[str, int] = MappingProxyType({})
-) -> Shares:
-    """Return the size of each place in a workspace of that size.
+FIELDS = {"time_below": "below"}  # of a layout, for the places that do not have one of their name
+GIVING = ("time", "time_below", "bottom")  # places that give way to the code, the first first
 
-    `folded` are the sides shown as icons, `most` the largest useful sizes for the open capture (`most_px`).
+
+def fitted(layout: Layout, height: int) -> Layout:
+    """Return a layout as it is first shown at a height in px: time leaves room for 18 rows of code."""
+    most = max(grown(LEAST_PX["time"]), height - grown(ROWS_PX)) / max(1, height)
+    return replace(layout, time=min(layout.time, most))
+
+
+def widths(layout: Layout, width: int, shown: Collection[str]) -> tuple[int, int, int]:
+    """Return the widths in px of the left side, the middle and the right side; of a hidden side 0."""
+    left = min(grown(layout.left), width // 3) if "left" in shown else 0
+    right = min(grown(layout.right), width // 3) if "right" in shown else 0
+    return left, width - left - right, right
+
+
+def code_widths(
+    layout: Layout, width: int, shown: Collection[str], most: Mapping[str, int]
+) -> tuple[int, int]:
+    """Return the widths of code and source, which share a width in px; `most` is from `most_px`."""
+    if len(shown) < len(CODE_AREAS):
+        return width if "code" in shown else 0, 0 if "code" in shown else width
+    source = _limited(layout, "source", round(width * (1 - layout.code)), most)
+    source = min(source, max(width - grown(LEAST_CODE_WIDTH), grown(EMPTY_PX["source"]), 0), width)
+    return width - source, source
+
+
+def right_heights(
+    layout: Layout, height: int, shown: Collection[str], most: Mapping[str, int]
+) -> tuple[int, int]:
+    """Return the heights of the places at the right, which share a height in px."""
+    if len(shown) < len(SIDES["right"]):
+        return height if "wave" in shown else 0, 0 if "wave" in shown else height
+    wave = min(_limited(layout, "wave", grown(layout.wave), most), height // 2)
+    return wave, height - wave
+
+
+def heights(
+    layout: Layout, height: int, shown: Collection[str], most: Mapping[str, int], folded_px: int = 0
+) -> dict[str, int]:
+    """Return the heights in px of the places in the middle, by place; the code takes the rest.
+
+    The folded bottom has `folded_px`, else that is 0.  The code keeps its least rows: the other places give
+    way down to their least heights, and in a very low window all do in proportion.
     """
-    left = 0 if "left" in folded else min(grown(layout.left), size.width() // 3)
-    right = 0 if "right" in folded else grown(layout.right)
-    middle, height = size.width() - left - right, size.height()
-    bottom = FOLDED_PX if "bottom" in folded else max(BOTTOM_PX, round((layout.bottom or 0.36) * height))
-    time, below = round(layout.time * height), round(layout.below * height)
-    wave = grown(most.get("wave", WAVE_PX))
-    time = min(time, grown(most.get("time", time)), max(grown(LEAST_TIME_PX), height - grown(ROWS_PX)))
-    code = round(middle * CODE_SHARE)
-    code = max(code, middle - grown(most["source"])) if "source" in most else code
-    return Shares(
-        widths={"left": left, "wave": right},
-        code_widths={"code": code, "source": middle - code},
-        heights={
-            "left": height,
-            "time": time,
-            "time_below": below,
-            "code": max(0, height - time - below - bottom),
-            "bottom": bottom,
-            "wave": wave,
-            "details": max(0, height - wave),
-        },
+    folded = {"bottom": min(folded_px, height)} if folded_px and "bottom" in shown else {}
+    room = height - sum(folded.values())
+    wanted = {place: round(getattr(layout, FIELDS.get(place, place)) * height) for place in GIVING}
+    found = {place: px for place, px in wanted.items() if place in shown and place not in folded}
+    if "time" in found:
+        found["time"] = _limited(layout, "time", found["time"], most)
+    if "bottom" in found:
+        most_bottom = round(MAX_BOTTOM * height)
+        found["bottom"] = min(max(found["bottom"], grown(LEAST_PX["bottom"])), most_bottom)
+    if "code" in shown:
+        code = grown(LOW_CODE_PX if height < LOW_HEIGHT else CODE_PX)
+        for place, px in found.items():
+            lacking = code + sum(found.values()) - room
+            found[place] = max(px - max(0, lacking), min(px, grown(LEAST_PX[place])))
+        rest = max(code, room - sum(found.values()))
+        ratio = room / max(1, rest + sum(found.values()))
+        found = {place: round(px * ratio) for place, px in found.items()}
+        found["code"] = room - sum(found.values())
+    elif found:  # the first place takes the rest
+        first = next(iter(found))
+        found[first] += room - sum(found.values())
+    return found | folded
+
+
+def _limited(layout: Layout, place: str, px: int, most: Mapping[str, int]) -> int:
+    """Return a size, or the size for captures with little to show in a place if that is smaller."""
+    if place not in most or grown(most[place]) >= px:
+        return px
+    return layout.limited.get(place, grown(most[place]))
+
+
+def dragged(layout: Layout, place: str, px: int, room: int, most: Mapping[str, int]) -> Layout:
+    """Return the layout with another size of a place, which a user gave to it; `room` is that of its row."""
+    name = FIELDS.get(place, place)
+    if place == "source":
+        name, share = "code", 1 - px / max(1, room)
+    else:
+        share = px / max(1, room)
+    if place in most:
+        usual = layout.wave if place == "wave" else round(_share(layout, place) * room)
+        if grown(most[place]) < max(usual, px):
+            layout = replace(layout, limited={**layout.limited, place: px})
+        if grown(most[place]) < usual:  # the size for captures with more to show stays
+            return layout
+    return resized(
+        layout, {name: share if name in SHARES else round(px * 1000 / grown(1000))}, layout.limited
     )
 
 
-def room_above(time: int, code: int, more: int) -> tuple[int, int]:
-    """Return heights of time and code after the area below them grew by a number of px: code yields first."""
-    left = max(min(code, grown(LEAST_CODE_PX)), code - more)
-    return max(min(time, grown(LEAST_TIME_PX)), time - max(0, more - (code - left))), left
+def resized(layout: Layout, sizes: Mapping[str, Any], limited: Mapping[str, Any]) -> Layout:
+    """Return the layout with other sizes: by field; what does not fit is left out."""
+    fits: dict[str, Any] = {name: sizes[name] for name in SHARES if _is_between(sizes.get(name), 0, 1)}
+    fits |= {name: sizes[name] for name in PIXELS if _is_between(sizes.get(name), 1, MAX_PX)}
+    limits = {place: px for place, px in limited.items() if place in TITLES and _is_between(px, 1, MAX_PX)}
+    return replace(layout, **fits, limited=limits)
+
+
+def _is_between(value: object, low: float, high: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def _share(layout: Layout, place: str) -> float:
+    share: float = 1 - layout.code if place == "source" else getattr(layout, FIELDS.get(place, place))
+    return share

@@ -39,7 +39,7 @@ from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arran
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Chooser, Welcome
-from rcv_py.ui.shell.workspace import VERSION, Workspace, tab_stops
+from rcv_py.ui.shell.workspace import Workspace, tab_stops
 
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
 SCREEN_SHARE = 0.92
@@ -358,9 +358,8 @@ class MainWindow(QMainWindow):
 
         A wrong guess costs only time: a panel that is seen later is made then.
         """
-        docks, seen = self.workspace.docks, self.ui.settings.memory("seen")
-        first = {dock.area: name for name, dock in reversed(docks.items()) if dock.is_at_first}
-        for name in seen.split() if isinstance(seen, str) else first.values():
+        seen = self.ui.settings.memory("seen")
+        for name in seen.split() if isinstance(seen, str) else self.workspace.first_names():
             if (dock := self.workspace.home_of(name)) is not None:
                 dock.make()
 
@@ -485,7 +484,7 @@ class MainWindow(QMainWindow):
         if here is not None and here.panel.focus_search():
             return
         for name in map(panel_for, ("instruction", "search")):
-            if not docks[name].isHidden() and docks[name].panel.focus_search():
+            if docks[name].is_open and docks[name].panel.focus_search():
                 self.workspace.show_panel(name)
                 return
 
@@ -663,11 +662,8 @@ class MainWindow(QMainWindow):
         settings = self.ui.settings
         self._show_timer.stop()
         save_visit(settings, self.ui.session)
-        self.workspace.leave_only_code()
         settings.remember("geometry", self.saveGeometry())
-        settings.remember("layout", self.workspace.saveState(VERSION))
-        settings.keep("folded", self.workspace.save_folded())
-        settings.keep("arrangement", self.workspace.save_arrangement())
+        settings.keep("arrangement", self.workspace.save())
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.keep("panels", states)
         seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
@@ -681,17 +677,14 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         settings = self.ui.settings
-        geometry, layout = settings.memory("geometry"), settings.memory("layout")
+        geometry = settings.memory("geometry")
         if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
-        folded, states, arrangement = (
-            settings.document(name, dict) for name in ("folded", "panels", "arrangement")
-        )
-        if isinstance(layout, QByteArray):
-            self.workspace.load_arrangement(arrangement)
-            self.workspace.restore(layout, folded)
+        states, arrangement = (settings.document(name, dict) for name in ("panels", "arrangement"))
+        if arrangement:
+            self.workspace.load(arrangement)
         for name, dock in self.workspace.docks.items():
             parts = {part.id: states[part.id] for part in dock.parts if part.id in states}
             state = states.get(name)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from binascii import Error as NotBase64
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.text import Message, elide_right, visible
@@ -17,7 +14,7 @@ from rcv_py.state.commands import Command, Commands, always
 from rcv_py.ui.core.plain_text import ask_text, ask_which
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import LAYOUTS, OWN
-from rcv_py.ui.shell.workspace import VERSION, Workspace
+from rcv_py.ui.shell.workspace import Workspace
 
 MAX_LAYOUTS = 5  # each with a key
 MEMORY = "own_layouts"
@@ -33,23 +30,15 @@ Arrangement = dict[str, Any]  # JSON: name, and what `arrangement` returns
 
 
 def arrangement(workspace: Workspace) -> Arrangement:
-    """Return the places of all panels, as plain JSON values."""
+    """Return the places and sizes of all panels, as plain JSON values."""
     base = next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), "")
-    state = b64encode(workspace.saveState(VERSION).data()).decode()
-    kept = {**workspace.save_arrangement(), "layout": base}
-    return {"state": state, "folded": workspace.save_folded(), **kept}
+    return {**workspace.save(), "layout": base}
 
 
 def arrange(workspace: Workspace, saved: Arrangement) -> None:
     """Put all panels in their saved places; leave what does not fit."""
-    state, folded = state_of(saved), saved.get("folded")
-    if state is None or not isinstance(folded, dict):
-        return
-    for dock in workspace.docks.values():
-        dock.area = dock.home
-    workspace.load_arrangement(saved)
-    if workspace.restore(state, folded):
-        workspace.layout_ = replace(workspace.layout_, id=_id(saved["name"]))
+    workspace.load(saved)
+    workspace.layout_ = replace(workspace.layout_, id=_id(saved["name"]))
 
 
 class OwnLayouts:
@@ -101,7 +90,6 @@ class OwnLayouts:
     def save(self, name: str) -> None:
         """Save the places of all panels; replace a layout of that name, or the last if there are too many."""
         name = elide_right(visible(name).strip(), NAME_LENGTH)
-        self._workspace.leave_only_code()
         made = {"name": name, **arrangement(self._workspace)}
         names = self.names
         at = names.index(name) if name in names else min(len(names), MAX_LAYOUTS - 1)
@@ -160,15 +148,5 @@ def _id(name: str) -> str:
 
 def _fitting(found: list[Any]) -> list[Arrangement]:
     """Return the saved layouts, without those that do not fit."""
-    fits = [one for one in found if isinstance(one, dict)]
-    return [one for one in fits if isinstance(one.get("name"), str) and state_of(one) is not None][
-        :MAX_LAYOUTS
-    ]
-
-
-def state_of(saved: Arrangement) -> QByteArray | None:
-    """Return Qt's saved state of docks, None if the value is something else."""
-    try:
-        return QByteArray(b64decode(saved["state"], validate=True))
-    except (KeyError, TypeError, ValueError, NotBase64):
-        return None
+    fits = (one for one in found if isinstance(one, dict) and isinstance(one.get("layout"), str))
+    return [one for one in fits if isinstance(one.get("name"), str)][:MAX_LAYOUTS]

@@ -35,7 +35,10 @@ class SideBar(QToolBar):
         ui.theme.changed.connect(self._draw)
 
     def fill(self, docks: Iterable[Dock]) -> None:
-        """Make one button for each of these panels."""
+        """Have one button for each of these panels."""
+        docks = list(docks)
+        if [dock.info.id for dock in docks] == list(self.buttons):
+            return
         self.clear()
         self.buttons.clear()
         for dock in docks:

@@ -125,7 +125,7 @@ def test_the_large_distribution_follows(app: App, qtbot: QtBot) -> None:
     app.ui.settings["timeline.units"] = "cycles"
     assert panel.plot.range_text(0).endswith("cycles")
     assert list(panel.sheet().rows) == before, "tables are in cycles"
-    app.window.workspace.docks["distribution"].hide()
+    app.window.workspace.docks["distribution"].close()
 
 
 def test_the_table_of_events_follows(app: App, qtbot: QtBot) -> None:
@@ -171,4 +171,4 @@ def test_every_text_that_takes_a_hit_back_takes_the_number_it_printed(app: App, 
     at = panel.sheet().headers.index("hit, from 1")
     own = [row[at] for row in panel.sheet().rows if row[0] == str(wave)]
     assert min(own) == 1
-    workspace.docks["distribution"].hide()
+    workspace.docks["distribution"].close()

@@ -22,7 +22,6 @@ from rcv_py.features.summary.parts import held_facts
 from rcv_py.features.time.compute_unit_panel import PATH
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App
-from rcv_py.ui.shell.workspace import VERSION
 from rcv_py.ui.timeline.critical_path import PathRows
 from tests.formats.test_isa_described import FILE
 from tests.ui.window import open_sample, settle, window
@@ -52,16 +51,16 @@ def app(opened: App, qtbot: QtBot) -> App:
 def test_it_is_no_standing_tab_and_stays_where_it_was_opened(name: str, app: App, qtbot: QtBot) -> None:
     workspace = app.window.workspace
     dock = workspace.docks[name]
-    assert dock.isHidden()
+    assert not dock.is_open
     app.ui.commands.run(f"view.panel_{name}")
     settle(app, qtbot)
     assert dock.is_seen
-    state, folded = workspace.saveState(VERSION), workspace.save_folded()
+    kept = workspace.save()
     workspace.reset_layout()
-    assert dock.isHidden()
-    workspace.restore(state, folded)
+    assert not dock.is_open
+    workspace.load(kept)
     settle(app, qtbot)
-    assert not dock.isHidden(), "it comes back with the layout that had it"
+    assert dock.is_open, "it comes back with the layout that had it"
     dock.close()
 
 

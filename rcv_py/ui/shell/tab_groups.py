@@ -1,0 +1,147 @@
+"""The frames of the workspace: groups of tabs, and splitters that know the sizes of their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QWidget
+
+from rcv_py.ui.core.plain_text import button_text
+from rcv_py.ui.shell.docks import Dock
+
+
+class TabGroup(QTabWidget):
+    """The panels of a place as tabs.  The tab of a closed panel is hidden and keeps its place."""
+
+    clicked = Signal(bool)  # a tab was clicked with the left button; whether it was in front before
+    menu_asked = Signal(Dock, QPoint)  # the panel, and a point of the screen
+    changed = Signal()  # another panel came to the front, or the order changed
+
+    def __init__(self, area: str) -> None:
+        super().__init__()
+        self.area = area
+        self.setDocumentMode(True)
+        self.setMovable(True)
+        self.setElideMode(Qt.TextElideMode.ElideNone)
+        self.setMinimumSize(1, 1)  # instead of the minimum of the tallest panel: the layout decides
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        (self._pages,) = self.findChildren(QStackedWidget, options=direct)
+        bar = self.tabBar()
+        bar.setObjectName(f"tabs_{area}")
+        bar.setDrawBase(False)
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        bar.customContextMenuRequested.connect(self._ask_menu)
+        bar.tabBarClicked.connect(self._bar_clicked)
+        bar.tabMoved.connect(self.changed)
+        self.currentChanged.connect(self.changed)
+
+    def docks(self) -> Iterator[Dock]:
+        """Yield the panels in the order of their tabs, with the closed ones."""
+        for at in range(self.count()):
+            dock = self.widget(at)
+            assert isinstance(dock, Dock)
+            yield dock
+
+    @property
+    def front(self) -> Dock | None:
+        """Return the open panel in front, None if there is none."""
+        dock = self.currentWidget()
+        return dock if isinstance(dock, Dock) and dock.is_open else None
+
+    @property
+    def is_used(self) -> bool:
+        """Return whether a panel of the group is open."""
+        return any(dock.is_open for dock in self.docks())
+
+    @property
+    def is_folded(self) -> bool:
+        """Return whether only the tabs are shown."""
+        return self._pages.isHidden()
+
+    @property
+    def bar_px(self) -> int:
+        """Return the height of the tabs."""
+        return max(1, self.tabBar().sizeHint().height())
+
+    def take(self, docks: Sequence[Dock]) -> None:
+        """Hold exactly these panels, in this order; the panel in front stays there if it can."""
+        front = self.front
+        for at, dock in enumerate(docks):
+            here = self.indexOf(dock)
+            if here < 0:
+                self.insertTab(at, dock, button_text(dock.info.title))
+            elif here != at:
+                self.tabBar().moveTab(here, at)
+            self.setTabVisible(at, dock.is_open)
+        if front is not None and front in docks:
+            self.setCurrentWidget(front)
+
+    def fold(self, is_folded: bool) -> None:
+        """Show only the tabs, or the panel in front as well."""
+        self._pages.setVisible(not is_folded)
+
+    def _bar_clicked(self, at: int) -> None:
+        if at >= 0 and QGuiApplication.mouseButtons() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(at == self.currentIndex())
+
+    def _ask_menu(self, place: QPoint) -> None:
+        bar = self.tabBar()
+        at = bar.tabAt(place)
+        dock = self.widget(at if at >= 0 else self.currentIndex())
+        if isinstance(dock, Dock):
+            self.menu_asked.emit(dock, bar.mapToGlobal(place))
+
+
+class PlaceSplitter(QSplitter):
+    """Parts in a row or a column, with the sizes that a function returns for their room in px.
+
+    A hidden part has size 0.
+    """
+
+    def __init__(
+        self, way: Qt.Orientation, parts: Sequence[QWidget], sizes: Callable[[int], Sequence[int]]
+    ) -> None:
+        super().__init__(way)
+        self._parts, self._sizes = tuple(parts), sizes
+        for part in parts:
+            self.addWidget(part)
+        self.setChildrenCollapsible(False)
+        self.setMinimumSize(1, 1)
+
+    @property
+    def room(self) -> int:
+        """Return the px that the shown parts share."""
+        shown = sum(not part.isHidden() for part in self._parts)
+        length = self.width() if self.orientation() == Qt.Orientation.Horizontal else self.height()
+        return max(1, length - self.handleWidth() * max(0, shown - 1))
+
+    def fit(self) -> None:
+        """Give all parts their sizes."""
+        self.setSizes(list(self._sizes(self.room)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def neighbours(self, index: int) -> tuple[QWidget | None, QWidget]:
+        """Return the shown part before a handle, and the part after it."""
+        before = (part for part in reversed(self._parts[:index]) if not part.isHidden())
+        return next(before, None), self._parts[index]
+
+    def grow(self, part: QWidget, px: int) -> bool:
+        """Make a part larger by px at the cost of its neighbour; return False if it has none."""
+        here = self._parts.index(part)
+        after = (at for at in range(here + 1, len(self._parts)) if _has_size(self._parts[at]))
+        handle = next(after, here if any(map(_has_size, self._parts[:here])) else 0)
+        if handle:
+            at = self.handle(handle).pos()
+            from_start = at.x() if self.orientation() == Qt.Orientation.Horizontal else at.y()
+            self.moveSplitter(from_start + (px if handle > here else -px), handle)
+        return handle > 0
+
+
+def _has_size(part: QWidget) -> bool:
+    """Return whether a user can give a part of a splitter another size."""
+    return not part.isHidden() and not (isinstance(part, TabGroup) and part.is_folded)
