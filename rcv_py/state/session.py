@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
+from rcv_py.analysis.waves.populations import (
+    WORKING,
+    Populations,
+    WaveChoice,
+    by_typicality,
+    chosen_or_working,
+)
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
 from rcv_py.base.runs import ascending
@@ -30,6 +36,7 @@ if TYPE_CHECKING:  # they import analyses that most sessions do not need
     from rcv_py.analysis.whatif.asked import ChangeRequest
 
 MIN_WINDOW = 16  # cycles
+MAX_TRIED = 64  # typical waves, of which one should have run an instruction
 MIN_VISIBLE_PX = 4  # a narrower selected token is invisible
 REVEAL_PX = 40  # its width after zooming in
 
@@ -101,16 +108,18 @@ class Session:
         self.history = History()
         self._reported: dict[str, tuple[Problem, ...]] = {}
         self._begun = _Where()  # the user's place when the capture was shown
-        self._first: Selection | None = None  # selection on opening, until it changes
+        self._first: Selection | None = None  # selection on opening, until the user selects something
+        self._first_line: int | None = None  # its instruction, once known
 
     # -- opening ------------------------------------------------------------------------------------
 
     def open(self, trace: Trace) -> None:
-        """Show a trace: its first wave selected (the first that works, once that is known), all in view."""
+        """Show a trace: a typical wave selected (one that works, once that is known), all in view."""
         self._end_answers()
         self.store = WaveStore(trace)
         self.history = History()
-        first = trace.waves.id(0) if len(trace.waves) else None
+        typical = by_typicality(trace, range(len(trace.waves)))
+        self._first_line = None
         self.hover.set(None)
         self.measure.set(None)
         self.between.set(None)
@@ -123,7 +132,7 @@ class Session:
         self.notes.forget()
         self.trace.value = None  # the cells below are about the new trace: none may use the old
         self.waves.value, self.populations.value = WORKING, None
-        self._first = self.selection.value = Selection(wave=first)
+        self._first = self.selection.value = Selection(trace.waves.id(typical[0]) if typical else None)
         self.view.value = self.window.value = self.outer(trace)
         self._reported = {}
         self.executions.forget()
@@ -153,7 +162,7 @@ class Session:
             self.bookmarks.set(tuple(moved(mark, part, trace) for mark in here.marks))
         if here.counted != begun.counted:
             self.clock_range.set(here.counted)
-        if here.selection not in (begun.selection, begun.first):
+        if here.selection != here.first:
             self.select(moved(here.selection, part, trace), stays=True)
         if here.view != begun.view:
             self.set_view(here.view)
@@ -246,6 +255,7 @@ class Session:
 
     def wave_loaded(self) -> None:
         """Notify watchers that the store has more waves."""
+        self._select_first()
         self.loaded.set(self.loaded.value + 1)
 
     def invalidate_command_states(self) -> None:
@@ -264,17 +274,32 @@ class Session:
         self.problems.set((*self.trace.value.problems, *self.store.problems, *found))
 
     def take_populations(self, found: Populations) -> None:
-        """Set the populations of waves; select a working wave unless the user has selected one."""
+        """Set the populations of waves; select a working wave unless the user has selected something."""
         self.populations.set(found)
         self.executions.find_again()
-        trace, wave = self.trace.value, self.selection.value.wave
-        if trace is None or wave is None or self.selection.value != self._first or not found.working:
+        self._select_first()
+
+    def begin_at(self, line: int) -> None:
+        """Select an instruction in a typical wave that ran it, unless the user has selected something."""
+        self._first_line = line
+        self._select_first()
+
+    def _select_first(self) -> None:
+        """Select the first place anew with what is known now; the view stays as it is."""
+        trace, store, found = self.trace.value, self.store, self.populations.value
+        if trace is None or store is None or self._first is None or self.selection.value != self._first:
             return
-        row = trace.waves.row(wave)
-        is_lost = self.store is not None and row in self.store.missing  # a file that cannot be read
-        if row is not None and (is_lost or found.label[row] >= 0) and row not in found.working:
-            self._first = Selection(wave=trace.waves.id(min(found.working)))
-            self.selection.set(self._first)
+        line, every = self._first_line, frozenset(range(len(trace.waves))) - store.missing.keys()
+        rows = every if found is None else found.working if line is None else found.reaching(trace.code, line)
+        waves = by_typicality(trace, rows or every)
+        place = Selection(self._first.wave, line)
+        if waves:
+            row = next((row for row in waves[:MAX_TRIED] if store.may_run(row, line)), waves[0])
+            place = replace(place, wave=trace.waves.id(row), hit=store.usual_hit(row, line))
+        place = self.with_source(place)
+        if place != self._first:
+            self._first = place
+            self.selection.set(place)
             self.history = History()
             self._remember()
 
@@ -327,6 +352,7 @@ class Session:
 
         An execution that cannot be seen is shown NEAR_PX wide; with `stays` the zoom stays as it is.
         """
+        self._first = None
         self.executions.sought.set(None)
         self.selection.set(self.with_source(selection))
         self._measure_to()

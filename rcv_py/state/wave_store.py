@@ -12,6 +12,7 @@ from typing import Any
 from weakref import WeakMethod, WeakSet
 
 from rcv_py.analysis.core.answers import Answers, InMemory
+from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Affects, Problem, Severity
@@ -244,6 +245,16 @@ class WaveStore:
         """The wave with an id, None while it is not loaded."""
         row = None if wave is None else self.trace.waves.row(wave)
         return None if row is None else self.wave(row)
+
+    def usual_hit(self, row: int, line: int | None) -> int | None:
+        """The execution of an instruction with the median duration in a wave; None if none is loaded."""
+        wave = self.wave(row)
+        hits = () if wave is None or line is None else wave.executions(line).rows
+        return nearest_to_median(wave.tokens.duration[hits]) if wave is not None and len(hits) else None
+
+    def may_run(self, row: int, line: int | None) -> bool:
+        """Whether a wave runs an instruction, as far as is known; True while it is not loaded."""
+        return line is None or self.wave(row) is None or self.usual_hit(row, line) is not None
 
     def lod(self, row: int) -> WaveLod | None:
         """The level-of-detail tables of a wave, None while it is not loaded."""

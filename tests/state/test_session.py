@@ -74,7 +74,8 @@ def hot_line(session: Session) -> int:
 
 
 def test_a_line_that_the_wave_never_ran_takes_a_wave_that_did(session: Session) -> None:
-    line, before = hot_line(session), session.selection.value.wave
+    line, before = hot_line(session), session.trace.value.waves.id(0)
+    session.select_wave(before)
     assert line not in session.wave().tokens.line
     session.select_line(line)
     assert session.selection.value.wave != before

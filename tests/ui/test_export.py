@@ -94,10 +94,10 @@ def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, re
     with reused() as app:
         open_sample(app, qtbot)  # anew: a test before may have looked at it
         app.window.workspace.show_panel("hotspot")
-        causes = app.window.workspace.panel("causes")
-        qtbot.waitUntil(lambda: causes.visibility.is_asleep)
-        assert app.ui.results.cell("attribution").value is None, "nobody looked"
-        app.window.exporter.copy_table("causes")
+        waits = app.window.workspace.panel("waits")
+        qtbot.waitUntil(lambda: waits.visibility.is_asleep)
+        assert app.ui.results.cell("waits").value is None, "nobody looked"
+        app.window.exporter.copy_table("waits")
         rows = app.qt.clipboard().text().splitlines()
         assert len(rows) > 2
 

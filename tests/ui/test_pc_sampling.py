@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.features.isa.arrows import BARE_PX, MIN_PX
 from rcv_py.features.time.overview_panel import OverviewPanel
+from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import ELSEWHERE, Panel
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -175,6 +176,7 @@ def test_reasons_of_the_kernel_and_of_the_selected_line(
         assert "no times" in summary.note.text()
         assert all(f"{name}\t{times}" in summary.reasons.text() for name, times in found.items())
         assert summary.reasons.total == sum(row.issued + row.stalled for row in rows)
+        app.ui.session.select(Selection())
         assert "Select an instruction" in summary.line_title.text()
         app.ui.session.select_line(barrier)
         settle(app, qtbot)

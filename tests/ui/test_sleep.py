@@ -188,7 +188,7 @@ def test_opening_and_reading_runs_no_job_of_a_panel_behind_a_tab(
     assert not asleep & {"compute_unit", "isa", "source", "overview", "triage", "wave_picker"}
     assert not asleep & set(watch.jobs), "a panel behind a tab ran a job"
     assert watch.jobs["isa"]
-    for result in ("attribution", "bubbles", "loops", "waits", "hidden", "memory"):
+    for result in ("bubbles", "loops", "waits", "hidden", "memory"):
         assert app.ui.results.cell(result).value is None
 
 

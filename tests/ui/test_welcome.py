@@ -36,7 +36,7 @@ def test_return_opens_a_sample(qtbot: QtBot, reused: Reused) -> None:
         QTest.keyClick(link, Qt.Key.Key_Return)
         settle(app, qtbot)
         assert app.ui.session.trace.value.name == SAMPLE.name
-        assert app.ui.session.selection.value.line is None, "nothing but its first wave is selected"
+        assert app.ui.session.history.visits[0].selection == app.ui.session.selection.value
 
 
 def test_the_palette_names_captures_as_people_do(tmp_path: Path, qtbot: QtBot) -> None:

@@ -100,6 +100,13 @@ class Populations(ColumnTable):
         """Whether any wave that was read worked."""
         return bool(self.is_working.any())
 
+    def reaching(self, code: CodeTable, line: int) -> frozenset[int]:
+        """Rows of the wave index whose waves worked and whose path has an instruction; without any, all."""
+        block = _program(code).table.of_row[line]
+        is_on = np.array([block in way for way in self.blocks], dtype=bool)
+        ranked = (self.is_working & is_on, is_on, self.is_working)
+        return self.rows(np.flatnonzero(next((which for which in ranked if which.any()), is_on | True)))
+
     def rows(self, which: np.ndarray | list[int]) -> frozenset[int]:
         """Rows of the wave index of some populations."""
         return frozenset(np.flatnonzero(np.isin(self.label, np.asarray(which))).tolist())
@@ -411,6 +418,20 @@ def _word(name: str) -> str:
     for phrase in (" the ", " at instruction ", " instruction "):
         name = name.replace(phrase, " ")
     return "-".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+def by_typicality(trace: Trace, rows: Collection[int]) -> list[int]:
+    """Return rows of the wave index, those with the lifetime nearest to the median first.
+
+    Only waves of the kernel in the title of the capture, or all where none is known to run it.
+    """
+    index, kernel = trace.waves, trace.code.main_kernel
+    ids = [id for id, name in trace.occupancy.names.items() if kernel is not None and name == kernel.name]
+    chosen = np.array(sorted(rows), dtype=np.int64)
+    own = chosen[np.isin(index.kernel[chosen], ids)]
+    chosen = own if len(own) else chosen
+    life = index.end[chosen] - index.begin[chosen]
+    return chosen[np.lexsort((life, np.abs(life - median(life))))].tolist()
 
 
 @dataclass(frozen=True, slots=True)

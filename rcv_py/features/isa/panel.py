@@ -192,9 +192,26 @@ class IsaPanel(CodePanel):
         self._refresh_arrows()
         if is_first:
             self._show_match()
-            if self.session.selection.value.line is None:
-                self.view.show_hottest()
+            self._begin()
         self._follow()
+
+    def _begin(self) -> None:
+        """Bring the hottest row into view, and select it once there is a picture, if no row is selected."""
+        rows = self._rows
+        if rows is None or self.session.selection.value.line is not None:
+            return
+        cost = np.where(rows.trace.code.is_label, 0, rows.cost)
+        if not cost.any():
+            self.view.verticalScrollBar().setValue(0)
+            return
+        hottest = int(np.argmax(cost))
+        self.view.show_at_third(hottest)
+
+        def select() -> None:
+            if self._rows is not None and self._rows.trace is rows.trace:
+                self.session.begin_at(hottest)
+
+        self.ui.scheduler.importer.after_first_picture(select)
 
     def objections(self) -> dict[Annotation, str]:
         """Return why each kind of bars is disabled, "" if it is not."""

@@ -116,6 +116,7 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.registers = RegisterCursor()
+        self._opened_at = -1, -1  # the row shown at first, and the scroll position then
         self.mode = LatencyMode.SUM_ALL  # which execution the columns show
         self.arrow_mode = "waits"
         self._gutter_px = MIN_PX  # width that the arrows seen so far need
@@ -204,10 +205,14 @@ class IsaView(FoldView):
         self._place_legend()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give instructions their room first, then the gutter."""
+        """Give instructions their room first, then the gutter; keep the first place a third from the top."""
+        row, scroll = self._opened_at
+        is_first = scroll == self.verticalScrollBar().value() and self.current in (row, -1)
         self.widths.give("gutter", self._least_px)
         super().resizeEvent(event)
         self.fit_gutter()
+        if is_first:
+            self.show_at_third(row)
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Repaint all: headings and numbers of rows out of sight keep their place."""
@@ -227,21 +232,14 @@ class IsaView(FoldView):
         self.legend.setGeometry(left, 0, max(0, room), header.height() - 1)
         self.legend.setVisible(room >= MIN_LEGEND)
 
-    def show_hottest(self) -> None:
-        """Scroll to the costliest block, with its costliest row and its heading visible."""
-        if self.rows is None or not self.is_folding or not len(self.rows.program.blocks):
-            return
-        parts, cost = self.rows.program.blocks, np.where(self.rows.trace.code.is_label, 0, self.rows.cost)
-        block = int(np.argmax(np.add.reduceat(cost, parts.first)))
-        first, stop = int(parts.first[block]), int(parts.stop[block])
-        places = self.places()
-        top, hot = int(places[first]), int(places[first + np.argmax(cost[first:stop])])
-        page = self.viewport().height() // self.row_height
-        if hot - top > page - 2:
-            top = hot - page // 3
+    def show_at_third(self, row: int) -> None:
+        """Scroll so that a third of the rows in view are above a row."""
+        self.unfold_row(row)
         self.updateGeometries()
         self._scroll.stop()
-        self.verticalScrollBar().setValue(top * self.row_height if cost.any() else 0)
+        page = self.viewport().height() // self.row_height
+        self.verticalScrollBar().setValue((self.table.view_row(row) - page // 3) * self.row_height)
+        self._opened_at = row, self.verticalScrollBar().value()
 
     # -- looks --------------------------------------------------------------------------------------
 

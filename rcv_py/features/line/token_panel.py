@@ -88,7 +88,7 @@ class TokenDetailsPanel(Panel):
         self._soon = self.request(self._compute)
         self._all_soon = self.request(self._compute_all)
         self._causes_soon = self.request(self._compute_causes)
-        ui.session.trace.watch(self._forget_replays)
+        ui.session.trace.watch(self._forget)
         for cell in (ui.session.trace, ui.session.selection):
             cell.watch(self._soon.ask)
             cell.watch(self._all_soon.ask)
@@ -114,6 +114,8 @@ class TokenDetailsPanel(Panel):
         self.hit.setToolTip(
             tooltip("Which time the wave runs this instruction, from 1. Type a number and press Return.")
         )
+        self._hits = QIntValidator(1, 1, self.hit)
+        self.hit.setValidator(self._hits)
         self.hit.setFixedWidth(64)
         self.hit.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.hit.editingFinished.connect(self._typed)
@@ -131,7 +133,7 @@ class TokenDetailsPanel(Panel):
         self.this = boxed(column(row(*spinner, margins=(8, 6, 8, 0), spacing=4), speeds))
         self.note.setContentsMargins(8, 2, 8, 2)
         self.chosen = (self.head, self.every, self.all, self.this, self.note, self.text, self.replay)
-        parts = (self.first, *self.chosen, None)
+        parts = (*self.chosen, self.first, None)
         self.empty = page(self, scrolled(boxed(column(*parts)), is_wide=False))
 
     def _restyle(self) -> None:
@@ -203,7 +205,9 @@ class TokenDetailsPanel(Panel):
 
     # -- computing: without its cost -----------------------------------------------------------------
 
-    def _forget_replays(self) -> None:
+    def _forget(self) -> None:
+        """Forget everything about the capture that was open."""
+        self.facts = self.view = self.causes = None
         self._flag.set()
         self.replays, self._playing = {}, None
 
@@ -281,7 +285,7 @@ class TokenDetailsPanel(Panel):
 
     def _show(self) -> None:
         trace, facts = self.session.trace.value, self.facts
-        has_first = facts is None and trace is not None and bool(len(trace.code))
+        has_first = trace is not None and bool(len(trace.code))
         self.first.want(has_first)
         if trace is None or facts is None:
             self._computing.stop()
@@ -331,7 +335,7 @@ class TokenDetailsPanel(Panel):
             self.of.setText("none in this wave")
             return
         self.hit.setText(f"{token.hit + 1}")
-        self.hit.setValidator(QIntValidator(1, max(1, token.hits), self.hit))
+        self._hits.setTop(max(1, token.hits))
         self.of.setText(Message("of {0:,}", token.hits))
         allow(self.before, "" if token.hit > 0 else "This is the first.")
         allow(self.after, "" if token.hit + 1 < token.hits else "This is the last.")

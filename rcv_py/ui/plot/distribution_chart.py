@@ -10,8 +10,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
 
 from rcv_py.analysis.cost.distribution import DistributionView
-from rcv_py.base.text import Message, count, percent, plural, translated
+from rcv_py.base.text import Message, count, join_texts, percent, plural, translated
 from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.spoken import NOTHING
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart, Color
@@ -54,24 +55,28 @@ class DistributionChart(BarChart):
         else:
             colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
         self.show_parts(view.histogram.counts, colors)
-        spread, number = view.spread, self.times.number
-        self.setAccessibleDescription(
-            translated(
-                Message(
-                    "{0}: minimum {1}, median {2}, p95 {3}, maximum {4}",
-                    plural(spread.hits, "hit"),
-                    number(spread.min),
-                    number(spread.median),
-                    number(spread.p95),
-                    self.times.span(spread.max),
-                )
-            )
+        self._describe()
+
+    def _describe(self) -> None:
+        if self.view is None or self.view.spread is None:
+            return
+        spread, number = self.view.spread, self.times.number
+        times = Message(
+            "{0}: minimum {1}, median {2}, p95 {3}, maximum {4}",
+            plural(spread.hits, "hit"),
+            number(spread.min),
+            number(spread.median),
+            number(spread.p95),
+            self.times.span(spread.max),
         )
+        chosen = NOTHING if self.token is None else Message("Selected: {0}.", self.times.span(self.token))
+        self.setAccessibleDescription(translated(join_texts(". ", (times, chosen))))
 
     def mark_token(self, value: int | None) -> None:
         """Mark the value of the selected hit."""
         if value != self.token:
             self.token = value
+            self._describe()
             self.update()
 
     @property

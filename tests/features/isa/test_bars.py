@@ -92,7 +92,8 @@ def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
     assert "block 1: instructions 2 to 6, in 1 loop" in tip
     assert "attn.py:3 <tt>return a" in tip
     assert "0x1018 in object 4" in tip
-    assert "2 hits in se0/simd0/slot0/wv0" in tip
+    assert "hit 2 of 2 in se0/simd0/slot0/wv0" in tip, "the median"
+    assert "2 hits in se0/simd0/slot0/wv0" in isa.view.tip(2, "cost")
 
 
 def test_the_tip_counts_the_selected_hit(isa: IsaPanel, ui: UiContext) -> None:

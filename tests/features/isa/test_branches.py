@@ -165,8 +165,8 @@ def test_branches_have_a_colour_of_their_own_and_lead(
     x, y = float(placed.x[at]), float(placed.y_source[at])
     image = isa.view.viewport().grab().toImage()
     ink = ui.theme.role("text")
-    # A thin line lies on one pixel or the next, as rows are high.
-    found = [image.pixelColor(round(x + 4), round(y) + step) for step in (-1, 0, 1)]
+    # A thin line lies on one pixel or the next, as rows are high, and has gaps.
+    found = [image.pixelColor(round(x) + to, round(y) + step) for to in range(2, 9) for step in (-1, 0, 1)]
 
     def apart(color: QColor) -> int:
         return min(

@@ -162,9 +162,9 @@ def test_all_none_and_what_is_cold(isa: IsaPanel, ui: UiContext) -> None:
 
 def test_what_is_selected_elsewhere_unfolds(isa: IsaPanel, ui: UiContext) -> None:
     isa.view.fold_all()
-    ui.session.select_line(3)
+    ui.session.select_line(4)
     assert shown(isa) == [0, 2, 3, 4, 5, 6, 7, 9]
-    assert isa.view.current == 3
+    assert isa.view.current == 4
     isa.view.fold_all()
     assert isa.view.current == 2, "the fold has the accent of the line inside it"
     isa._take_rows(isa._rows)
@@ -178,17 +178,17 @@ def test_search_walks_through_folds_and_a_filter_overrides_them(
     isa.focus_search()
     QTest.keyClicks(isa.find_bar.field, "s_")
     settled()
-    assert isa.find_bar.count.text() == "7 found"
+    assert isa.find_bar.count.text() == "3 of 7", "the row that is selected when a capture opens"
     seen = []
     for _ in range(3):
         QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
         seen.append(ui.session.selection.value.line)
-    assert seen == [1, 2, 3]
-    assert {1, 2, 3} <= set(shown(isa))
+    assert seen == [5, 6, 8]
+    assert {5, 6, 8} <= set(shown(isa))
     isa.find_bar.filter.click()
     assert shown(isa) == [1, 2, 3, 5, 6, 8, 9]
     isa.find_bar.filter.click()
-    assert 8 not in shown(isa), "folds are back"
+    assert 1 not in shown(isa), "folds are back"
 
 
 def test_sorting_shows_every_row_and_program_order_the_folds(isa: IsaPanel) -> None:

@@ -20,7 +20,7 @@ from rcv_py.features.isa.rows import TIGHTEST
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
-from rcv_py.state.selection import Hover
+from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import LazyPanel
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
@@ -180,7 +180,7 @@ def in_sight(panel: IsaPanel, row: int) -> bool:
     return panel.view.covered_px <= top <= panel.view.viewport().height() - panel.view.row_height
 
 
-def test_every_capture_opens_at_its_hottest_block(
+def test_every_capture_opens_at_its_hottest_row(
     isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     assert in_sight(isa, HOT)
@@ -227,6 +227,7 @@ def test_focus_selects_and_scrolls_nothing(isa: IsaPanel, ui: UiContext) -> None
 
 
 def test_the_keyboard_begins_in_sight(isa: IsaPanel, ui: UiContext) -> None:
+    ui.session.select(Selection(ui.session.selection.value.wave))
     scroll_to(isa, 60)
     QTest.keyClick(isa.view, Qt.Key.Key_Down)
     assert ui.session.selection.value.line == 61, "60 is behind the heading"
@@ -418,6 +419,7 @@ def run(panel: IsaPanel, name: str) -> str:
 
 
 def test_keys_walk_along_registers(isa: IsaPanel, ui: UiContext, settled: Settled) -> None:
+    ui.session.select(Selection(ui.session.selection.value.wave))
     assert run(isa, "isa.next_register") == "Select an instruction first."
     assert "X" in run(isa, "isa.definition")
     ui.session.select_line(60)
@@ -563,7 +565,7 @@ def test_keys_of_a_window_follow_the_pointer_and_the_selection(qtbot: QtBot, reu
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_first_open_shows_the_hottest_block_with_numbers(qtbot: QtBot, reused: Reused, theme: str) -> None:
+def test_first_open_shows_the_hottest_row_with_numbers(qtbot: QtBot, reused: Reused, theme: str) -> None:
     with reused(size=(1920, 1080)) as app:
         app.ui.settings["look.theme"] = theme
         open_sample(app, qtbot)
@@ -572,12 +574,7 @@ def test_first_open_shows_the_hottest_block_with_numbers(qtbot: QtBot, reused: R
         assert panel.view.viewport().height() // panel.view.row_height >= 29
         rows = panel.view.rows
         assert rows is not None
-        blocks, cost = rows.program.blocks, np.where(rows.trace.code.is_label, 0, rows.cost)
-        hottest = int(np.argmax([cost[a:b].sum() for a, b in zip(blocks.first, blocks.stop, strict=True)]))
-        first, stop = int(blocks.first[hottest]), int(blocks.stop[hottest])
-        assert in_sight(panel, first + int(np.argmax(cost[first:stop])))
-        heading = panel.view.heading()
-        assert panel.view.row_top(first) == 0 if heading is None else heading.row == first
+        assert in_sight(panel, int(np.argmax(np.where(rows.trace.code.is_label, 0, rows.cost))))
         assert all(width(panel, name) for name in ("hits", "latency", "share_of_total", "cost"))
         assert width(panel, "text") >= 270
         assert width(panel, "gutter") >= MIN_PX

@@ -25,7 +25,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave, WaveIndex
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import SearchQuery
+from rcv_py.state.selection import SearchQuery, Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times, cycles_in
 from tests.support import drawing
@@ -163,9 +163,7 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
     assert session.selection.value.line == 2
 
 
-def test_before_anything_is_selected_the_hottest_instructions_are_a_click_away(
-    qtbot: QtBot, reused: Reused
-) -> None:
+def test_the_hottest_instructions_are_a_click_away(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         open_sample(app, qtbot)
         session, panel = app.ui.session, app.window.workspace.docks["token_details"].panel
@@ -174,21 +172,27 @@ def test_before_anything_is_selected_the_hottest_instructions_are_a_click_away(
         top, text = int(cost.argmax()), panel.first.toPlainText()
         assert panel.first.isVisible()
         assert not panel.empty.is_empty
+        assert session.selection.value.line == top, "the hottest is selected at first"
+        second = int(np.argsort(-cost, kind="stable")[1])
+        panel.first.anchorClicked.emit(QUrl(f"line:{second}"))
+        settle(app, qtbot)
+        assert session.selection.value.line == second
+        assert code.text[second] in panel.head.toPlainText()
+        assert panel.first.isVisible(), "below the selected instruction"
+        session.select(Selection())
+        settle(app, qtbot)
+        assert not panel.head.isVisible()
         assert f"{percent(int(cost[top]), int(cost.sum()))} {top} {code.text[top]}" in text
         found = app.ui.results.cell("findings").value.in_full
         named = [one.title for one in found if any(place.line == top for place in one.evidence)]
         assert f"finding: {named[0]}" in text
         assert panel.sheet() is not None
         assert next(iter(panel.sheet().rows))[0] == top
-        panel.first.anchorClicked.emit(QUrl(f"line:{top}"))
-        settle(app, qtbot)
-        assert session.selection.value.line == top
-        assert not panel.first.isVisible()
-        assert code.text[top] in panel.head.toPlainText()
         open_sample(app, qtbot, SAMPLES / "pc_sampling")
         assert "samples" in panel.first.toPlainText()
         assert panel.first.isVisible()
-        assert not panel.head.isVisible(), "nothing of the capture before"
+        code = session.trace.value.code
+        assert code.text[session.line] in panel.head.toPlainText(), "nothing of the capture before"
 
 
 def test_small_shares_are_text_not_markup() -> None:
