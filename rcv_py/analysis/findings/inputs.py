@@ -390,8 +390,8 @@ class FindingInputs:
         """The HOTTEST instructions whose largest pattern is among some rows of the attribution."""
         if not len(rows):
             return ()
-        found = self.attribution.line[np.intersect1d(rows, self._hot_rows)]
-        return tuple(np.unique(found).tolist())
+        is_among = np.isin(self._hot_rows, rows)
+        return tuple(ascending(self.attribution.line[self._hot_rows[is_among]]).tolist())
 
     def producers(self, rows: np.ndarray, count: int) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of the producers, most cycles first."""
