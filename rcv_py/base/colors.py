@@ -83,6 +83,37 @@ STALL_REASONS = {
     "SLEEPING": Pair("#2f86d0", "#8ecbff"),
 }
 
+# Causes of stalled and idle cycles: a legend may list any of them, so all differ from each other.
+CAUSES = {
+    "UNEXPLAINED": Pair("#2d2d4b", "#787896"),
+    "OWN": Pair("#5a5a69", "#87a5b4"),
+    "WAIT_LOAD": Pair("#874b0f", "#f0963c"),
+    "WAIT_STORE": Pair("#f04b2d", "#0fff2d"),
+    "WAIT_DMA": Pair("#96961e", "#e1c30f"),
+    "WAIT_ATOMIC": Pair("#b48787", "#c3f0e1"),
+    "WAIT_LDS": Pair("#c35a69", "#e196a5"),
+    "WAIT_CROSS_LANE": Pair("#e14be1", "#e15a1e"),
+    "WAIT_SCALAR": Pair("#2d00b4", "#784bf0"),
+    "WAIT_MESSAGE": Pair("#2d5af0", "#0fa587"),
+    "WAIT_EXPORT": Pair("#876996", "#4ba500"),
+    "MATRIX_RESULT": Pair("#1e3c0f", "#69d22d"),
+    "MATRIX_BUSY": Pair("#1e961e", "#87e1a5"),
+    "REGISTER": Pair("#96784b", "#ffffa5"),
+    "UNIT_BUSY": Pair("#4b6900", "#c3ff4b"),
+    "MEMORY_QUEUE": Pair("#d2781e", "#ffc396"),
+    "LDS_QUEUE": Pair("#f01e87", "#f05a87"),
+    "SCALAR_QUEUE": Pair("#874bf0", "#e196ff"),
+    "OPERAND_READ": Pair("#692d3c", "#a5875a"),
+    "BARRIER": Pair("#692db4", "#a578e1"),
+    "NOP": Pair("#7896a5", "#c3c3e1"),
+    "SLEEP": Pair("#a52d78", "#e14bd2"),
+    "FETCH": Pair("#0f8778", "#1effff"),
+    "ARBITRATION": Pair("#0f87d2", "#3cc3ff"),
+    "SWITCH": Pair("#b478c3", "#ffe1ff"),
+    "DRAIN": Pair("#005aa5", "#2d96e1"),
+    "LAUNCH": Pair("#7887ff", "#96b469"),
+}
+
 KERNELS = (
     Pair("#2f6fd0", "#6aa5ff"),
     Pair("#c2571a", "#ff9a5c"),

@@ -6,11 +6,12 @@ Distances are those of OKLab (B. Ottosson), in which about 0.02 is just visible 
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
+from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.base import colors
 from rcv_py.base.colors import contrast, rgb
 from rcv_py.model.activity import ACTIVITIES
@@ -95,6 +96,16 @@ def test_states_can_be_told_apart(theme: str, eye: str) -> None:
     for one, other in combinations(LIVING, 2):
         pair = (colors.WAVE_STATES[name][THEMES[theme]] for name in (one, other))
         assert distance(*pair, eye) >= STATES_FAR, (one, other)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_causes_of_a_legend_can_be_told_apart(theme: str) -> None:
+    assert list(colors.CAUSES) == [cause.name for cause in Cause], "the number of a cause is its place"
+    causes = {name: pair[THEMES[theme]] for name, pair in colors.CAUSES.items()}
+    for one, other in combinations(causes, 2):
+        assert distance(causes[one], causes[other], "all cones") >= FAR, (one, other)
+    for name, ground in product(causes, ("canvas", "base")):
+        assert contrast(causes[name], colors.ROLES[ground][THEMES[theme]]) >= 3, name
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -1,4 +1,4 @@
-"""The causes of stalled and idle cycles: name, sentence, required evidence, and colour.
+"""The causes of stalled and idle cycles: name, sentence, and required evidence.
 
 Only UNEXPLAINED collects the rest.  `certain` causes show in the instruction itself or in a replay of the
 operations it waited for; the others rest on other events in the same cycles, as `evidence` says.
@@ -10,7 +10,6 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from rcv_py.base.text import Message
-from rcv_py.model.kinds import TokenKind
 
 
 class Cause(IntEnum):
@@ -52,25 +51,23 @@ class CauseText(NamedTuple):
     sentence: str  # completes "stalled because"
     evidence: str  # what the trace must show before a cycle gets this cause
     is_certain: bool
-    colour: tuple[str, str | int]  # ("role", name) or ("kind", TokenKind)
 
 
-def _certain(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
+def _certain(name: str, sentence: str, evidence: str) -> CauseText:
     """A cause that shows in the instruction itself, or in a replay of the operations it waited for."""
-    is_role = isinstance(colour, str)
-    return CauseText(name, sentence, evidence, True, ("role", colour) if is_role else ("kind", int(colour)))
+    return CauseText(name, sentence, evidence, True)
 
 
-def _likely(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
+def _likely(name: str, sentence: str, evidence: str) -> CauseText:
     """A cause that rests on other events in the same cycles of the trace."""
-    return _certain(name, sentence, evidence, colour)._replace(is_certain=False)
+    return CauseText(name, sentence, evidence, False)
 
 
-def _replayed(name: str, sentence: str, colour: TokenKind) -> CauseText:
-    return _certain(name, sentence, _REPLAYED, colour)
+def _replayed(name: str, sentence: str) -> CauseText:
+    return _certain(name, sentence, _REPLAYED)
 
 
-def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseText:
+def _queue(name: str, operations: str, crowd: str) -> CauseText:
     """A full queue; which operation filled it is a guess."""
     return _likely(
         Message("{0} queue full", name),
@@ -80,7 +77,6 @@ def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseTe
             "the queue is a guess among several",
             crowd,
         ),
-        colour,
     )
 
 
@@ -89,104 +85,88 @@ _REPLAYED = (
     "is charged; for several counters or for scalar loads the likeliest by latency, as a "
     "guess if another fits as well"
 )
-_K = TokenKind
 
 CAUSE_TEXT: dict[Cause, CauseText] = {
-    Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace shows why", "none", "muted"),
+    Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace shows why", "none"),
     Cause.OWN: _certain(
         "the wait itself",
         "a wait, barrier or similar instruction takes this long even if nothing is outstanding",
         "its stall is not longer than one issue turn, or the wave was the last to arrive",
-        _K.IMMED,
     ),
-    Cause.WAIT_LOAD: _replayed("vector load", "a load from memory had not returned", _K.VMEM),
-    Cause.WAIT_STORE: _replayed("vector store", "a store was not acknowledged", _K.FLAT),
-    Cause.WAIT_DMA: _replayed("copy to LDS", "a copy from memory to LDS was not complete", _K.VMEM),
-    Cause.WAIT_ATOMIC: _replayed("atomic", "an atomic operation had not returned", _K.FLAT),
-    Cause.WAIT_LDS: _replayed("LDS access", "an LDS access had not returned", _K.LDS),
-    Cause.WAIT_CROSS_LANE: _replayed(
-        "cross-lane move", "a permute or swizzle through LDS had not returned", _K.LDS
-    ),
-    Cause.WAIT_SCALAR: _replayed("scalar load", "a scalar load had not returned", _K.SMEM),
-    Cause.WAIT_MESSAGE: _replayed("message", "a message was not answered", _K.MSG),
-    Cause.WAIT_EXPORT: _replayed("export", "an export was not done", _K.MSG),
+    Cause.WAIT_LOAD: _replayed("vector load", "a load from memory had not returned"),
+    Cause.WAIT_STORE: _replayed("vector store", "a store was not acknowledged"),
+    Cause.WAIT_DMA: _replayed("copy to LDS", "a copy from memory to LDS was not complete"),
+    Cause.WAIT_ATOMIC: _replayed("atomic", "an atomic operation had not returned"),
+    Cause.WAIT_LDS: _replayed("LDS access", "an LDS access had not returned"),
+    Cause.WAIT_CROSS_LANE: _replayed("cross-lane move", "a permute or swizzle through LDS had not returned"),
+    Cause.WAIT_SCALAR: _replayed("scalar load", "a scalar load had not returned"),
+    Cause.WAIT_MESSAGE: _replayed("message", "a message was not answered"),
+    Cause.WAIT_EXPORT: _replayed("export", "an export was not done"),
     Cause.MATRIX_RESULT: _certain(
         "matrix result",
         "it reads the result of a matrix instruction that was still executing",
         "a matrix instruction wrote a register it reads, and the required distance had not passed",
-        _K.MATRIX,
     ),
     Cause.MATRIX_BUSY: _certain(
         "matrix unit busy",
         "the matrix unit of its SIMD still worked on an earlier matrix instruction",
         "an earlier matrix instruction of the SIMD occupied the unit in these cycles, by its passes",
-        _K.MATRIX,
     ),
     Cause.REGISTER: _likely(
         "register result",
         "it reads the result of an earlier arithmetic instruction that was still executing",
         "it reads a register written by the previous instruction, whose result takes that long",
-        _K.VALU,
     ),
     Cause.UNIT_BUSY: _certain(
         "previous instruction",
         "the wave's previous instruction still held the unit",
         "the form of the previous instruction takes longer to issue than one issue turn",
-        _K.VALU,
     ),
-    Cause.MEMORY_QUEUE: _queue("memory", "vector memory operations", "3 vector memory operations", _K.VMEM),
-    Cause.LDS_QUEUE: _queue("LDS", "LDS accesses", "3 LDS accesses", _K.LDS),
-    Cause.SCALAR_QUEUE: _queue("scalar", "scalar loads", "9 scalar memory operations", _K.SMEM),
+    Cause.MEMORY_QUEUE: _queue("memory", "vector memory operations", "3 vector memory operations"),
+    Cause.LDS_QUEUE: _queue("LDS", "LDS accesses", "3 LDS accesses"),
+    Cause.SCALAR_QUEUE: _queue("scalar", "scalar loads", "9 scalar memory operations"),
     Cause.OPERAND_READ: _likely(
         "after a memory instruction",
         "a memory instruction issued just before was still reading its registers",
         "it is the next vector instruction after it, or overwrites the address of a copy to LDS, "
         "and no wait for the memory instruction stands between",
-        _K.FLAT,
     ),
     Cause.BARRIER: _certain(
         "barrier",
         "other waves of the workgroup had not arrived",
         "it is a barrier and another wave arrived later",
-        _K.IMMED,
     ),
     Cause.NOP: _certain(
         "hazard nop",
         "the program contains it, so that a result can be read safely",
         "it is an s_nop, for as many turns as its operand says",
-        _K.IMMED,
     ),
-    Cause.SLEEP: _certain("sleep", "the program contains it", "it is an s_sleep or its like", _K.IMMED),
+    Cause.SLEEP: _certain("sleep", "the program contains it", "it is an s_sleep or its like"),
     Cause.FETCH: _likely(
         "instruction fetch",
         "the instruction had not been fetched yet",
         "it is the first of the wave, follows a branch, begins another cache line after a gap, or stalled "
         "together with another SIMD in the same line of code",
-        _K.JUMP,
     ),
     Cause.ARBITRATION: _certain(
         "another wave issued",
         "another wave of the SIMD used the unit",
         "another wave of the SIMD issued to the same unit in these cycles",
-        "hidden",
     ),
     Cause.SWITCH: _likely(
         "change of unit",
         "the wave went over from one unit to another",
         "a short gap between instructions of different units",
-        "idle",
     ),
     Cause.DRAIN: _likely(
         "drain at the end",
         "the wave ended while stores were in flight",
         "it is s_endpgm, and operations of the wave that nothing had waited for were in flight",
-        _K.MSG,
     ),
     Cause.LAUNCH: _certain(
         "before the first instruction",
         "the wave had just been launched",
         "nothing was issued by the wave before",
-        "idle",
     ),
 }
 

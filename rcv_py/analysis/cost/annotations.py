@@ -91,7 +91,7 @@ class Part:
 
     name: str
     meaning: str
-    table: str  # "role", "kind", "reason", "own_kind"
+    table: str  # "role", "kind", "reason", "cause", "own_kind"
     key: str | int = ""
     lane: int = 0
 
@@ -214,7 +214,7 @@ def _causes(has: Ingredients) -> LineBars:
     line, cause, stall = table.line[inside], table.cause[inside], table.stall[inside]
     shown = []
     for one in map(Cause, ascending(cause[stall > 0]).tolist()):
-        part = Part(*CAUSE_TEXT[one][:2], *CAUSE_TEXT[one].colour)
+        part = Part(*CAUSE_TEXT[one][:2], "cause", int(one))
         shown.append((part, sums(line, np.where(cause == one, stall, 0), n)))
     if has.show_idle:
         shown.append((FAINT_IDLE, sums(line, table.idle[inside], n)))

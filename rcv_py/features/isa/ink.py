@@ -232,6 +232,8 @@ class BarInk:
             return self._theme.kind(int(part.key))
         if part.table == "reason":
             return self._theme.reason(int(part.key))
+        if part.table == "cause":
+            return self._theme.cause(int(part.key))
         if part.table == "own_kind":
             return self._theme.kind(own_kind) if own_kind >= 0 else self._theme.role("issue")
         return self._theme.role(str(part.key))

@@ -18,7 +18,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.common import IDLE, STALL
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.shared_results import of_waves
-from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
@@ -67,12 +66,6 @@ def _node(part: Attribution, total: int, *, depth: int, **node: Any) -> WhyNode:
     )
 
 
-def cause_colour(theme: Theme, cause: int) -> QColor:
-    """Return the colour of a cause."""
-    table, key = CAUSE_TEXT[Cause(cause)].colour
-    return theme.role(str(key)) if table == "role" else theme.kind(int(key))
-
-
 class ByCause(Grouping[Attribution]):
     """Groups by cause, below it the late instructions, and below these the instructions to blame."""
 
@@ -118,7 +111,7 @@ class ByCause(Grouping[Attribution]):
 
     def parts(self, node: WhyNode) -> Parts:
         return [
-            (node.stall, cause_colour(self.ui.theme, node.cause)),
+            (node.stall, self.ui.theme.cause(node.cause)),
             (node.idle, self.ui.theme.role("idle")),
         ]
 
@@ -173,7 +166,7 @@ class ByCause(Grouping[Attribution]):
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
         causes = [node.cause for node in root.children if node.stall]
         texts = {cause: CAUSE_TEXT[Cause(cause)] for cause in causes}
-        return [(cause_colour(self.ui.theme, at), text.name, text.sentence) for at, text in texts.items()]
+        return [(self.ui.theme.cause(at), text.name, text.sentence) for at, text in texts.items()]
 
     def sheet(self, trace: Trace, result: Attribution, line: int | None, root: WhyNode) -> Sheet:
         part = _about(result, line)

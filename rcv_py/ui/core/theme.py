@@ -64,6 +64,10 @@ class Theme(QObject):
         """Return the colour of a PC-sampling stall reason."""
         return _at(self._reasons, reason)
 
+    def cause(self, cause: int) -> QColor:
+        """Return the colour of a cause of stalled or idle cycles."""
+        return _at(self._causes, cause)
+
     def kernel(self, number: int) -> QColor:
         """Return the colour of the n-th kernel."""
         return self._kernels[number % len(self._kernels)]
@@ -177,6 +181,7 @@ class Theme(QObject):
         self._states = colors_of(states[state.name] for state in WaveState)
         self._kernels, self._arrows = colors_of(colors.KERNELS), colors_of(colors.ARROWS)
         self._reasons = colors_of(colors.STALL_REASONS.values())
+        self._causes = colors_of(colors.CAUSES.values())
 
     def _palette(self) -> QPalette:
         palette = QPalette()

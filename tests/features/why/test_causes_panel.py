@@ -124,7 +124,7 @@ def test_bars_tips_and_names_for_readers(shown: CausesPanel, ui: UiContext) -> N
     node = shown.tree.rows.root.children[0]
     bar = shown.tree.rows.tree.columns[BAR].parts
     assert bar is not None
-    assert bar(node)[0] == (40, ui.theme.kind(TokenKind.VMEM))
+    assert bar(node)[0] == (40, ui.theme.cause(Cause.WAIT_LOAD))
     tip = shown.tree.rows.data(shown.tree.rows.index_of(node), Qt.ItemDataRole.ToolTipRole)
     assert "a load from memory had not returned" in tip
     assert "Evidence" in tip
@@ -143,7 +143,7 @@ def test_it_is_drawn_in_both_themes(shown: CausesPanel, ui: UiContext, theme: st
         image.pixelColor(int(x * ratio), int(bar.center().y() * ratio)).rgb()
         for x in range(bar.left(), bar.right())
     }
-    assert ui.theme.kind(TokenKind.VMEM).rgb() in row
+    assert ui.theme.cause(Cause.WAIT_LOAD).rgb() in row
 
 
 def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: UiContext) -> None:
