@@ -57,6 +57,22 @@ def test_waves_of_a_simd_share_its_tracks_and_remember_whose_token_it_was() -> N
     assert spans(track) == [(0, 4), (2, 6), (8, 12)]
 
 
+def test_the_matrix_pipe_works_for_the_passes_of_an_instruction_after_another() -> None:
+    """`v_mfma_f32_16x16x16_f16` takes 16 cycles on gfx950; the drawing shows 4 of them as issue."""
+    code = build.code(["v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]"], kinds=[13])
+    waves = [
+        build.wave("mmmmMMMM" + "." * 52 + "MMMM", [0, 0], row=0, place=(0, 1, 0, 0)),
+        build.wave("......MMMM", [0], row=3, place=(0, 1, 1, 0)),
+        build.wave("MMMM", [0], row=4, place=(0, 2, 0, 0)),
+    ]
+    found = {
+        track.name: track for track in utilization(waves, build.trace(code, waves)) if track.unit == "MATRIX"
+    }
+    assert spans(found["MATRIX1"]) == [(4, 20), (20, 36), (60, 76)], "the second waits for the first"
+    assert (found["MATRIX1"].wave.tolist(), found["MATRIX1"].token.tolist()) == ([0, 3, 0], [0, 0, 1])
+    assert spans(found["MATRIX2"]) == [(0, 16)]
+
+
 def test_the_sibling_simd_counts_as_vector_memory_of_its_number() -> None:
     sibling = OtherSimd(0, 1, 1, np.array([3]), np.array([5]), np.array([3], dtype=np.uint8))
     elsewhere = OtherSimd(0, 2, 1, np.array([3]), np.array([5]), np.array([3], dtype=np.uint8))

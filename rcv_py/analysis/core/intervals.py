@@ -166,15 +166,20 @@ def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
-    """Return the busy times of a unit that does one piece of work after another.
+    """Return the busy times of a unit that does one piece of work after another."""
+    rows = order(begin)
+    begin, length = begin.take(rows), length.take(rows)
+    return IntervalSet.of(begin, serial_ends(begin, length))
+
+
+def serial_ends(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Return when a unit that does one piece of work after another ends each, int64; begins ascend.
 
     Work that arrives while the unit is busy waits for earlier work: its end is `max(begin, end before) +
     length`.  Summed up, that is the running maximum of `begin - work before`, plus all work so far.
     """
-    rows = order(begin)
-    begin, length = begin.take(rows), length.take(rows)
     work = np.cumsum(length)
-    return IntervalSet.of(begin, np.maximum.accumulate(begin - (work - length)) + work)
+    return np.maximum.accumulate(begin - (work - length)) + work
 
 
 def occupied_cycles(lives: np.ndarray) -> int:

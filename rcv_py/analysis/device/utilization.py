@@ -2,7 +2,8 @@
 
 A token occupies its unit from its issue (start + stall) to its end, for at least `base` cycles (4 on gfx9, 1
 later), even if all of the token was stall; waits and messages count with their last `base` cycles.  On gfx9
-that is issue time, later it is execution time.
+that is issue time, later it is execution time.  The matrix pipe of a SIMD is busy for the passes of its
+instructions, one instruction after another.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.core.intervals import IntervalSet, serial_ends
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, unchanged
 from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.model.columns import ColumnTable, joined
@@ -27,8 +29,14 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
-UNITS = ("WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
-UNIT_TITLE = {"SCAL": "SALU/SMEM", "JUMP": "branch", "MSG": "message", "IMMED": "wait"}  # for people
+UNITS = ("MATRIX", "WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
+UNIT_TITLE = {  # for people
+    "MATRIX": "matrix pipe",
+    "SCAL": "SALU/SMEM",
+    "JUMP": "branch",
+    "MSG": "message",
+    "IMMED": "wait",
+}
 UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 
@@ -82,7 +90,7 @@ def utilization(
     Instructions of the sibling SIMD count on its vector memory track, for compute units at `places` (None:
     the places of the waves).
     """
-    found = _of_waves(waves, trace)
+    found = _of_waves(waves, trace) | _of_matrix_pipes(waves, trace)
     places = _places_of(waves) if places is None else places
     for other in trace.other_simd:
         if (other.se, other.cu) in places:
@@ -129,6 +137,31 @@ def _of_waves(waves: Sequence[TracedWave], trace: Trace) -> dict[tuple[int, int]
                 kind=piece.kind[tokens],
                 wave=row.astype(np.int32)[wave],
                 token=(tokens - piece.first[wave]).astype(np.int32),
+            )
+        ]
+    return found
+
+
+def _of_matrix_pipes(waves: Sequence[TracedWave], trace: Trace) -> dict[tuple[int, int], list[_Spans]]:
+    """Spans in which each SIMD's matrix pipe works on an instruction, none before the earlier one is done."""
+    tokens = of_waves(waves)
+    at, passes = passes_of(trace).of_tokens(tokens)
+    owner, issue = tokens.owner[at], tokens.issue[at]
+    places = np.array([(wave.id.simd, wave.row) for wave in waves], dtype=np.int64).reshape(-1, 2)
+    simd, row = places[owner].T
+    found = {}
+    for one in ascending(simd).tolist():
+        mine = np.flatnonzero((simd == one) & (passes > 0))
+        mine = mine[np.argsort(issue[mine], kind="stable")]
+        length = passes[mine]
+        done = serial_ends(issue[mine], length)
+        found[UNITS.index("MATRIX"), one] = [
+            _Spans(
+                start=done - length,
+                end=done,
+                kind=tokens.kind[at[mine]],
+                wave=row[mine].astype(np.int32),
+                token=(at[mine] - tokens.first[owner[mine]]).astype(np.int32),
             )
         ]
     return found

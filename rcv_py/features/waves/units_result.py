@@ -21,7 +21,9 @@ UNITS = Spec.of(
     replace(kinds.TEXT, text=unit_title)(
         "unit", "Name of the unit with the number of its SIMD; shared units have none"
     ),
-    kinds.CYCLES("busy", "Time in which any instruction issued (gfx9) or executed on it"),
+    kinds.CYCLES(
+        "busy", "Time in which any instruction issued (gfx9) or executed on it; of a matrix pipe, passes"
+    ),
     kinds.CYCLES("cycles", "Length of the range", at=ShownIn.DATA),
     kinds.SHARE("share_of_range", "Busy part of the range", "share"),
 )

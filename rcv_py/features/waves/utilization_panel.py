@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from PySide6.QtWidgets import QSizePolicy
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, unit_title, utilization
@@ -18,7 +19,7 @@ from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import READING, Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
@@ -30,8 +31,13 @@ from rcv_py.ui.widgets.empty_state import page
 
 REBUILD_MS = 400  # ms while waves arrive: every rebuild sorts all their tokens
 NOTES = {
-    True: "Bars are issue time: on gfx9 a unit may work on after its bar ends.",
-    False: "Bars are execution time.",
+    True: "Bars are issue time; of the matrix pipe, passes.",
+    False: "Bars are execution time; of the matrix pipe, passes.",
+}
+TIPS = {
+    True: "On gfx9 a unit may work on after its bar ends. The matrix pipe works for the passes of each "
+    "instruction, as in Findings.",
+    False: "The matrix pipe works for the passes of each instruction, as in Findings.",
 }
 
 
@@ -80,7 +86,9 @@ class UtilizationPanel(TimelinePanel):
         self._unit: tuple[int, ...] | None = None
         ui.settings.cell("look.text_size").watch(self._text_changed)
         self._note, self._progress = ElidedLabel(role="muted"), PlainLabel(role="muted")
-        self._page = page(self, bar((self.legend, 2), (self._note, 1), self._progress), (self.timeline, 1))
+        # The note has its room before the legend, which names in its tooltip what does not fit.
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._page = page(self, bar((self.legend, 1), self._note, self._progress), (self.timeline, 1))
         self._rebuild = self.request(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.update)
@@ -102,6 +110,7 @@ class UtilizationPanel(TimelinePanel):
         self._page.say(empty or READING)
         if trace is not None:
             self._note.setText(NOTES[trace.architecture.busy_is_issue])
+            self._note.setToolTip(tooltip(TIPS[trace.architecture.busy_is_issue]))
         if not empty:
             self._rebuild.ask()
 

@@ -151,3 +151,16 @@ def test_a_duration_without_a_clock_says_why_it_has_no_microseconds(
     assert "µs not known" not in run(capsys, command, tmp_path)
     (tmp_path / "realtime.json").unlink()
     assert "µs not known: no clock samples" in run(capsys, command, tmp_path)
+
+
+def test_a_matrix_pipe_is_as_busy_as_its_simd_says(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = SAMPLES / "matmul_tiled"
+    simds = json.loads(run(capsys, "summary", folder, "--json", "--waves", "all"))["simds"]
+    units = json.loads(run(capsys, "summary", folder, "--units", "--json"))
+    pipes = {row["unit"]: row["busy"] for row in units["rows"] if row["unit"].startswith("MATRIX")}
+    assert pipes
+    assert pipes == {
+        f"MATRIX{simd['place'][-1]}": simd["mfma_busy"]
+        for simd in simds
+        if simd["place"].startswith(units["place"]) and simd["mfma_busy"]
+    }

@@ -88,6 +88,8 @@ def test_units_show_their_share_of_the_view(make: Callable) -> None:
     # VALU0: four cycles of VALU and four of MATRIX in a period of 24, in different waves.
     assert panel.source.values[names.index("VALU0")] == "33.3 %"
     assert "issue time" in panel.caption()
+    note = panel._note
+    assert note.width() >= note.fontMetrics().horizontalAdvance(note.text()), "it is whole"
 
 
 def test_the_name_of_a_unit_leaves_room_for_its_share(
