@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.finding import SMALL, Findings
+from rcv_py.analysis.findings.finding import SMALL, Findings, RemedyExperiment
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
 from rcv_py.analysis.findings.remedies import REMEDIES
 from rcv_py.analysis.findings.trials import LIMITS, PLAYED
+from rcv_py.analysis.whatif.changes import Latency
 from rcv_py.analysis.whatif.event_loop import play
-from rcv_py.analysis.whatif.predict import Player
+from rcv_py.analysis.whatif.predict import NO_WIDTH, Player
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 from rcv_py.model.trace import Trace
@@ -146,3 +147,14 @@ def test_what_is_prompt_waits_for_counters_all_the_same(one: Recording) -> None:
     assert play(prompt).span < play(one).span
     none = IssueWithoutGaps(()).of(one)
     assert np.array_equal(play(none).issue, play(one).issue)
+
+
+def test_a_range_without_width_is_explained_beside_the_predictions() -> None:
+    """A change of an instruction that never runs changes nothing, under every guess."""
+    plain, player = found_in(sample_trace("matmul_small"))
+    nops = next(one for one in plain.findings if one.name == "hazard-nops")
+    assert NO_WIDTH not in predicted(replace(plain, findings=(nops,)), player).guesses
+    nothing = replace(nops, trial=RemedyExperiment((Latency(lines=(0,), cycles=0),)))
+    found = predicted(replace(plain, findings=(nothing,)), player)
+    assert found.findings[0].predicted_low == found.findings[0].predicted_high == 0
+    assert NO_WIDTH in found.guesses

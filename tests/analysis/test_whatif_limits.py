@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.analysis.attribution.lines import VMEM
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.finding import Findings, RemedyExperiment
+from rcv_py.analysis.findings.finding import Findings, RemedyAdvice, RemedyExperiment
 from rcv_py.analysis.findings.predicted import predicted
 from rcv_py.analysis.whatif import predict
 from rcv_py.analysis.whatif.ceilings import Ceilings
@@ -20,6 +20,7 @@ from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.queues import FAR
 from rcv_py.analysis.whatif.recording import Recording, streams
+from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps
 from rcv_py.analysis.whatif.wave_slots import residents
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
@@ -103,19 +104,26 @@ def found_in(name: str) -> tuple[Findings, Findings]:
     return plain, predicted(plain, player_of(name))
 
 
+QUEUES = {"memory-back-pressure": "vmem", "lds-back-pressure": "lds", "scalar-back-pressure": "smem"}
+
+
 @pytest.mark.parametrize("name", SAMPLED)
 def test_a_limit_is_at_least_any_experiment_on_its_operations(name: str) -> None:
     plain, found = found_in(name)
     for one in (each for each in found.findings if each.predicted is not None and each.trial is not None):
         limit = one.limit or one.predicted
         assert limit.gain >= one.predicted.gain
-        for change in one.trial.limit:
-            if not isinstance(change, Latency):
-                continue
-            for part in (change.lines, *((line,) for line in change.lines[:4])):
-                alone = player_of(name).predict([Latency(lines=part, cycles=0)])
-                gain = -alone.share * found.working_share
-                assert min(gain, one.gain) <= limit.gain + 0.005, (one.name, part)
+        ways = [change for way in one.trial.limits for change in way]
+        lines = [change.lines for change in ways if isinstance(change, Latency) and change.lines]
+        tried = [
+            Latency(lines=part, cycles=0) for of in lines for part in (of, *((line,) for line in of[:4]))
+        ]
+        if one.name in QUEUES:
+            tried += [Latency(units=(QUEUES[one.name],), factor=factor) for factor in (0.0, 0.5)]
+        tried += [change for change in ways if isinstance(change, IssueWithoutGaps)]
+        for change in tried:
+            gain = -player_of(name).predict([change]).share * found.working_share
+            assert min(gain, one.gain) <= limit.gain + 0.005, (one.name, change)
     assert {one.name for one in found.findings} == {one.name for one in plain.findings}
 
 
@@ -141,14 +149,14 @@ def test_a_wait_is_played_for_all_operations_that_it_waits_for() -> None:
     (scalar,) = (one for one in found.findings if one.name == "exposed-scalar-load")
     loads = {row for row, text in enumerate(code.text) if text.startswith("s_load") and code.hits[row]}
     assert scalar.trial is not None
-    assert {line for change in scalar.trial.limit for line in change.lines} == loads
+    assert {line for change in scalar.trial.limits[0] for line in change.lines} == loads
 
 
 def test_a_remedy_that_slows_the_kernel_is_not_advised() -> None:
     name = "matmul_small"
     plain, _ = found_in(name)
     nops = next(one for one in plain.findings if one.name == "hazard-nops")
-    slower = RemedyExperiment((Latency(factor=3.0),), limit=nops.trial.limit)
+    slower = RemedyExperiment((Latency(factor=3.0),), limits=nops.trial.limits)
     case = replace(plain, findings=(replace(nops, trial=slower, remedy_id="fill-nops"),))
     (one,) = predicted(case, player_of(name)).findings
     assert one.remedy.startswith("No remedy is advised")
@@ -157,11 +165,35 @@ def test_a_remedy_that_slows_the_kernel_is_not_advised() -> None:
     assert one.predicted_gain >= 0
 
 
+@pytest.mark.parametrize("second", ["replayed", "not replayed", "slower too"])
+def test_the_next_remedy_that_does_not_slow_the_kernel_is_advised(second: str) -> None:
+    name = "matmul_small"
+    plain, _ = found_in(name)
+    nops = next(one for one in plain.findings if one.name == "hazard-nops")
+    slower = RemedyExperiment((Latency(factor=3.0),), limits=nops.trial.limits)
+    slowest = RemedyExperiment((Latency(factor=4.0),), limits=nops.trial.limits)
+    trial = {"replayed": nops.trial, "not replayed": None, "slower too": slowest}[second]
+    others = (RemedyAdvice("Do this instead.", "other", "high", trial),)
+    case = replace(plain, findings=(replace(nops, trial=slower, remedy_id="first", others=others),))
+    (one,) = predicted(case, player_of(name)).findings
+    told = "In a replay, the kernel takes"
+    if second == "slower too":
+        assert (one.remedy_id, one.effort, one.is_limit) == ("", "", True)
+        assert one.remedy.startswith(f"No remedy is advised. {told}")
+        assert one.remedy.count(told) == 2
+    else:
+        assert (one.remedy_id, one.effort) == ("other", "high")
+        assert one.remedy.startswith(f"Do this instead. {told}")
+        assert one.is_limit == (second == "not replayed")
+        assert one.predicted_gain >= 0
+    assert slower.text in one.remedy
+
+
 def test_a_prediction_above_its_bound_is_cut_and_says_so() -> None:
     name = "matmul_small"
     plain, _ = found_in(name)
-    load = next(one for one in plain.findings if one.predicted_gain != 0 and one.trial and one.trial.limit)
-    big = RemedyExperiment((Latency(cycles=0),), limit=(Latency(cycles=0),))
+    load = next(one for one in plain.findings if one.predicted_gain != 0 and one.trial and one.trial.limits)
+    big = RemedyExperiment((Latency(cycles=0),), limits=((Latency(cycles=0),),))
     bounded = replace(load, trial=big, gain=0.01, is_upper_bound=True)
     (one,) = predicted(replace(plain, findings=(bounded,)), player_of(name)).findings
     assert one.predicted_gain == 0.01

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rcv_py.analysis.waves.populations import WaveChoice
 from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
@@ -100,12 +100,21 @@ class RemedyExperiment:
 
     changes: tuple[Change, ...]
     is_limit: bool = False  # not the remedy's own change, but the most that can be done about the finding
-    limit: tuple[Change, ...] = ()  # the most that can be done about the finding; (): not known
+    limits: tuple[tuple[Change, ...], ...] = ()  # each the most that can be done; the best of them counts
 
     @property
     def text(self) -> str:
         """What is changed."""
         return join_texts("; ", (change.text for change in self.changes))
+
+
+class RemedyAdvice(NamedTuple):
+    """A remedy of a finding, as it is shown."""
+
+    text: str  # sentences
+    id: str  # of the table of remedies
+    effort: str  # low, medium or high
+    trial: RemedyExperiment | None  # the trial that predicts its gain; None: no trial is possible
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,7 @@ class Finding:
     remedy_id: str = ""  # of the table of remedies; "" if none fits
     effort: str = ""  # of the remedy: low, medium or high
     trial: RemedyExperiment | None = None  # the trial that predicts the gain; None: no trial is possible
+    others: tuple[RemedyAdvice, ...] = ()  # that fit too, if the first would slow the kernel
     predicted: Predicted | None = None  # None: not replayed (yet)
     limit: Predicted | None = (
         None  # the most that can be done about it; None: not replayed, or `predicted` is

@@ -6,19 +6,29 @@ from dataclasses import replace
 from math import nan
 
 from rcv_py.analysis.findings.detect import CALM, place_of
-from rcv_py.analysis.findings.finding import RANKED, SMALL, Finding, Findings, Predicted, signed_percent
+from rcv_py.analysis.findings.finding import (
+    RANKED,
+    SMALL,
+    Finding,
+    Findings,
+    Predicted,
+    RemedyAdvice,
+    RemedyExperiment,
+    signed_percent,
+)
 from rcv_py.analysis.whatif.changes import Change
-from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.analysis.whatif.predict import NO_WIDTH, Player, Prediction
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage, silent
-from rcv_py.base.text import Message, capitalized
+from rcv_py.base.text import Message, capitalized, join_texts
 
 NOTHING_HELPS = (
     "No remedy of a finding would gain 2 % of the kernel's duration: by replaying the "
     "recording, or by its bound where it cannot be replayed."
 )
 RANKING = "Ranking by prediction"
-SLOWER = "No remedy is advised: in a replay, the kernel takes {0} longer with this change: {1}."
+NONE_ADVISED = "No remedy is advised."
+SLOWER = "In a replay, the kernel takes {0} longer with this change: {1}."
 LEAST = 0.0005  # of the kernel's duration: less is shown as 0.0 %
 
 
@@ -38,7 +48,9 @@ def predicted(found: Findings, player: Player, report: Report = silent) -> Findi
     is_calm = not any(one.rank == RANKED and one.expected >= SMALL for one in findings)
     why = NOTHING_HELPS if is_calm else "" if found.why == CALM else found.why
     assumed = (*next(iter(trials.played.values())).guesses, *trials.cuts)
-    guesses = (Message("{0}.", capitalized(text)) for text in assumed)
+    guesses: list[str] = [Message("{0}.", capitalized(text)) for text in assumed]
+    if any(one.has_no_width for one in trials.played.values()):
+        guesses.append(NO_WIDTH)
     return replace(found, findings=findings, why=why, guesses=tuple(guesses))
 
 
@@ -53,20 +65,49 @@ class _Trials:
     def tried(self, finding: Finding) -> Finding:
         """Return a finding with the predictions of its remedy and its limit.
 
-        A remedy that would slow the kernel down is not advised.
+        A remedy that would slow the kernel down is not advised, but the next that fits and does not.
         """
         trial = finding.trial
         if finding.rank != RANKED or trial is None:
             return finding
-        own = self._gain(trial.changes, finding)
-        limit = _limit(own, self._gain(trial.limit, finding)) if trial.limit else None
-        if trial.is_limit:
-            return replace(finding, predicted=limit)
-        if own is None or own.gain >= -LEAST:
-            return replace(finding, predicted=own, limit=limit)
-        slower = Message(SLOWER, signed_percent(-own.gain), trial.text)
-        only = None if limit is None else replace(trial, changes=trial.limit, is_limit=True)
-        return replace(finding, remedy=slower, remedy_id="", effort="", trial=only, predicted=limit)
+        slower, advice, own = [], None, None
+        for one in (RemedyAdvice(finding.remedy, finding.remedy_id, finding.effort, trial), *finding.others):
+            own = self._own_gain(one, finding)
+            if own is None or own.gain >= -LEAST:
+                advice = one
+                break
+            slower.append(Message(SLOWER, signed_percent(-own.gain), one.trial.text if one.trial else ""))
+        limit, of_limit = self._limit(trial, finding)
+        if advice is None:
+            none = join_texts(" ", (NONE_ADVISED, *slower))
+            advice, own = RemedyAdvice(none, "", "", of_limit), None
+        elif slower:
+            advice = advice._replace(text=join_texts(" ", (advice.text, *slower)))
+        is_replayed = own is not None
+        return replace(
+            finding,
+            remedy=advice.text,
+            remedy_id=advice.id,
+            effort=advice.effort,
+            trial=advice.trial if is_replayed else of_limit,
+            predicted=own if is_replayed else _most(limit),
+            limit=_most(own, limit) if is_replayed and limit is not None else None,
+        )
+
+    def _own_gain(self, advice: RemedyAdvice, finding: Finding) -> Predicted | None:
+        trial = advice.trial
+        return None if trial is None or trial.is_limit else self._gain(trial.changes, finding)
+
+    def _limit(
+        self, trial: RemedyExperiment, finding: Finding
+    ) -> tuple[Predicted | None, RemedyExperiment | None]:
+        """Return the best way to the limit of a finding and its gain; None if none can be played."""
+        played = [(self._gain(changes, finding), changes) for changes in trial.limits]
+        known = [(gain, changes) for gain, changes in played if gain is not None]
+        if not known:
+            return None, None
+        best, changes = max(known, key=lambda one: one[0].gain)
+        return best, replace(trial, changes=changes, is_limit=True)
 
     @property
     def cuts(self) -> tuple[str, ...]:
@@ -91,7 +132,7 @@ class _Trials:
         return Predicted(min(most, gain), min(most, low), min(most, high), replayed)
 
 
-def _limit(*found: Predicted | None) -> Predicted | None:
+def _most(*found: Predicted | None) -> Predicted | None:
     """Return the best of some predictions, and at least that of no change at all."""
     known = [one for one in found if one is not None]
     if not known:

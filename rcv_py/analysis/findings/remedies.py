@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rcv_py.analysis.findings.finding import Finding
+from rcv_py.analysis.findings.finding import Finding, RemedyAdvice
 from rcv_py.analysis.findings.situation import PRECONDITIONS, FindingContext
 from rcv_py.analysis.findings.trials import trial_of
 from rcv_py.base.text import Message, join_texts
@@ -258,26 +258,35 @@ NONE_FITS = "No remedy that is known for it can be applied here: {reasons}."
 def remedy_fields(name: str, case: FindingContext) -> dict[str, Any]:
     """Return the first remedy of a finding whose preconditions all hold, or why none fits.
 
-    The result is fields of a finding, including the trial to replay; id and effort are left out if no remedy
-    fits.
+    The result is fields of a finding, including the trial to replay and the remedies that fit as well, up to
+    the first that cannot be replayed; id and effort are left out if no remedy fits.
     """
     failed: dict[str, None] = {}  # the first precondition of each remedy that does not hold, in that order
+    fitting: list[RemedyAdvice] = []
     for remedy in REMEDIES.get(name, ()):
         lacking = next((need for need in remedy.needs if not PRECONDITIONS[need].holds(case)), None)
         if lacking is None:
             words = {word: case[word] for word in _WORDS.findall(remedy.text)}
-            return {
-                "remedy": Message(remedy.text, **words),
-                "remedy_id": remedy.id,
-                "effort": remedy.effort,
-                "trial": trial_of(name, remedy.id, case),
-            }
-        failed[lacking] = None
+            text, trial = Message(remedy.text, **words), trial_of(name, remedy.id, case)
+            fitting.append(RemedyAdvice(text, remedy.id, remedy.effort, trial))
+            if trial is None or trial.is_limit:  # no replay will say that it slows the kernel
+                break
+        else:
+            failed[lacking] = None
+    if fitting:
+        first = fitting[0]
+        return {
+            "remedy": first.text,
+            "remedy_id": first.id,
+            "effort": first.effort,
+            "trial": first.trial,
+            "others": tuple(fitting[1:]),
+        }
     reasons = join_texts(
         "; ", (Message("that {0} is not so", PRECONDITIONS[need].text) for need in list(failed)[:3])
     )
-    trial = trial_of(name, "", case)
-    known = {} if trial is None else {"trial": trial}
+    limit = trial_of(name, "", case)
+    known = {} if limit is None else {"trial": limit}
     return {"remedy": Message(NONE_FITS, reasons=reasons or "none is known"), **known}
 
 

@@ -133,6 +133,12 @@ def _prompt(case: FindingContext) -> Changes:
     return [IssueWithoutGaps(_lines(case))]
 
 
+def _drained(unit: str) -> tuple[Plays, ...]:
+    """Ways to the limit of a full queue: instructions issue at once, operations return at once, or both."""
+    at_once = Latency(units=(unit,), cycles=0)
+    return _prompt, lambda case: [at_once], lambda case: [*_prompt(case), at_once]
+
+
 # By the id of a remedy: the change that it makes itself.  Changes of no instruction are left out.
 PLAYED: Mapping[str, Plays] = {
     "hoist": _hoisted,
@@ -157,8 +163,8 @@ PLAYED: Mapping[str, Plays] = {
     "double-buffer-lds": lambda case: [NoBarrier((case.top,))],
     "widen": _widened,
 }
-# By the name of a finding: the limit of what can be done about it.
-LIMITS: Mapping[str, Plays] = {
+# By the name of a finding: the limit of what can be done about it, in ways of which the best counts.
+LIMITS: Mapping[str, tuple[Plays, ...]] = {
     **dict.fromkeys(
         (
             "exposed-vector-load",
@@ -166,24 +172,32 @@ LIMITS: Mapping[str, Plays] = {
             "exposed-lds",
             "exposed-cross-lane",
             "exposed-scalar-load",
+            "serial-cross-lane-chain",
+            "waits-for-stores",
+            "atomics",
+            "scratch-spills",
         ),
-        _at_once,
+        (_at_once,),
     ),
-    **dict.fromkeys(("serial-cross-lane-chain", "waits-for-stores", "atomics", "scratch-spills"), _at_once),
+    "memory-back-pressure": _drained("vmem"),
+    "lds-back-pressure": _drained("lds"),
+    "scalar-back-pressure": _drained("smem"),
     **dict.fromkeys(
-        ("memory-back-pressure", "lds-back-pressure", "scalar-back-pressure", "matrix-dependency"), _prompt
+        ("matrix-dependency", "instruction-fetch", "wave-launch", "dependent-arithmetic"), (_prompt,)
     ),
-    **dict.fromkeys(("instruction-fetch", "wave-launch", "dependent-arithmetic"), _prompt),
-    "redundant-wait": _waits_relaxed,
-    "hazard-nops": _all_left_out,
-    "barrier-skew": _no_barriers,
+    "redundant-wait": (_waits_relaxed,),
+    "hazard-nops": (_all_left_out,),
+    "barrier-skew": (_no_barriers,),
 }
 
 
 def trial_of(name: str, remedy: str, case: FindingContext) -> RemedyExperiment | None:
     """Return the trial for a finding with a remedy (an id, "" for none); None if it cannot be replayed."""
-    own, limit = (
-        tuple(one for one in table[key](case) if getattr(one, "lines", None) != ()) if key in table else ()
-        for table, key in ((PLAYED, remedy), (LIMITS, name))
-    )
-    return RemedyExperiment(own or limit, is_limit=not own, limit=limit) if own or limit else None
+    own = _changes(PLAYED[remedy], case) if remedy in PLAYED else ()
+    limits = tuple(filter(None, (_changes(plays, case) for plays in LIMITS.get(name, ()))))
+    changes = own or (limits[0] if limits else ())
+    return RemedyExperiment(changes, is_limit=not own, limits=limits) if changes else None
+
+
+def _changes(plays: Plays, case: FindingContext) -> tuple[Change, ...]:
+    return tuple(one for one in plays(case) if getattr(one, "lines", 1) or getattr(one, "units", ()))

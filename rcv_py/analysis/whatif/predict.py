@@ -26,6 +26,9 @@ AT_ROOF = (
 AT_ONCE = 2  # compute units that are played in parallel
 
 
+NO_WIDTH = "Where a range has no width, all guesses agree; the prediction is no more certain for that."
+
+
 @dataclass(frozen=True, slots=True)
 class UnitChange:
     """One compute unit; cycles from its first begin to its last end."""
@@ -53,6 +56,11 @@ class Prediction:
     guesses: tuple[str, ...]  # the assumptions, in words
     tokens: int
     notes: tuple[str, ...] = ()  # what of the device cuts the prediction, in words
+
+    @property
+    def has_no_width(self) -> bool:
+        """Whether all guesses agree, without being cut."""
+        return self.low == self.high and not self.notes
 
     @property
     def share(self) -> float:

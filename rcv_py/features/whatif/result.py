@@ -110,7 +110,6 @@ LIMITS = (
     "Clocks and caches stay as recorded; the compiler is assumed not to change other code.",
 )
 MAX_NAMED = 3  # experiments that a sentence names
-NO_WIDTH = "Where a range has no width, all guesses agree; the prediction is no more certain for that."
 
 
 def prediction_table(found: Sequence[Prediction]) -> ResultTable:
@@ -169,8 +168,9 @@ def cuts(found: Sequence[Prediction]) -> list[str]:
         else Message("{0}.", capitalized(note))
         for note, of in texts.items()
     ]
-    is_narrow = any(one.low == one.high != 0 for one in found)
-    return [*notes, *([NO_WIDTH] if is_narrow else [])]
+    from rcv_py.analysis.whatif.predict import NO_WIDTH  # noqa: PLC0415 - it imports a compiler
+
+    return [*notes, *([NO_WIDTH] if any(one.has_no_width for one in found) else [])]
 
 
 def path_rows(trace: Trace, found: PathTable) -> ResultTable:
