@@ -95,7 +95,7 @@ def with_predictions(
         changes
         for one in found.findings
         if one.trial is not None
-        for changes in (one.trial.changes, one.trial.limit)
+        for changes in (one.trial.changes, *one.trial.limits)
         if changes
     }
     if not experiments or predict is False:
