@@ -71,7 +71,7 @@ def test_a_column_the_user_hid_stays_hidden(
     panel = SourcePanel(ui)
     settle(panel, 900)
     at = place_of(panel.view, "cost")
-    panel.view.setColumnHidden(at, True)
+    panel.view.header._show(at, False)
     panel.resize(330, 500)
     panel.resize(900, 500)
     qtbot.wait(20)

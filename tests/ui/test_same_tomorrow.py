@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.layouts import LAYOUTS
 from tests.support.window_fixtures import Reused
-from tests.ui.window import box, open_sample, settle, window
+from tests.ui.window import SAMPLE, SAMPLES, box, open_sample, settle, window
 
 LEAST_ROWS = {1080: 12, 900: 12, 800: 8}  # of the listing, by the height of the window
 
@@ -83,3 +84,65 @@ def test_a_handle_moves_what_is_beside_it_and_stays_after_a_restart(tmp_path: Pa
     with window(QSettings(file, QSettings.Format.IniFormat), (1600, 900)) as app:
         open_sample(app, qtbot)
         assert {name: box(app, name) for name in before} == after
+
+
+# -- columns ----------------------------------------------------------------------------------------
+
+
+def columns(app: App) -> list[str]:
+    """The columns of the listing that are shown, from the left."""
+    view = app.window.workspace.docks["isa"].panel.view
+    places = (view.header.logicalIndex(place) for place in range(view.header.count()))
+    return [view.table.columns[at].id for at in places if not view.isColumnHidden(at)]
+
+
+def test_columns_come_back_after_captures_that_lack_them(tmp_path: Path, qtbot: QtBot) -> None:
+    """Some are hidden for lack of room when another capture is opened, which has none of them."""
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat), (1920, 1080)) as app:
+        open_sample(app, qtbot)
+        usual = columns(app)
+        assert usual.index("share_of_total") < usual.index("cost")
+        app.window.resize(900, 800)
+        app.window.workspace.fold("left", False)
+        settle(app, qtbot)
+        assert len(columns(app)) < len(usual)
+        open_sample(app, qtbot, SAMPLES / "placeholder")
+    for sample in (SAMPLES / "placeholder", SAMPLES / "pc_sampling", SAMPLE):
+        with window(QSettings(file, QSettings.Format.IniFormat), (900, 800)) as app:
+            open_sample(app, qtbot, sample)
+    with window(QSettings(file, QSettings.Format.IniFormat), (900, 800)) as app:
+        app.window.resize(1920, 1080)
+        for sample in (SAMPLES / "placeholder", SAMPLE, SAMPLES / "pc_sampling", SAMPLE):
+            open_sample(app, qtbot, sample)
+        assert columns(app) == usual
+
+
+def test_columns_that_a_user_moved_keep_their_order_over_captures_without_them(
+    qtbot: QtBot, reused: Reused
+) -> None:
+    with reused(size=(1920, 1080), sample=qtbot) as app:
+        usual = columns(app)
+        view = app.window.workspace.docks["isa"].panel.view
+        view.header.moveSection(view.header.visualIndex(view.table.column_of("cost")), 2)
+        moved = columns(app)
+        assert moved[2] == "cost" != usual[2]
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
+        assert columns(app)[2] == "cost"
+        open_sample(app, qtbot)
+        assert columns(app) == moved
+        app.ui.commands.run("view.reset_layout")
+        settle(app, qtbot)
+        assert columns(app) == usual
+
+
+def test_the_layout_is_reset_with_the_columns_of_panels_that_were_never_seen(tmp_path: Path) -> None:
+    state = {"shown": {"hits": False}, "by_hand": {"text": 50}, "order": ["cost", "text"]}
+    kept = {"isa": {"table": {"columns": state, "sort": ["cost", True]}}}
+    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store.setValue("memory/panels", json.dumps(kept))
+    with window(store) as app:
+        dock = app.window.workspace.docks["isa"]
+        assert dock.made is None
+        app.ui.commands.run("view.reset_layout")
+        assert dock.save_state() == {"table": {"sort": ["cost", True]}}

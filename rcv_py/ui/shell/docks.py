@@ -155,6 +155,14 @@ class Dock(QWidget):
         if self.made is not None:
             self.made.load_state(state)
 
+    def reset_columns(self) -> None:
+        """Give all columns of the panel's tables the places and widths that they have at first."""
+        if self.made is None or self.parts:  # some may not be made yet
+            self.load_state(_without_columns(self.save_state()))
+        for table in [] if self.made is None else self.made.findChildren(QAbstractItemView):
+            if hasattr(table, "reset_columns"):
+                table.reset_columns()
+
     def show_broken(self, report: str) -> None:
         """Show a sentence instead of the panel, which failed and may show anything."""
         if self.notice is not None:
@@ -220,3 +228,9 @@ class Dock(QWidget):
 
         if tries:
             QTimer.singleShot(FOCUS_AGAIN_MS, self, again)
+
+
+def _without_columns(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of a panel without the columns of its tables, however deep they are in it."""
+    kept = ((name, value) for name, value in state.items() if name not in ("columns", "widths"))
+    return {name: _without_columns(value) if isinstance(value, dict) else value for name, value in kept}

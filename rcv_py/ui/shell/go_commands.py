@@ -272,7 +272,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                 why_not=lambda: "" if workspace.closed else "No panel was closed."),
         Command(id="view.reset_layout", title="Reset the layout", menu="View", run=workspace.reset_layout,
                 shortcuts=("Ctrl+Alt+0",),
-                tip="Put every panel back to where it was at first."),
+                tip="Put every panel, and every column of a table, back to where it was at first."),
     )  # fmt: skip
 
 

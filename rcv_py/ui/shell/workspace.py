@@ -165,8 +165,10 @@ class Workspace(QWidget):
         return [self.docks[name] for name in self._order if self.docks[name].area == area]
 
     def reset_layout(self) -> None:
-        """Put every dock where the layout Code has it."""
+        """Put every dock where the layout Code has it, and every column of a table where it is at first."""
         self._windows = {}
+        for dock in self.docks.values():
+            dock.reset_columns()
         self.use_layout(LAYOUTS[0])
 
     def use_layout(self, layout: Layout) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import Column, TableModel
 
 HEIGHT = 24
+MAX_PX = 10_000  # of a saved width
 PAD = 4  # px left and right of a cell's text
 MENU_PX = 13  # at the right of a header that has a menu
 GRIP_PX = 4  # px at the edge of a header, where columns are resized
@@ -157,31 +159,6 @@ class TableHeader(QHeaderView):
         width = QFontMetrics(self.font()).horizontalAdvance(text)
         return width + 2 * PAD + 1 + (MENU_PX - 2 if column.id in self.menus and text else 0)
 
-    def save(self) -> dict[str, Any]:
-        """Return position, width and visibility of every column by id, and the order of rows."""
-        columns = {}
-        for at, column in enumerate(self._model.columns):
-            width = self.sectionSize(at) or column.width  # a hidden column has no size
-            columns[column.id] = [self.visualIndex(at), width, not self.isSectionHidden(at)]
-        sorting = self._model.sorting
-        order = [sorting[0], sorting[1] == Qt.SortOrder.DescendingOrder] if sorting else None
-        return {"columns": columns, "sort": order}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Restore what `save` returned; skip columns that no longer exist."""
-        saved = state.get("columns")
-        if not isinstance(saved, dict):
-            return
-        known = [(at, saved[c.id]) for at, c in enumerate(self._model.columns) if _fits(saved.get(c.id))]
-        for at, (place, width, shown) in sorted(known, key=lambda item: item[1][0]):
-            self.moveSection(self.visualIndex(at), min(max(0, place), self.count() - 1))
-            self.resizeSection(at, width)
-            self.setSectionHidden(at, not shown)
-        order = state.get("sort")
-        if isinstance(order, list) and len(order) == 2 and self._model.has_column(str(order[0])):
-            down = Qt.SortOrder.DescendingOrder if order[1] else Qt.SortOrder.AscendingOrder
-            self.setSortIndicator(self._model.column_of(str(order[0])), down)
-
 
 def _triangle(painter: QPainter, x: float, y: float, color: QColor, is_up: bool = False) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -190,12 +167,6 @@ def _triangle(painter: QPainter, x: float, y: float, color: QColor, is_up: bool 
     step = -1.0 if is_up else 1.0
     corners = ((-3.5, -2.0), (3.5, -2.0), (0.0, 2.0))
     painter.drawPolygon(QPolygonF([QPointF(x + dx, y + step * dy) for dx, dy in corners]))
-
-
-def _fits(saved: object) -> bool:
-    if not isinstance(saved, list) or len(saved) != 3:
-        return False
-    return isinstance(saved[0], int) and isinstance(saved[1], int) and 0 < saved[1] < 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +192,10 @@ class Elastic:
 
 
 class ColumnWidths:
-    """Sets the widths of columns and remembers which widths the user changed."""
+    """Sets places, widths and visibility of columns: what the user chose, else what suits the content.
+
+    Choices are kept also for columns that the open capture does not have.
+    """
 
     def __init__(self, view: QTableView, header: TableHeader, model: TableModel) -> None:
         self.elastic: Elastic | None = None
@@ -230,28 +204,26 @@ class ColumnWidths:
         self.chars_instead: Callable[[str], int] = lambda name: 0  # texts that cells show instead of values
         self._view, self._header, self._model = view, header, model
         self._is_ours = False  # a change that is not the user's
-        self._by_hand: set[str] = set()
+        self._by_hand: dict[str, int] = {}  # px that the user gave to columns
+        self._shown: dict[str, bool] = {}  # columns that the user showed, however little room, or hid
+        self._order: list[str] = []  # columns from the left, once the user moved one
         self._yielded: set[str] = set()  # hidden automatically for lack of room
-        self._asked: set[str] = set()  # shown by the user, however little room there is
         header.sectionResized.connect(self._resized)
+        header.sectionMoved.connect(self._moved)
         header.toggled.connect(self._toggled)
 
-    def remember(self) -> dict[str, tuple[int, bool]]:
-        """Return the width of each existing column and whether it is hidden."""
-        view = self._view
-        return {
-            column.id: (view.columnWidth(at), view.isColumnHidden(at) and column.id not in self._yielded)
-            for at, column in enumerate(self._model.columns)
-        }
-
-    def apply(self, columns: Sequence[Column], before: dict[str, tuple[int, bool]], char_px: float) -> None:
-        """Give new columns the width they need, and user-sized columns their width in `before`."""
+    def apply(self, char_px: float) -> None:
+        """Give all columns their place, their width, and whether they are shown."""
         with self._ours():
-            for at, column in enumerate(columns):
-                width, is_hidden = before.get(column.id, (0, not column.is_shown))
-                width = width if column.id in self._by_hand else 0
-                self._view.setColumnHidden(at, is_hidden)
-                self._view.setColumnWidth(at, width or self._needed(column, char_px))
+            self._yielded.clear()
+            names = [column.id for column in self._model.columns]
+            order = [name for name in merged(self._order, names) if name in names]
+            for place, name in enumerate(order):
+                self._header.moveSection(self._header.visualIndex(names.index(name)), place)
+            for at, column in enumerate(self._model.columns):
+                width = self._by_hand.get(column.id) or self._needed(column, char_px)
+                self._view.setColumnHidden(at, not self._shown.get(column.id, column.is_shown))
+                self._view.setColumnWidth(at, width)
 
     def grow(self, char_px: float, *, is_anew: bool = False) -> None:
         """Widen columns whose numbers have become longer.
@@ -264,26 +236,31 @@ class ColumnWidths:
                     before = 0 if is_anew else self._view.columnWidth(at)
                     self._view.setColumnWidth(at, max(before, self._needed(column, char_px)))
 
-    def save(self) -> dict[str, list[str]]:
-        """Return which columns have the user's width, and which are hidden only for lack of room."""
-        names = {"by_hand": self._by_hand, "yielded": self._yielded, "asked": self._asked}
-        return {kind: sorted(of) for kind, of in names.items()}
+    def reset(self) -> None:
+        """Forget what the user chose."""
+        self._by_hand, self._shown, self._order = {}, {}, []
 
-    def load(self, state: object, load_header: Callable[[], None], char_px: float) -> None:
-        """Restore what `save` returned, around the header that restores its own state.
+    def save(self) -> dict[str, Any]:
+        """Return what the user chose, as plain JSON values."""
+        return {"by_hand": self._by_hand, "shown": self._shown, "order": self._order}
 
-        Widths saved at another window size are not the user's: they are computed anew.
+    def load(self, columns: object, widths: object) -> None:
+        """Restore what `save` returned as `columns`; leave out what does not fit.
+
+        Earlier versions saved place, width and visibility of each column, and in `widths` which of them were
+        the user's.
         """
-        saved = state if isinstance(state, dict) else {}
-        with self._ours():
-            load_header()
-            self._by_hand, self._yielded = _names(saved.get("by_hand")), _names(saved.get("yielded"))
-            self._asked = _names(saved.get("asked"))
-            for at, column in enumerate(self._model.columns):
-                if not column.is_shown and column.id not in self._asked:
-                    self._view.setColumnHidden(at, True)
-            self.grow(char_px, is_anew=True)
-            self._show_yielded()
+        if isinstance(columns, dict) and isinstance(widths, dict):
+            columns = _from_earlier(columns, widths)
+        saved = columns if isinstance(columns, dict) else {}
+        by_hand, shown, order = (saved.get(name) for name in ("by_hand", "shown", "order"))
+        if isinstance(by_hand, dict):
+            fits = (isinstance(px, int) and 0 < px < MAX_PX for px in by_hand.values())
+            self._by_hand = {name: px for (name, px), fit in zip(by_hand.items(), fits, strict=True) if fit}
+        if isinstance(shown, dict):
+            self._shown = {name: is_shown is True for name, is_shown in shown.items()}
+        if isinstance(order, list):
+            self._order = [name for name in order if isinstance(name, str)]
 
     @contextmanager
     def _ours(self) -> Iterator[None]:
@@ -314,7 +291,7 @@ class ColumnWidths:
             if not has(name):
                 continue
             place = self._model.column_of(name)
-            if room >= wanted or self._view.isColumnHidden(place) or name in self._asked:
+            if room >= wanted or self._view.isColumnHidden(place) or self._shown.get(name):
                 continue
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)
@@ -353,13 +330,35 @@ class ColumnWidths:
 
     def _toggled(self, name: str, is_shown: bool) -> None:
         self._yielded.discard(name)
-        (self._asked.add if is_shown else self._asked.discard)(name)
+        self._shown[name] = is_shown
         self.stretch()
+
+    def _moved(self) -> None:
+        if not self._is_ours:
+            columns = self._model.columns
+            seen = [columns[self._header.logicalIndex(place)].id for place in range(len(columns))]
+            self._order = merged(seen, self._order)
 
     def _resized(self, at: int, old: int, new: int) -> None:
         if not self._is_ours and 0 <= at < len(self._model.columns) and old and new:
-            self._by_hand.add(self._model.columns[at].id)
+            self._by_hand[self._model.columns[at].id] = new
 
 
-def _names(saved: object) -> set[str]:
-    return {name for name in saved if isinstance(name, str)} if isinstance(saved, list) else set()
+def merged(order: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Return an order with the names that only the other has, each after its predecessor there."""
+    found = list(order)
+    for before, name in pairwise(["", *other]):
+        if name not in found:
+            found.insert(found.index(before) + 1 if before in found else 0, name)
+    return found
+
+
+def _from_earlier(columns: dict[str, Any], widths: dict[str, Any]) -> dict[str, Any]:
+    """Return the choices in a state of earlier versions."""
+    by_hand, yielded, asked = (widths.get(name) or () for name in ("by_hand", "yielded", "asked"))
+    fits = {name: at for name, at in columns.items() if isinstance(at, list) and len(at) == 3}
+    hidden = {name: False for name, (_, _, is_shown) in fits.items() if not is_shown and name not in yielded}
+    return {
+        "by_hand": {name: fits[name][1] for name in by_hand if name in fits},
+        "shown": hidden | {name: True for name in asked if isinstance(name, str)},
+    }

@@ -84,7 +84,7 @@ class RowsView(QTableView):
         self.hover = -1
         self._is_quiet = self._is_key = False
         self._room_px = 0  # height of the viewport
-        self._pending_state: dict[str, Any] = {}  # state of columns that do not exist yet
+        self._saved_order: object = None  # of rows, until there is the column
         self._scroll = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
         self._scroll.setDuration(SCROLL_MS)
         self._scroll.setEasingCurve(QEasingCurve.Type.OutCubic)
@@ -129,12 +129,10 @@ class RowsView(QTableView):
     def show_columns(self, columns: tuple[Column, ...]) -> None:
         """Show other values; new columns get their default width."""
         changed = [column.id for column in columns] != [column.id for column in self.table.columns]
-        before = self.widths.remember()
         self.table.set_columns(columns)
         if changed:
-            self.widths.apply(columns, before, self._char_px)
-            pending, self._pending_state = self._pending_state, {}
-            self.load_state(pending)
+            self.widths.apply(self._char_px)
+            self._sort_as_saved()
         else:
             self.widths.grow(self._char_px)
         self.viewport().update()
@@ -514,11 +512,25 @@ class RowsView(QTableView):
 
     def save_state(self) -> dict[str, Any]:
         """Return columns and order, as plain JSON values."""
-        return {**self.header.save(), "widths": self.widths.save()}
+        sorting = self.table.sorting
+        order = [sorting[0], sorting[1] == Qt.SortOrder.DescendingOrder] if sorting else self._saved_order
+        return {"columns": self.widths.save(), "sort": order}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `save_state` returned, now or when there are columns."""
-        if not self.table.columns:
-            self._pending_state = state
-        elif state:
-            self.widths.load(state.get("widths"), lambda: self.header.load(state), self._char_px)
+        self.widths.load(state.get("columns"), state.get("widths"))
+        self._saved_order = state.get("sort")
+        self.widths.apply(self._char_px)
+        self._sort_as_saved()
+
+    def reset_columns(self) -> None:
+        """Give all columns the places and widths that they have at first."""
+        self.widths.reset()
+        self.widths.apply(self._char_px)
+
+    def _sort_as_saved(self) -> None:
+        order = self._saved_order
+        if isinstance(order, list) and len(order) == 2 and self.table.has_column(str(order[0])):
+            down = Qt.SortOrder.DescendingOrder if order[1] else Qt.SortOrder.AscendingOrder
+            self._saved_order = None
+            self.header.setSortIndicator(self.table.column_of(str(order[0])), down)

@@ -498,6 +498,14 @@ class TreeTable(QTreeView, Generic[N]):
 
     # -- state --------------------------------------------------------------------------------------
 
+    def reset_columns(self) -> None:
+        """Give all columns the widths that they have at first."""
+        for column in self._empty.columns:
+            if column.id in self._widths:
+                self._widths[column.id] = grown(column.width)
+                self.setColumnWidth(self.rows.column_of(column.id), grown(column.width))
+        self._fit()
+
     def save_state(self) -> dict[str, Any]:
         """Return widths, including hidden columns, and order, as plain JSON values."""
         state: dict[str, Any] = {"widths": list(self._widths.values())}
