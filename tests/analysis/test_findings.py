@@ -143,6 +143,18 @@ def test_arithmetic_alone_has_none_of_them(tmp_path: Path) -> None:
     assert {one.name for one in found.values() if not one.is_small} <= EVERYWHERE
 
 
+def test_nops_are_no_arithmetic(tmp_path: Path) -> None:
+    """Packed math would not leave out what fills a hazard."""
+    matrix = "v_mfma_f32_32x32x8_f16 v[16:31], v[4:5], v[6:7], v[16:31]\n"
+    found = of_kernel(loop(matrix + "v_nop\n" * 24), tmp_path, waves=2)["issue-bound"]
+    assert "waits and nops" in found.sentence
+    assert "floating-point" not in found.sentence
+    assert found.remedy_id == "replace-nops"
+    body = f"{matrix}{ARITHMETIC}\n{ARITHMETIC}"
+    found = of_kernel(loop(body), tmp_path / "more", waves=2)["issue-bound"]
+    assert found.remedy_id == "less-address-arithmetic"
+
+
 def test_a_full_device_is_not_called_empty(tmp_path: Path) -> None:
     assert "low-occupancy" not in of_kernel(CALM, tmp_path, waves=8, groups=8)
 

@@ -142,7 +142,8 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
 MAX_KINDS = 4
 ADDRESS = "address and integer arithmetic"
 CONVERSION = "conversions and moves"
-_FLAGS = {ADDRESS: "address-arithmetic", CONVERSION: "conversions"}
+NOPS = "waits and nops"
+_FLAGS = {ADDRESS: "address-arithmetic", CONVERSION: "conversions", NOPS: "nops"}
 # The first matching prefix; an instruction without a match is named by its kind.
 _GROUPS = (
     (("v_mfma", "v_smfma", "v_wmma", "v_swmma"), "MFMA"),
@@ -157,9 +158,11 @@ _GROUPS = (
     ),
     (("v_exp", "v_log", "v_rcp", "v_rsq", "v_sqrt", "v_sin", "v_cos"), "transcendental VALU"),
     (("v_cmp",), "VALU comparisons"),
+    (("v_nop",), NOPS),
+    (("v_unknown",), "unreadable VALU"),
     (("v_",), "floating-point VALU"),
     (("s_cbranch", "s_branch"), "branches"),
-    (("s_wait", "s_nop", "s_barrier", "s_setprio", "s_sleep"), "waits and nops"),
+    (("s_wait", "s_nop", "s_barrier", "s_setprio", "s_sleep"), NOPS),
     (("s_load", "s_buffer_load"), "SMEM"),
     (("s_",), "SALU"),
     (("ds_",), "LDS"),

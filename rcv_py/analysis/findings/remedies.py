@@ -189,6 +189,10 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
             "and buffer instructions with scalar offsets."),
         Remedy("fewer-conversions", MEDIUM, ("conversions",),
             "Keep values in the type they are used in, and use packed conversions and moves."),
+        Remedy("replace-nops", MEDIUM, ("nops",),
+            "Put independent instructions in the place of nops: a second chain of matrix instructions, "
+            "address arithmetic or loads of the next step. The compiler inserts nops for hazards where its "
+            "schedule finds nothing else."),
         Remedy("fewer-instructions", MEDIUM, (),
             "Execute fewer instructions: packed math (v_pk_*), fused forms, and values that do not change "
             "moved out of the loop."),

@@ -304,6 +304,7 @@ FLAGS = {
     "address-arithmetic": "integer address arithmetic issues for more cycles than any other kind of VALU and "
     "SALU work",
     "conversions": "conversions and moves issue for more cycles than other VALU work",
+    "nops": "waits and nops issue for more cycles than VALU and SALU work of any kind",
 }
 
 
