@@ -49,6 +49,7 @@ class LibraryRow:
     noise: float = -1.0  # difference per execution from that replicate, 0.05 is 5 %; -1 if unknown
     error: str = ""
     duration: int = -1  # cycles of the launch, -1 if no file has begins and ends of waves
+    span: int = -1  # cycles from the first start of a wave to the last end, of all kernels; -1 if unknown
     duration_ns: float = -1.0  # the same in time, else from the table of launches; -1 if unknown
     bound: str = ""  # class such as memory-bound, if findings were requested
     finding: str = ""  # the first finding, if findings were requested
@@ -104,6 +105,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         has_occupancy=numbers is not None,
         has_costs=bool(code.hits.any()),
         duration=cycles,
+        span=-1 if numbers is None else numbers.end - numbers.begin,
         duration_ns=float(ns),
         fit=-1 if limits is None else limits.waves,
         most_fit=-1 if limits is None else limits.cap,

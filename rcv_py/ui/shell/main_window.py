@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -38,7 +39,7 @@ from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_vis
 from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arrangement
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
-from rcv_py.ui.shell.welcome import Chooser, Welcome
+from rcv_py.ui.shell.welcome import Welcome
 from rcv_py.ui.shell.workspace import Workspace, tab_stops
 
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
@@ -50,6 +51,7 @@ SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is 
 if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import CancelFlag, Report
     from rcv_py.formats.session_file import SavedSession
+    from rcv_py.ui.shell.chooser import Chooser
     from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
     from rcv_py.ui.shell.palette import Palette
     from rcv_py.ui.shell.profile_page import ProfilePage
@@ -77,6 +79,7 @@ class MainWindow(QMainWindow):
         self.program = program  # as in titles
         self.ui = ui
         self.loader = loader
+        self._compared: tuple[Path, Path] | None = None  # a capture that is being opened, and its baseline
         self.first_panel: str | None = None  # comes to the front the first time a capture opens
         trace = ui.session.trace
         self.errors = ErrorReporter(self, lambda: "" if trace.value is None else trace.value.name)
@@ -153,9 +156,13 @@ class MainWindow(QMainWindow):
     @cached_property
     def chooser(self) -> Chooser:
         """Return the page with the captures of a folder."""
+        from rcv_py.ui.shell.chooser import Chooser  # noqa: PLC0415 - most windows start with a capture
+
         chooser = self._page(Chooser(self._leave_chooser))
-        self.opener.judged.connect(chooser.show_health)
+        self.opener.judged.connect(chooser.show_known)
         chooser.chosen.connect(self.opener.open)
+        chooser.deeper.connect(self.opener.open)
+        chooser.compared.connect(self._compare_two)
         return chooser
 
     @cached_property
@@ -385,11 +392,12 @@ class MainWindow(QMainWindow):
     def browse(self, what: str = "capture") -> None:
         """Ask for a folder, starting next to the open capture, and open it."""
         trace, baseline = self.ui.session.trace.value, self.ui.session.baseline.value
-        last, open_it = {
+        ways: dict[str, tuple[list[Path], Callable[[str], None]]] = {
             "capture": (self.opener.recent[:1], self.opener.open),
             "baseline": ([trace.path] if trace else [], self.baseline.open),
             "replicate": ([baseline.trace.path] if baseline else [], self.baseline.open_replicate),
-        }[what]
+        }
+        last, open_it = ways[what]
         start = str(last[0].parent) if last else ""
         if chosen := QFileDialog.getExistingDirectory(self, translated(BROWSE[what]), start):
             open_it(chosen)
@@ -556,6 +564,10 @@ class MainWindow(QMainWindow):
             restore_visit(self.ui.settings, self.ui.session)
             self.ui.results.want("populations")
             self.ui.scheduler.importer.after_first_picture(self._begin_notes)
+            if not trace.is_part:
+                compared, self._compared = self._compared, None
+                if compared is not None and compared[0] == trace.path:
+                    self.baseline.open(compared[1])
             name, self.first_panel = self.first_panel, None
             if name is not None:  # after the workspace's own work on being shown
                 QTimer.singleShot(0, self, lambda: self.workspace.show_panel(name))
@@ -578,9 +590,14 @@ class MainWindow(QMainWindow):
         if trace is not None and trace.shader_data:  # problems and exported traces contain it
             self.ui.results.want("markers")
 
-    def _choose(self, folder: Path, entries: tuple[CaptureEntry, ...]) -> None:
-        self.chooser.show_entries(folder, entries)
+    def _choose(self, folder: Path, entries: tuple[CaptureEntry, ...], depth: int) -> None:
+        self.chooser.show_entries(folder, entries, depth)
         self.pages.setCurrentWidget(self.chooser)
+
+    def _compare_two(self, path: Path, baseline: Path) -> None:
+        """Open a capture, and once it is open, another as its baseline."""
+        self._compared = (path, baseline)
+        self.opener.open(path)
 
     def _show_profile(self, found: Profiled) -> None:
         self.profile_page.show_profile(found.profile, found.tables, found.trace)

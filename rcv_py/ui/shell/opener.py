@@ -16,7 +16,7 @@ from PySide6.QtCore import QCryptographicHash, QObject, Signal
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import Message
-from rcv_py.formats.locate import SESSION, Located, locate
+from rcv_py.formats.locate import MAX_DEPTH, SESSION, Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
 from rcv_py.state.saved import restore_state, state_of
@@ -30,11 +30,13 @@ from rcv_py.work.reduce import Reducer
 if TYPE_CHECKING:
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.core.answers import Answers
+    from rcv_py.analysis.overview.library import LibraryRow
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.model.profile import Profile
     from rcv_py.results.table import ResultTable
 
 NOTHING_BELOW = "no capture lies in it or below it"
+JUDGING = "health"  # topic of the jobs that look into listed captures
 LOOKING = "Looking for captures"
 RECENT_LIMIT = 10
 MAX_JUDGED = 60  # captures: about 20 ms each
@@ -56,6 +58,7 @@ class Target:
     located: Located
     entries: tuple[CaptureEntry, ...] = ()
     profile: Profiled | None = None
+    depth: int = MAX_DEPTH  # levels below the folder that were searched for entries
     saved: SavedSession | None = None  # from a session file, whose capture is at the path
 
     @property
@@ -69,7 +72,7 @@ class Target:
 class Opener(QObject):
     """Opens what the user selects and saves it among recent captures."""
 
-    choose = Signal(object, object)  # path, entries: the user must choose a capture
+    choose = Signal(object, object, int)  # path, entries, levels below: the user must choose a capture
     profiled = Signal(object)  # Profiled
     failed = Signal(object)
     recent_changed = Signal()
@@ -89,11 +92,13 @@ class Opener(QObject):
 
     # -- opening ------------------------------------------------------------------------------------
 
-    def open(self, path: Path | str) -> None:
-        """Open a capture, or find the captures below a folder; answer by signal."""
+    def open(self, path: Path | str, depth: int = MAX_DEPTH) -> None:
+        """Open a capture, or find the captures up to `depth` levels below a folder; answer by signal."""
         self.is_searching = True
         self._report_search()
-        self._ui.tasks.run(self, lambda: find(Path(path).expanduser().absolute()), self._take_target, "open")
+        place = Path(path).expanduser().absolute()
+        self._ui.tasks.cancel(self, JUDGING)
+        self._ui.tasks.run(self, lambda: find(place, depth), self._take_target, "open")
 
     def reload(self) -> None:
         """Read the open capture again."""
@@ -123,17 +128,31 @@ class Opener(QObject):
             self.profiled.emit(target.profile)
         elif target.entries:
             self.remember(folder)
-            self.choose.emit(folder, target.entries)
+            self.choose.emit(folder, target.entries, target.depth)
             self._judge(target.entries)
         else:
             self.failed.emit(target.located.error or NotATrace(folder, NOTHING_BELOW))
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
-        """Check the health of captures that can be opened, in a thread; answer by signal."""
+        """Look into captures that can be opened, in a thread; answer by signal.
+
+        Numbers and health of all come first, then class and first finding of each, which need its waves.
+        """
         from rcv_py.work.library import row_of  # noqa: PLC0415 - not needed to open a capture
 
         paths = [entry.path for entry in entries if not entry.note and not entry.is_part][:MAX_JUDGED]
-        self._ui.tasks.run(self, lambda: list(map(row_of, paths)), self.judged.emit, "health")
+
+        def find_next() -> None:
+            if paths:
+                path = paths.pop(0)
+                self._ui.tasks.run(self, lambda: [row_of(path, has_findings=True)], take, JUDGING)
+
+        def take(rows: list[LibraryRow]) -> None:
+            self.judged.emit(rows)
+            find_next()
+
+        every = tuple(paths)
+        self._ui.tasks.run(self, lambda: list(map(row_of, every)), take, JUDGING)
 
     def _opened(self, trace: Trace) -> None:
         if trace.is_part:  # the full answer follows
@@ -188,8 +207,11 @@ class Opener(QObject):
         self.recent_changed.emit()
 
 
-def find(path: Path) -> Target:
-    """Examine a path, or the folder of a file that is in no capture; in a thread, because it reads files."""
+def find(path: Path, depth: int = MAX_DEPTH) -> Target:
+    """Examine a path, or the folder of a file that is in no capture; in a thread, because it reads files.
+
+    Captures of a folder are searched up to `depth` levels below it.
+    """
     if path.suffix.lower() == SESSION:
         return _of_session(path)
     located = locate(path)
@@ -201,7 +223,7 @@ def find(path: Path) -> Target:
         located = locate(path.parent)
     if located.is_capture or located.error is not None:
         return Target(located)
-    return Target(located, tuple(map(capture_entry, located.captures())))
+    return Target(located, tuple(map(capture_entry, located.captures(depth))), depth=depth)
 
 
 def _of_session(path: Path) -> Target:

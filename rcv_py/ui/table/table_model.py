@@ -46,6 +46,7 @@ class Column:
     is_shown: bool = True  # before the user changes it
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
     is_data: bool = False  # data of the capture, the same in every language
+    tips: Sequence[str] = ()  # tooltips of its cells
 
     @property
     def heading(self) -> str:
@@ -195,6 +196,8 @@ class TableModel(QAbstractTableModel):
         column = self.columns[at]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return visible(self.shown_text(row, at))
+        if role == Qt.ItemDataRole.ToolTipRole and column.tips:
+            return tooltip(column.tips[row])
         if role == VALUE_ROLE and column.has_values:
             return _plain(column.values[row])
         if role == Qt.ItemDataRole.TextAlignmentRole:

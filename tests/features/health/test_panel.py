@@ -164,7 +164,7 @@ def test_the_chooser_tells_the_headline_of_each_capture(
         settle(app, qtbot)
         chooser = app.window.chooser
         assert app.window.pages.currentWidget() is chooser
-        qtbot.waitUntil(lambda: bool(chooser.health))  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: bool(chooser.known))  # type: ignore[attr-defined]
         column = next(column for column in chooser.model.columns if column.id == "note")
         said = dict(zip((entry.name for entry in chooser.entries), column.values, strict=True))
         assert said["whole"] == "healthy"
