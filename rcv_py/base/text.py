@@ -255,8 +255,8 @@ def _first(text: str, width: int) -> str:
 
 
 def short_kernel(name: str) -> str:
-    """Return a kernel's name without arguments, template arguments and return type."""
-    named = name.removesuffix(".kd").replace("(anonymous namespace)::", "")
+    """Return a kernel's name, demangled, without arguments, template arguments and return type."""
+    named = demangled(name.removesuffix(".kd")).replace("(anonymous namespace)::", "")
     plain = named.split("(")[0].strip() or name
     plain = _without_brackets(plain) if "<" in plain else plain
     return plain.split(" ")[-1].removesuffix(".kd") or name

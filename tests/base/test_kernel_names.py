@@ -11,6 +11,7 @@ from rcv_py.base.text import short_kernel
     ("name", "short"),
     [
         ("quick.kd", "quick"),
+        ("_ZN1a1bIiEEvPKi.kd", "a::b"),
         ("void a::b<int, c<4> >(int*)", "a::b"),
         ("void a::(anonymous namespace)::grid<float, 4>(long)", "a::grid"),
         ("(anonymous)::k", "(anonymous)::k"),

@@ -107,7 +107,7 @@ def kernel_name(kernel: KernelCurve) -> str:
 
 def _names(kernels: tuple[KernelCurve, ...]) -> list[str]:
     """Return short names, with ids where two kernels would share a name."""
-    short = [short_kernel(demangled(kernel.name)) or "kernel without a name" for kernel in kernels]
+    short = [short_kernel(kernel.name) or "kernel without a name" for kernel in kernels]
     often = Counter(short)
     named = zip(short, kernels, strict=True)
     return [name if often[name] == 1 else f"{name} #{kernel.ids[0]}" for name, kernel in named]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.events.event_table import dispatch_of
-from rcv_py.base.text import Message, count, elide_right, plural, short_kernel
+from rcv_py.base.text import Message, count, demangled, elide_right, plural, short_kernel
 from rcv_py.features.time.device_rows import (
     ENGINE,
     KERNEL,
@@ -119,7 +119,7 @@ class GlobalTimelinePanel(TimelinePanel):
             if names and (seen[KERNELS + code] or seen[FAINT_KERNELS + code]):
                 more = Message(" and {0} more", len(names) - 1) if len(names) > 1 else ""
                 name = elide_right(short_kernel(names[0]), MAX_NAME) + more
-                yield Swatch(theme.kernel(code), name, ", ".join(names), key=f"{KERNEL}{code}")
+                yield Swatch(theme.kernel(code), name, ", ".join(map(demangled, names)), key=f"{KERNEL}{code}")
         faint = np.flatnonzero(seen[FAINT_KERNELS : FAINT_KERNELS + KERNEL_COLORS])
         if len(faint):
             color = theme.soft(theme.kernel(int(faint[0])), FAINT)

@@ -114,7 +114,7 @@ def _symbols(trace: Trace, given: Sequence[str]) -> list[str]:
     """Return the symbols of kernels that are given by symbol, or by name as tables print it."""
     names: dict[str, list[str]] = {}
     for symbol in trace.occupancy.names.values():
-        for name in {symbol, demangled(symbol), short_kernel(demangled(symbol))}:
+        for name in {symbol, demangled(symbol), short_kernel(symbol)}:
             names.setdefault(name, []).append(symbol)
     for name in given:
         if name not in names:

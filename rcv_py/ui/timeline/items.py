@@ -284,9 +284,12 @@ class TimeAxis(PlainAxis):
         self.scale_of_time = TimeScale()
         self.shown = TimeWindow(0, 1)
 
-    def title(self) -> str:
-        """Return the unit, and the time of a pixel where a pixel covers several cycles."""
-        per_px = self.shown.width / max(1.0, self.size().width())
+    def title(self, scale_px: float = 1.0) -> str:
+        """Return the unit, and the time of a pixel where a pixel covers several cycles.
+
+        `scale_px` is the number of the picture's pixels per logical pixel.
+        """
+        per_px = self.shown.width / max(1.0, self.size().width() * scale_px)
         scale = self.scale_of_time
         length = (
             nanoseconds(per_px * scale.ns_per_cycle)
@@ -302,7 +305,7 @@ class TimeAxis(PlainAxis):
         return at[(at >= 0) & (at < width_px)]
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
-        title = translated(self.title())
+        title = translated(self.title(painter.deviceTransform().m11()))
         room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)
         per_cycle = width / self.shown.width

@@ -25,6 +25,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.timeline import items
 from rcv_py.ui.timeline.items import box_lines
 from rcv_py.ui.timeline.rows_item import CANVAS, DIM, GRID, TINT, Frame, RowName, RowShape, color_table
 from rcv_py.ui.timeline.time_overlay import Marks
@@ -152,6 +153,21 @@ def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext,
     steps = sum(one != other for one, other in pairwise(lines))
     assert steps > 18, "as many as a small picture has lines"
     assert plot.grab().toImage() == before, "the window shows its own again"
+
+
+@pytest.mark.parametrize("scale", [1, 2, 3])
+def test_the_time_of_a_pixel_in_a_picture_is_of_its_own_pixels(
+    scale: int, ui: UiContext, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plot = TimelinePlot(ui, TokenRows(ui.theme, RowShape(18, 5, 3)), Nobody())  # type: ignore[arg-type]
+    qtbot.addWidget(plot)
+    plot.resize(700, 80)
+    plot.grab()  # lays it out
+    plot.axis.shown = TimeWindow(0, 6000 * plot.plot_rect().width())
+    drawn: list[str] = []
+    monkeypatch.setattr(items, "draw_text", lambda painter, *where: drawn.append(where[-1]))
+    export.picture(plot, ui.theme, "", scale)
+    assert f"cycles · 1 px = {6000 // scale:,} cycles" in drawn
 
 
 def names_of(ui: UiContext, drawing: str, texts: tuple[str, ...], busy: tuple[int, ...]) -> QImage:
