@@ -41,7 +41,7 @@ OPTIONS = (
     Option("look.text_size", 0, "Points to enlarge all text by: menus, tables and code.", -3, 14),
     Option("look.animate", True, "Scroll smoothly when a selection moves the view."),
     Option("timeline.row_height", 18, "Height of a wave row, in pixels.", 6, 48),
-    Option("timeline.global_row_height", 6, "Height of a row of the global timeline, in pixels.", 2, 32),
+    Option("timeline.global_row_height", 3, "Height of a row of the global timeline, in pixels.", 2, 32),
     Option("timeline.units", "cycles", "Unit of the time axis.", choices=("cycles", "ns")),
     Option("isa.bar_scale", "linear", "Scale of cost bars.", choices=("linear", "sqrt", "log")),
     Option("isa.per_block", False, "Draw the bars of the listing relative to the longest of their block."),

@@ -345,6 +345,14 @@ class Session:
         """The widest window that makes sense for a trace: its span with a little room."""
         return trace.span.padded(0.01)
 
+    @classmethod
+    def fitted(cls, window: TimeWindow, trace: Trace) -> TimeWindow:
+        """Return a window inside of the outer window of a trace, and not too narrow to be drawn."""
+        if window.width < MIN_WINDOW:
+            begin = window.middle - MIN_WINDOW // 2
+            window = TimeWindow(begin, begin + MIN_WINDOW)
+        return window.clamped(cls.outer(trace))
+
     # -- selecting ----------------------------------------------------------------------------------
 
     def select(self, selection: Selection, *, stays: bool = False) -> None:
@@ -474,10 +482,7 @@ class Session:
         trace = self.trace.value
         if trace is None:
             return
-        if window.width < MIN_WINDOW:
-            begin = window.middle - MIN_WINDOW // 2
-            window = TimeWindow(begin, begin + MIN_WINDOW)
-        window = window.clamped(self.outer(trace))
+        window = self.fitted(window, trace)
         self.view.set(window)
         if commit:
             self.window.set(window)

@@ -29,7 +29,7 @@ class DispatchesPanel(CurvePanel):
     panel_id = "dispatches"
 
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui, "Kernels: resident waves of each kernel over time")
+        super().__init__(ui, "Kernels: resident waves of each kernel over time", is_overview=True)
         self.kernels: dict[str, KernelCurve] = {}  # by the name of the curve
         self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
         self.session.trace.watch(self._rebuild)

@@ -36,7 +36,7 @@ class OccupancyPanel(CurvePanel):
     panel_id = "occupancy"
 
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui, "Occupancy: resident waves over time")
+        super().__init__(ui, "Occupancy: resident waves over time", is_overview=True)
         self.curves: tuple[OccupancyCurve, ...] = ()
         self.add_choice("group", "What a curve is", GROUPS, self._rebuild)
         self.add_choice("unit", "Unit of the curves", SCALES, self._draw)

@@ -48,6 +48,7 @@ class GlobalTimelinePanel(TimelinePanel):
     """When and where every wave of the traced shader engines lived, in the colour of its kernel."""
 
     panel_id = "global_timeline"
+    is_overview = True
 
     def __init__(self, ui: UiContext) -> None:
         self.source = BoxRows(ui.theme, _shape(ui))
@@ -109,8 +110,7 @@ class GlobalTimelinePanel(TimelinePanel):
     def command_line(self) -> command_text.CommandWords | None:
         engines = command_text.each("without-se", self.hidden(ENGINE))
         kernels = command_text.each("without-kernel", self.hidden(KERNEL))
-        inside = command_text.within(self.session)
-        return command_text.rcv(self.session, "waves", "--resident", *engines, *kernels, *inside)
+        return command_text.rcv(self.session, "waves", "--resident", *engines, *kernels)
 
     def swatches_of(self, seen: np.ndarray) -> Iterator[Swatch]:
         theme, kernels = self.ui.theme, () if self.all is None else self.all.kernels
@@ -119,7 +119,9 @@ class GlobalTimelinePanel(TimelinePanel):
             if names and (seen[KERNELS + code] or seen[FAINT_KERNELS + code]):
                 more = Message(" and {0} more", len(names) - 1) if len(names) > 1 else ""
                 name = elide_right(short_kernel(names[0]), MAX_NAME) + more
-                yield Swatch(theme.kernel(code), name, ", ".join(map(demangled, names)), key=f"{KERNEL}{code}")
+                yield Swatch(
+                    theme.kernel(code), name, ", ".join(map(demangled, names)), key=f"{KERNEL}{code}"
+                )
         faint = np.flatnonzero(seen[FAINT_KERNELS : FAINT_KERNELS + KERNEL_COLORS])
         if len(faint):
             color = theme.soft(theme.kernel(int(faint[0])), FAINT)

@@ -199,13 +199,13 @@ MAX_MEANS = 2  # curves whose means a measured range shows
 
 
 class CurveCanvas(TimePlot):
-    """Draws a `CurveSet` over the session's view; reports clicks on curves."""
+    """Draws a `CurveSet` over time; reports clicks on curves."""
 
     pressed = Signal(str, object, bool)  # name of the curve or "", time, whether it was a double click
 
-    def __init__(self, ui: UiContext) -> None:
+    def __init__(self, ui: UiContext, *, is_overview: bool = False) -> None:
         self.values = ValueAxis(ui.theme)
-        super().__init__(ui, self.values)
+        super().__init__(ui, self.values, is_overview=is_overview)
         self.content = self.curves = CurvesItem(self.box, ui.theme)
         self.overlay = CurveOverlay(self.box, ui.session, ui.theme)
         self.overlay.marks = self._marks

@@ -218,9 +218,9 @@ class CurvePlot(QWidget):
     clicked = Signal(str, object, bool)  # name of the curve or "", time in cycles, whether a double click
     pointed = Signal(str)  # name of the curve that the legend emphasizes, "" for none
 
-    def __init__(self, ui: UiContext, name: str) -> None:
+    def __init__(self, ui: UiContext, name: str, *, is_overview: bool = False) -> None:
         super().__init__()
-        self.canvas = CurveCanvas(ui)
+        self.canvas = CurveCanvas(ui, is_overview=is_overview)
         self.canvas.setAccessibleName(translated(name))
         self.legend = CurveLegend(ui.theme)
         self._set = CurveSet()
@@ -303,9 +303,9 @@ Choices = Sequence[tuple[str, str, str]]  # text, value, tip
 class CurvePanel(Panel):
     """A panel around a `CurvePlot`."""
 
-    def __init__(self, ui: UiContext, name: str) -> None:
+    def __init__(self, ui: UiContext, name: str, *, is_overview: bool = False) -> None:
         super().__init__(ui)
-        self.plot = CurvePlot(ui, name)
+        self.plot = CurvePlot(ui, name, is_overview=is_overview)
         self.note = ElidedLabel()
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
@@ -352,7 +352,7 @@ class CurvePanel(Panel):
         if self.page.is_empty or not curves:
             return None
         heads = [f"{curve.name} ({curve.unit})" if curve.unit else curve.name for curve in curves]
-        return Sheet(self.panel_id or "curves", ("cycle", *heads), _rows(curves, self.session.window.value))
+        return Sheet(self.panel_id or "curves", ("cycle", *heads), _rows(curves, self.plot.canvas.view))
 
 
 def _rows(curves: Sequence[Curve], window: TimeWindow) -> Iterator[tuple[Any, ...]]:

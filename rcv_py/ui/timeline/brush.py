@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -11,27 +9,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.spoken import SelectionVoice
+from rcv_py.ui.timeline.grips import CURSORS, Grip, dragged, grip_at, paint_window
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.time_plot import KEY_PAN, NOTCH, PER_NOTCH, SLOP_PX
 
-EDGE_PX = 6  # px: distance at which a press grabs an edge
-
-
-class Grip(Enum):
-    """The grabbed part of the window."""
-
-    NONE = 0
-    BEGIN = 1
-    END = 2
-    BODY = 3
-    NEW = 4
-
-
-CURSORS = {
-    Grip.BEGIN: Qt.CursorShape.SizeHorCursor,
-    Grip.END: Qt.CursorShape.SizeHorCursor,
-    Grip.BODY: Qt.CursorShape.OpenHandCursor,
-}
 RANGE_PX = 3  # height of the clock range, at the bottom
 
 
@@ -85,21 +66,11 @@ class BrushStrip(QWidget):
 
     def grip_at(self, x: float, view: TimeWindow) -> Grip:
         """Return what a press at a position grabs."""
-        if view.width >= self.outer.width * 0.995:
-            return Grip.NEW  # nothing to move: the whole strip is in view
-        begin, end = self.x_of(view.begin), self.x_of(view.end)
-        for grip, edge in ((Grip.BEGIN, begin), (Grip.END, end)):
-            if abs(x - edge) <= min(EDGE_PX, max(2.0, (end - begin) / 3)):
-                return grip
-        return Grip.BODY if begin < x < end else Grip.NEW
+        return grip_at(x, self.x_of(view.begin), self.x_of(view.end), self.width())
 
     def _dragged(self, x: float) -> TimeWindow:
         """Return the window after a drag to a position."""
-        held, time, start = self._held, self.time_at(x), self.time_at(self._from)
-        if self.grip is Grip.BODY:
-            return held.moved(time - start)
-        fixed = {Grip.BEGIN: held.end, Grip.END: held.begin}.get(self.grip, start)
-        return TimeWindow(*sorted((fixed, time)))
+        return dragged(self.grip, self._held, self.time_at(self._from), self.time_at(x))
 
     def _is_click(self, x: float) -> bool:
         return abs(x - self._from) < SLOP_PX
@@ -119,18 +90,10 @@ class BrushStrip(QWidget):
 
     def paint_window(self, painter: QPainter, height: float) -> None:
         """Veil what is out of view and frame the window."""
-        theme = self.ui.theme
-        view = self.session.view.value
-        left = self.x_of(view.begin)
-        right = max(self.x_of(view.end), left + 2)
-        veil = soft(theme.role("window"), 170)
-        painter.fillRect(QRectF(0, 0, left, height), veil)
-        painter.fillRect(QRectF(right, 0, self.width() - right, height), veil)
-        accent, grip = theme.role("accent"), min(14.0, height - 4)
-        for x in (left, right - 1):
-            painter.fillRect(QRectF(x, 0, 1, height), accent)
-            painter.fillRect(QRectF(x - 1, (height - grip) / 2, 3, grip), accent)
-        painter.fillRect(QRectF(left, 0, right - left, 1), accent)
+        theme, view = self.ui.theme, self.session.view.value
+        ink = soft(theme.role("window"), 170), theme.role("accent")
+        box = QRectF(0, 0, self.width(), height)
+        paint_window(painter, box, self.x_of(view.begin), self.x_of(view.end), ink)
 
     # -- mouse and keys ---------------------------------------------------------------------------------
 

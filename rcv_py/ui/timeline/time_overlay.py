@@ -31,6 +31,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import FilterItem
 from rcv_py.ui.table.note_marks import NoteFlags, paint_flag, role_of
+from rcv_py.ui.timeline.grips import paint_window
 from rcv_py.ui.timeline.items import BoxItem, PlotBox, small_text
 
 FLAG_PX = 11  # of a note
@@ -86,6 +87,7 @@ class TimeOverlay(BoxItem):
         self._session = session
         self.note_flags = NoteFlags(session)
         self.preview: TimeWindow | None = None  # the clock range that a drag would set
+        self.has_brush = False  # whether it frames the session's view, which is a part of the picture
 
     def notes_near(self, time: int, pixel: TimeWindow) -> list[Note]:
         """Return the notes whose flags are near a time; `pixel` is the time of a pixel."""
@@ -101,6 +103,8 @@ class TimeOverlay(BoxItem):
         if self._session.trace.value is None:
             return
         marks = self.marks()
+        if self.has_brush:
+            self._paint_brush(painter)
         self._paint_range(painter)
         self._paint_lines(painter, marks.lines)
         self.paint_below(painter, marks)
@@ -131,6 +135,13 @@ class TimeOverlay(BoxItem):
         """Fill the height of the box from one position to another, at least a pixel."""
         rect = QRectF(left, 0, max(1.0, right - left), self._box.height())
         painter.fillRect(rect, soft(self._theme.role(role), alpha))
+
+    def _paint_brush(self, painter: QPainter) -> None:
+        view, ink = (
+            self._session.view.value,
+            (soft(self._theme.role("canvas"), 90), self._theme.role("accent")),
+        )
+        paint_window(painter, self.boundingRect(), self.x_of(view.begin), self.x_of(view.end), ink)
 
     def _paint_range(self, painter: QPainter) -> None:
         window = self.preview or self._session.clock_range.value

@@ -14,6 +14,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.times import Times
+from rcv_py.ui.timeline.grips import CURSORS, Grip, dragged, grip_at
 from rcv_py.ui.timeline.items import BoxItem, PlainAxis, PlotBox, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
 
@@ -36,14 +37,17 @@ class Drag(Enum):
     PAN = 1
     MEASURE = 2
     RANGE = 3
+    BRUSH = 4
 
 
 COMMIT_MS = 160  # ms after the last wheel step that the view counts as chosen
 
 
 class TimePlot(QGraphicsView):
-    """Follows and drives the session's view.
+    """Follows and drives the session's view, or shows the whole capture with that view as a brush.
 
+    In such an overview a drag moves, resizes or draws the brush; the wheel and the middle button change only
+    what the overview shows.
     It holds a box with axes above and to the left of it.  A subclass makes `content` and `overlay`, calls
     `start`, and handles hover and clicks; it may also have rows to scroll.
     """
@@ -56,8 +60,11 @@ class TimePlot(QGraphicsView):
     _from = _last = QPointF()  # position of a press, and the end of its drag so far
     _left_over = 0.0  # of a pan, in cycles
 
-    def __init__(self, ui: UiContext, left: PlainAxis) -> None:
+    def __init__(self, ui: UiContext, left: PlainAxis, *, is_overview: bool = False) -> None:
         super().__init__()
+        self.is_overview = is_overview
+        self._own = TimeWindow(0, 1)  # what an overview shows
+        self._grip, self._held = Grip.NONE, self._own  # of the brush, and the brush at the press
         self.axis, self.left_axis, self.box = TimeAxis(ui.theme), left, PlotBox()
         self._whole = QGraphicsWidget()
         self.places = QGraphicsGridLayout(self._whole)
@@ -82,6 +89,7 @@ class TimePlot(QGraphicsView):
     def start(self) -> None:
         """Begin to follow the session; the overlay exists."""
         self.overlay.measure_text = self._measure_text
+        self.overlay.has_brush = self.is_overview
         session = self.session
         zoom, pan = session.zoom, session.pan
         self._keys: dict[Qt.Key, Callable[[], object]] = {
@@ -105,8 +113,8 @@ class TimePlot(QGraphicsView):
             Keys.Key_Escape: self._dismiss,
         }
         self._commit = self.ui.scheduler.request(self, lambda: session.set_view(session.view.value))
-        session.view.watch(self._view_changed)
-        session.trace.watch(self._view_changed)
+        session.view.watch(self._paint_marks if self.is_overview else self._view_changed)
+        session.trace.watch(self._trace_changed)
         marks = (
             session.hover, session.measure, session.clock_range, session.bookmarks, session.selection,
             session.notes.shown,
@@ -117,7 +125,7 @@ class TimePlot(QGraphicsView):
         self.ui.settings.cell("timeline.units").watch(self._view_changed)
         self._theme_changed()
         self._voice = SelectionVoice(self, session)
-        self._view_changed()
+        self._trace_changed()
         self.is_started = True
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
@@ -135,7 +143,7 @@ class TimePlot(QGraphicsView):
         super().resizeEvent(event)
         self.setSceneRect(self.rect())  # with the frame, which only takes colour with the focus
         self._whole.setGeometry(self.sceneRect())
-        if self.isVisible():
+        if self.isVisible() and not self.is_overview:
             self.session.plot_px = max(1, round(self.plot_width()))
 
     # -- what a subclass says ---------------------------------------------------------------------------
@@ -194,9 +202,10 @@ class TimePlot(QGraphicsView):
         if event.modifiers() & Modifier.ShiftModifier:
             self.scroll_rows(-(y or x) / NOTCH * ROWS_PER_NOTCH)
         elif event.modifiers() & Modifier.AltModifier or abs(x) > abs(y):  # Alt swaps the axes in Qt
-            self.session.pan(-(x or y) / NOTCH * KEY_PAN, commit=False)
+            self._set_view(self.view.moved(round(-(x or y) / NOTCH * KEY_PAN * self.view.width)))
         else:
-            self.session.zoom(PER_NOTCH ** (y / NOTCH), self.time_at(event.position().x()), commit=False)
+            at = self.time_at(event.position().x())
+            self._set_view(self.view.zoomed(PER_NOTCH ** (y / NOTCH), at))
         self._commit.ask(COMMIT_MS)
         event.accept()
 
@@ -217,13 +226,18 @@ class TimePlot(QGraphicsView):
         if held & Modifier.ShiftModifier:
             self.drag = Drag.MEASURE
             self.set_measure_row(event.position().y())
+        elif self.is_overview and self.drag is Drag.PAN and event.button() == Qt.MouseButton.LeftButton:
+            self.drag, self._held = Drag.BRUSH, self.session.view.value
+            self._grip = self._grip_at(self._from.x())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = event.position()
         if self.drag is not Drag.NONE and not self._is_click(at):
-            (self._drag_view if self.drag is Drag.PAN else self._drag_span)(at)
+            DRAGS[self.drag](self, at)
             hide_tip()
         elif not event.buttons():
+            if self.is_overview:
+                self.viewport().setCursor(CURSORS.get(self._grip_at(at.x()), Qt.CursorShape.ArrowCursor))
             if self.plot_rect().contains(at.toPoint()):
                 self.hover_at(at, event.globalPosition())
             else:
@@ -239,7 +253,7 @@ class TimePlot(QGraphicsView):
             self.session.set_view(self.session.view.value)
             if drag is Drag.MEASURE:
                 self.range_measured.emit()
-        elif drag is Drag.PAN:
+        elif drag in (Drag.PAN, Drag.BRUSH):
             self.clicked(event.position(), is_double=False)
         elif drag is Drag.MEASURE:
             self._dismiss()
@@ -267,10 +281,20 @@ class TimePlot(QGraphicsView):
         moved = at - self._from
         return self._last == self._from and max(abs(moved.x()), abs(moved.y())) < SLOP_PX
 
-    def _drag_view(self, at: QPointF) -> None:
+    def _grip_at(self, x: float) -> Grip:
+        """Return what a press grabs of the brush."""
         view = self.session.view.value
+        return grip_at(x, self.x_of(view.begin), self.x_of(view.end), self.plot_width())
+
+    def _drag_brush(self, at: QPointF) -> None:
+        self._last = at
+        start, time = self.time_at(self._from.x()), self.time_at(at.x())
+        self.session.set_view(dragged(self._grip, self._held, start, time), commit=False)
+
+    def _drag_view(self, at: QPointF) -> None:
+        view = self.view
         cycles = (self._last.x() - at.x()) * view.width / self.plot_width() + self._left_over
-        self.session.set_view(view.moved(round(cycles)), commit=False)
+        self._set_view(view.moved(round(cycles)))
         self._left_over = cycles - round(cycles)
         self.scroll_rows(self._last.y() - at.y())
         self._last = at
@@ -293,8 +317,28 @@ class TimePlot(QGraphicsView):
 
     # -- watching ---------------------------------------------------------------------------------------
 
+    @property
+    def view(self) -> TimeWindow:
+        """Return the shown time."""
+        return self._own if self.is_overview else self.session.view.value
+
+    def _set_view(self, window: TimeWindow) -> None:
+        """Show other time during a gesture."""
+        trace = self.session.trace.value
+        if not self.is_overview:
+            self.session.set_view(window, commit=False)
+        elif trace is not None:
+            self._own = self.session.fitted(window, trace)
+            self._view_changed()
+
+    def _trace_changed(self) -> None:
+        trace = self.session.trace.value
+        if trace is not None:
+            self._own = self.session.outer(trace)
+        self._view_changed()
+
     def _view_changed(self) -> None:
-        trace, view = self.session.trace.value, self.session.view.value
+        trace, view = self.session.trace.value, self.view
         origin = 0 if trace is None else trace.span.begin
         rate = 0.0
         if trace is not None and self.ui.settings["timeline.units"] == "ns":
@@ -322,3 +366,11 @@ class TimePlot(QGraphicsView):
         parts = [] if trace is None else [Times.of(trace, self.ui.settings).both(window.width)]
         more = self.measured(window)
         return " · ".join([*parts, more] if more else parts)
+
+
+DRAGS = {
+    Drag.PAN: TimePlot._drag_view,
+    Drag.BRUSH: TimePlot._drag_brush,
+    Drag.MEASURE: TimePlot._drag_span,
+    Drag.RANGE: TimePlot._drag_span,
+}

@@ -43,9 +43,11 @@ class TimelinePlot(TimePlot):
     scrolled = Signal()
     overlay: Overlay
 
-    def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
+    def __init__(
+        self, ui: UiContext, source: RowSource, guide: TimelinePanel, *, is_overview: bool = False
+    ) -> None:
         self._labels = RowLabels(ui.theme)
-        super().__init__(ui, self._labels)
+        super().__init__(ui, self._labels, is_overview=is_overview)
         self.guide = guide
         self._measure_row = -1
         self.band_y = -1.0  # px of the mouse below the top of its row's band; -1: elsewhere
@@ -184,7 +186,7 @@ class ScrolledTimeline(QWidget):
 
     def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
         super().__init__()
-        self.plot = TimelinePlot(ui, source, guide)
+        self.plot = TimelinePlot(ui, source, guide, is_overview=guide.is_overview)
         self.bar = steady_bar()
         self.bar.setAccessibleName(translated("Rows of the timeline"))
         row(self.plot, self.bar, of=self)
@@ -214,6 +216,8 @@ class ScrolledTimeline(QWidget):
 
 class TimelinePanel(Panel):
     """A panel around a timeline.  It answers about rows exactly: from tables, never from pixels."""
+
+    is_overview = False  # whether it shows the whole capture, with the visible time as a brush
 
     def __init__(
         self, ui: UiContext, source: RowSource, name: str, shown: str = "", saved: tuple[str, ...] = ()

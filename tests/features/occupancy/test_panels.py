@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF, QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 
 from rcv_py.analysis.core.step_curve import StepCurve
@@ -371,3 +373,22 @@ def test_curves_of_many_rows_are_made_ready_for_pixels_in_a_thread(
     panel.plot.isolate("wait")
     panel.plot.isolate("wait")
     assert panel.plot.canvas.curves.set.sum_shown is together, "it is added up once"
+
+
+@pytest.mark.parametrize("kind", [OccupancyPanel, DispatchesPanel])
+def test_the_whole_capture_stays_in_view(kind: type, make: Callable, open_in: Callable) -> None:
+    trace = load(open_in, sample_trace("matmul_small"))
+    panel = make(kind)
+    outer = panel.session.outer(trace)
+    panel.session.set_view(TimeWindow(trace.span.middle, trace.span.middle + 100))
+    assert panel.plot.canvas.axis.shown == panel.plot.canvas.curves.shown == outer
+    canvas, y = panel.plot.canvas, panel.plot.canvas.y_of(0) - 3
+    start, stop = (round(canvas.x_of(trace.span.begin + trace.span.width * part)) for part in (0.1, 0.3))
+    port = canvas.viewport()
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=QPoint(start, round(y)))
+    QTest.mouseMove(port, QPoint(stop, round(y)))
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=QPoint(stop, round(y)))
+    view = panel.session.view.value
+    assert abs(canvas.x_of(view.begin) - start) <= 2
+    assert abs(canvas.x_of(view.end) - stop) <= 2
+    assert canvas.axis.shown == outer

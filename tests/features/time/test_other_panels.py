@@ -67,6 +67,38 @@ def test_a_click_on_a_traced_wave_selects_it_and_a_double_click_fits_it(make: Ca
     assert panel.session.view.value.width >= SPAN.width
 
 
+def test_the_whole_capture_stays_in_view_and_the_visible_time_is_a_brush(make: Callable) -> None:
+    panel = make(GlobalTimelinePanel)
+    plot, session = panel.timeline.plot, panel.session
+    outer = session.outer(session.trace.value)
+    tenth = outer.width // 10
+    assert plot.view == outer
+    session.set_view(TimeWindow(outer.begin + 4 * tenth, outer.begin + 6 * tenth))
+    assert plot.view == outer
+    bot, theme = CanvasBot(plot), panel.ui.theme
+    left = round(plot.x_of(session.view.value.begin))
+    image = plot.viewport().grab().toImage()
+    assert theme.role("accent").rgb() in {
+        image.pixelColor(x, round(plot.y_of(0))).rgb() for x in range(left - 1, left + 2)
+    }
+    pixel = -(-outer.width // plot.plot_rect().width())
+    bot.drag(0, outer.begin + 5 * tenth, outer.begin + 7 * tenth)
+    assert abs(session.view.value.begin - (outer.begin + 6 * tenth)) <= 2 * pixel, "moved"
+    assert session.view.value.width == 2 * tenth
+    assert session.window.value == session.view.value, "and meant"
+    bot.drag(0, session.view.value.begin, outer.begin + tenth)
+    assert abs(session.view.value.begin - (outer.begin + tenth)) <= 2 * pixel, "longer"
+    end = session.view.value.end
+    bot.drag(0, end + tenth / 2, end + tenth)
+    assert abs(session.view.value.begin - (end + tenth // 2)) <= 2 * pixel, "drawn anew"
+    before = session.view.value
+    bot.wheel(0, outer.middle, 2)
+    assert plot.view.width < outer.width
+    assert session.view.value == before, "the wheel looks closer, and moves no brush"
+    bot.wheel(0, outer.middle, -9)
+    assert plot.view == outer
+
+
 def test_a_wave_elsewhere_says_why_it_has_no_detail(make: Callable) -> None:
     panel = make(GlobalTimelinePanel)
     before = panel.session.selection.value
