@@ -266,21 +266,21 @@ def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(qtbot: Q
         assert not dock.isVisible()
 
 
-def test_there_are_seven_tabs_at_the_bottom_and_events_if_a_capture_has_any(
+def test_there_are_nine_tabs_at_the_bottom_and_events_if_a_capture_has_any(
     qtbot: QtBot, reused: Reused
 ) -> None:
-    seven = ["hotspot", "why", "loops", "latency", "summary", "flamegraph", "compare"]
+    nine = ["hotspot", "why", "whatif", "loops", "latency", "summary", "roofline", "flamegraph", "compare"]
     with reused(sample=qtbot) as app:
         workspace = app.window.workspace
 
         def tabs() -> list[str]:
             return [dock.info.id for dock in workspace.group("bottom") if dock.is_open]
 
-        assert tabs() == seven
+        assert tabs() == nine
         open_sample(app, qtbot, sample_path("markers"))
-        assert tabs() == [*seven, "events"]
+        assert tabs() == [*nine, "events"]
         open_sample(app, qtbot)
-        assert tabs() == seven
+        assert tabs() == nine
 
 
 def test_the_old_names_of_panels_open_why_in_their_grouping(qtbot: QtBot, reused: Reused) -> None:

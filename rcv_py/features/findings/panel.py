@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Self
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QGridLayout,
@@ -69,6 +69,7 @@ BAR, NUMBER, PAD = 44, 18, 6
 _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+TRY = "Try it"
 EVIDENCE, ASSUMPTION, TRIAL = "evidence", "assumption", "trial"
 SHOWN = 3  # maximum pieces of evidence named below the title, where a low panel shows them
 # Panels by kind.  An execution is shown in the timeline that draws instructions, a wave or a range of cycles
@@ -181,10 +182,14 @@ class _Cell(QWidget):
 
 
 class FindingList(QListWidget):
-    """One row per finding; `chosen` has its number, `asked` a number of its evidence."""
+    """One row per finding; `chosen` has its number, `asked` a number of its evidence.
+
+    `tried` asks for the experiment of the current row, which the button at its right end offers.
+    """
 
     chosen = Signal(int)
     asked = Signal(int)
+    tried = Signal()
     copied = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -245,6 +250,23 @@ class FindingList(QListWidget):
         self.blockSignals(False)
         self.chosen.emit(self.currentRow())
 
+    def button_rect(self, index: QModelIndex | QPersistentModelIndex) -> QRect:
+        """Return the place of the button of a row that tries its remedy; empty if there is no experiment."""
+        finding: Finding | None = index.data(_ROLE)
+        if finding is None or finding.trial is None:
+            return QRect()
+        box, width = self.visualRect(index), self.fontMetrics().horizontalAdvance(translated(TRY)) + 2 * PAD
+        return QRect(box.right() - PAD - width, box.y() + 2, width, box.height() - 4)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Try the remedy of a row whose button is clicked."""
+        super().mouseReleaseEvent(event)
+        place = event.position().toPoint()
+        if event.button() == Qt.MouseButton.LeftButton and self.button_rect(self.indexAt(place)).contains(
+            place
+        ):
+            self.tried.emit()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle keys: Enter opens the first evidence, 1 to 9 a numbered piece; Ctrl+C copies."""
         key = event.key()
@@ -303,7 +325,13 @@ class _Rows(QStyledItemDelegate):
                     painter.fillRect(bar, role("stall"))
         # Without a bar the title still begins at the common left edge.
         title_at = left if finding is None else left + BAR + share_px + 2 * PAD + PAD // 2
-        room = QRect(title_at, box.y(), box.right() - PAD - title_at, box.height())
+        button = self._list.button_rect(index)
+        room = QRect(title_at, box.y(), box.right() - PAD - title_at - button.width(), box.height())
+        if not button.isEmpty():
+            painter.setPen(role("line"))
+            painter.drawRoundedRect(button, 3, 3)
+            painter.setPen(role("accent"))
+            draw_text(painter, button, Qt.AlignmentFlag.AlignCenter, TRY)
         painter.setPen(role("text" if is_ranked else "muted"))
         text = index.data(Qt.ItemDataRole.DisplayRole) if finding is None else finding.title
         title = option.fontMetrics.elidedText(translated(text), Qt.TextElideMode.ElideRight, room.width())
@@ -419,6 +447,7 @@ class TriagePanel(Panel):
         self._lay_out()
         self.list.chosen.connect(self._show_one)
         self.list.asked.connect(self.go)
+        self.list.tried.connect(self.try_remedy)
         self.list.copied.connect(self.copy_one)
         self.page.anchorClicked.connect(self._clicked)
         self._due = self.request(self._predict, PREDICT_MS, priority=Priority.BACKGROUND)
@@ -570,7 +599,12 @@ class TriagePanel(Panel):
         elif kind == ASSUMPTION:
             self._is_open = not self._is_open
             self._show_one(self.list.currentRow())
-        elif kind == TRIAL and self.current is not None:
+        elif kind == TRIAL:
+            self.try_remedy()
+
+    def try_remedy(self) -> None:
+        """Show the experiment with the remedy of the chosen finding."""
+        if self.current is not None:
             self.session.remedy.set(self.current.title)
             self.wants.emit(panel_for("prediction"))
 

@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import UNITS
 from rcv_py.base.text import Message, translated
-from rcv_py.ui.core.layout import row
+from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.plain_text import PlainLabel, named, with_tip
 
 STEPS = 10  # position of a slider for an unchanged latency
 MAX_FACTOR = 3  # maximum factor
-SLIDER_PX = 96
+SLIDER_PX = 130
 MAX_WAVES = 16
 TITLES = {"vmem": "VMEM", "lds": "LDS", "smem": "SMEM"}
 
@@ -35,20 +35,20 @@ class Controls(QWidget):
         self.barriers = with_tip(
             QCheckBox(translated("No barriers")), "No wave waits at a barrier: waves continue at once."
         )
-        items = [item for name in UNITS for item in self._items(name)]
-        row(*items, self.waves, self.barriers, spacing=6, of=self)
+        units = (column(self.values[name], self.sliders[name], spacing=2) for name in UNITS)
+        row(*units, self.waves, self.barriers, spacing=12, of=self)
         for slider in self.sliders.values():
             slider.valueChanged.connect(self._on_change)
         self.waves.valueChanged.connect(self._on_change)
         self.barriers.toggled.connect(self._on_change)
         self._on_change()
 
-    def _items(self, name: str) -> tuple[QWidget, QWidget, QWidget]:
-        return PlainLabel(TITLES[name]), self.sliders[name], self.values[name]
-
     def _on_change(self) -> None:
         for name, slider in self.sliders.items():
-            self.values[name].setText(f"× {slider.value() / STEPS:.1f}")
+            factor = f"{slider.value() / STEPS:.1f}"
+            label = self.values[name]
+            label.setText(Message("{0} latency × {1}", TITLES[name], factor))
+            label.setMinimumWidth(label.sizeHint().width())
         self.changed.emit()
 
     @property

@@ -99,7 +99,7 @@ class WhatIfPanel(TimelinePanel):
         self._chosen: ExperimentRow | None = None
         self.controls = Controls()
         self.view = named(RowsView(ui.theme, ui.settings), "Experiments, with what each would gain")
-        self.view.widths.elastic = Elastic("text", "why_not", 230, 420)
+        self.view.widths.elastic = Elastic("text", "why_not", 160, 420)
         self.view.chosen.connect(self._choose)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)

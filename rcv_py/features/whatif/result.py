@@ -49,9 +49,9 @@ TRIED = Spec.of(
     "whatif tried",
     "One row per experiment of the window.",
     "experiment",
-    PREDICTIONS["text"],
+    kinds.NOTE("origin", "The finding whose remedy it is, or that it is your own experiment", "finding"),
     *unknown(*(PREDICTIONS[name] for name in ("share_of_span", "low", "high"))),
-    kinds.NOTE("origin", "The finding whose remedy it is; empty for your own experiments", "suggested by"),
+    PREDICTIONS["text"],
     kinds.NOTE("why_not", "Why nothing is predicted", "why not"),
     nothing="No experiment was run.",
 )
@@ -109,6 +109,7 @@ LIMITS = (
     ),
     "Clocks and caches stay as recorded; the compiler is assumed not to change other code.",
 )
+OWN = "your experiment"
 MAX_NAMED = 3  # experiments that a sentence names
 
 
@@ -141,8 +142,8 @@ def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Res
     """Return one row per experiment: text, remedied finding, and the prediction or why there is none."""
     nothing = float("nan")
     columns: dict[str, Sequence[Any]] = {
+        "origin": [origin or OWN for _, origin, _, _ in found],
         "text": [text for text, _, _, _ in found],
-        "origin": [origin for _, origin, _, _ in found],
         "share_of_span": [nothing if one is None else one.share for _, _, one, _ in found],
         "low": [nothing if one is None else one.low for _, _, one, _ in found],
         "high": [nothing if one is None else one.high for _, _, one, _ in found],

@@ -366,3 +366,23 @@ def test_predictions_come_when_nothing_else_is_computed(
     assert beside_bar(plain.in_full[0]).startswith("≤ "), "without a prediction the bound"
     ui.settings["findings.predict"] = False
     assert not panel.findings.guesses, "findings as they are"
+
+
+def test_the_button_of_a_row_opens_its_experiment(qtbot: QtBot, reused: Reused) -> None:
+    with reused(sample=qtbot) as app:
+        panel = page(app)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
+        rows = [row for row, one in enumerate(panel.findings.in_full) if one.trial is not None]
+        others = [row for row, one in enumerate(panel.findings.in_full) if one.trial is None]
+        model = panel.list.model()
+        assert rows
+        assert all(panel.list.button_rect(model.index(row, 0)).isEmpty() for row in others)
+        row = rows[-1]
+        panel.list.scrollTo(model.index(row, 0))
+        place = panel.list.button_rect(model.index(row, 0)).center()
+        QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        settle(app, qtbot)
+        assert in_front(app, "whatif")
+        tried = app.window.workspace.docks["whatif"].panel
+        qtbot.waitUntil(lambda: tried._chosen is not None)
+        assert tried._chosen.origin == panel.findings.in_full[row].title

@@ -135,3 +135,16 @@ def test_without_anything_to_try_it_says_how(ui: UiContext, qtbot: QtBot, open_i
     qtbot.addWidget(panel)
     open_in(idle, [])
     qtbot.waitUntil(lambda: panel.empty.sentence.text() == NOTHING)
+
+
+def test_a_slider_names_the_latency_and_the_first_column_the_finding(
+    shown: WhatIfPanel, qtbot: QtBot
+) -> None:
+    shown.controls.sliders["vmem"].setValue(2)
+    assert shown.controls.values["vmem"].text() == "VMEM latency × 0.2"
+    assert shown.controls.values["lds"].text() == "LDS latency × 1.0"
+    qtbot.waitUntil(lambda: len(shown.experiments) > 1)
+    assert shown.view.table.columns[0].title == "finding"
+    names = text_of(shown, "origin")
+    assert names[0] == "your experiment"
+    assert names[1:] == [one.origin for one in shown.experiments[1:]]
