@@ -111,6 +111,17 @@ def test_a_second_time_view_is_pinned_below_the_first_and_put_back(qtbot: QtBot,
         box(app, "utilization")
 
 
+def test_a_second_time_view_that_was_not_in_front_is_not_when_it_is_put_back(
+    qtbot: QtBot, reused: Reused
+) -> None:
+    with reused(size=FULL_HD, sample=qtbot) as app:
+        app.window.workspace.show_panel("compute_unit")
+        for _ in range(2):
+            app.ui.commands.run("view.pin_time")
+            settle(app, qtbot)
+            assert app.window.workspace.docks["compute_unit"].is_seen
+
+
 def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=FULL_HD, sample=qtbot) as app:
         workspace = app.window.workspace

@@ -92,6 +92,7 @@ class Workspace(QWidget):
         self.is_only_code = False  # whether instructions and source have all the room
         self._most = most_px(None)  # px that places need at most for the open capture
         self._closed: list[str] = []  # closed panels, the last last
+        self._before_pin: Dock | None = None  # the time view in front before another was pinned below
         self._windows: dict[str, QRect] = {}  # where panels with windows of their own were
         self._is_measured = self._was_shown = self._has_woken = self._is_arranging = False
         self._curtain: Curtain | None = None
@@ -321,21 +322,22 @@ class Workspace(QWidget):
     def pin_time(self) -> None:
         """Show a second time view below the first, or put it back among its tabs; the rest stays.
 
-        The view in front goes below; if it is the first of its tabs, the next one does.
+        The view in front goes below; if it is the first of its tabs, the next one does.  What was in front
+        is in front again when it is put back.
         """
         self.is_only_code = False
-        pinned = self.group("time_below")
+        above, pinned = self._groups["time"], self.group("time_below")
         for dock in pinned:
             dock.area = dock.home if dock.home != "time_below" else "time"
         if not pinned:
             views = sorted(self.group("time"), key=lambda view: not view.is_open)
-            other = next((view for view in views[1:] if view is self._groups["time"].front), views[1])
+            other = next((view for view in views[1:] if view is above.front), views[1])
+            self._before_pin = above.front
             other.area, other.is_open = "time_below", True
+        front = (self._before_pin or above.front) if pinned else views[0]
         self._arrange()
-        if pinned:
-            self._to_front(pinned[-1].info.id)
-        else:
-            self._groups["time"].setCurrentWidget(views[0])
+        if front is not None:
+            above.setCurrentWidget(front)
 
     def move_panel(self, name: str, area: str) -> None:
         """Move a panel to another place, and bring it to the front there."""
