@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Self
 
@@ -55,6 +56,7 @@ from rcv_py.ui.core.plain_text import (
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
@@ -454,6 +456,7 @@ class TriagePanel(Panel):
         ui.session.trace.watch(self._open)
         ui.results.cell(RESULT).watch(self._take)
         ui.settings.cell(SETTING).watch(self._take)
+        ui.settings.cell(UNITS).watch(self._show_what_is_there)
         self._open()
 
     def _lay_out(self) -> None:
@@ -536,9 +539,14 @@ class TriagePanel(Panel):
         self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
         self._fit_list()
 
+    def _in_unit(self, number: KeyNumber) -> KeyNumber:
+        """Return a key number in the user's unit of time: the duration is known in both."""
+        is_ns = number.id == "duration" and self.ui.settings[UNITS] == "ns" and number.of
+        return replace(number, text=number.of, of=number.text) if is_ns else number
+
     def _show_what_is_there(self) -> None:
         findings = self.findings
-        self.strip.show_numbers(() if findings is None else findings.numbers)
+        self.strip.show_numbers(() if findings is None else [*map(self._in_unit, findings.numbers)])
         partial = "" if findings is None else findings.partial
         self.note.setVisible(bool(partial))
         self.note.setText(f"partial: {partial}" if partial else "")

@@ -79,7 +79,7 @@ class IsaPanel(CodePanel):
         ui.session.notes.shown.watch(self._show_notes)
         ui.settings.cell("isa.color_text").watch(view.refresh)
         ui.settings.cell("isa.registers").watch(self._updates.ask)
-        for name in ("isa.bar_scale", "isa.per_block", "isa.whole_text"):
+        for name in ("isa.bar_scale", "isa.per_block", "isa.whole_text", "timeline.units"):
             ui.settings.cell(name).watch(self._show)
         ui.theme.changed.connect(self._show)  # colours, and a font of another width
         self._updates.ask()

@@ -26,6 +26,7 @@ from rcv_py.ui.core.costs import charged, unit_of
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.code_panel import blank_zero, share_text
 from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.result_columns import field_column
@@ -184,12 +185,13 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
     cost = bars.mode.heading
     number = partial(Column, is_number=True)
     drawn = partial(Column, title="", values=(), has_values=False)
+    times = Times.of(trace, settings)
     measured = {
         name: field_column(
             LINES[name],
             getattr(costs, name),
-            text=grouped if name == "hits" else blank_zero,
-            width=0,
+            text=grouped if name == "hits" else lambda cycles: times.number(cycles) if cycles else "",
+            width=NS_PX if times.ns_per_cycle and name != "hits" else 0,
             tip=Message("{0} {1}.", LINES[name].sentence, costs.label) + LATENCY_TIP * (name == "latency"),
             headings=HEADINGS[mode] if name == "latency" else (),
         )
@@ -219,6 +221,7 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
     )  # fmt: skip
 
 
+NS_PX = 72  # of a column of durations with their units
 OF_COST = SUMS[1:]  # ids of columns whose titles omit the unit; columns of samples count samples
 
 

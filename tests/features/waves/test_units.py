@@ -106,6 +106,27 @@ def test_the_fields_of_the_clock_range_follow(app: App, qtbot: QtBot) -> None:
     assert "46.72 µs" in picker.end.toolTip()
 
 
+def test_sums_of_instructions_and_the_duration_follow(app: App, qtbot: QtBot) -> None:
+    trace, workspace = app.ui.session.trace.value, app.window.workspace
+    workspace.show_panel("triage")
+    settle(app, qtbot)
+    view, times = workspace.panel("isa").view, Times.of(trace, app.ui.settings)
+    row = int(np.argmax(trace.code.latency))
+    for name in ("latency", "stall", "idle"):
+        column = view.table.columns[view.table.column_of(name)]
+        shown = view.table.text(row, view.table.column_of(name))
+        assert shown == (times.number(int(column.values[row])) if column.values[row] else "")
+    assert view.table.text(row, view.table.column_of("latency")).endswith("s")
+    assert view.table.text(row, view.table.column_of("hits")) == f"{trace.code.hits[row]:,}"
+    duration = next(one for one in workspace.panel("triage").strip.numbers if one.id == "duration")
+    assert (duration.text, duration.of) == ("52.2 µs", "104,468 cycles")
+    app.ui.settings["timeline.units"] = "cycles"
+    settle(app, qtbot)
+    duration = next(one for one in workspace.panel("triage").strip.numbers if one.id == "duration")
+    assert duration.text == "104,468 cycles"
+    assert view.table.text(row, view.table.column_of("latency")) == f"{trace.code.latency[row]:,}"
+
+
 def test_the_large_distribution_follows(app: App, qtbot: QtBot) -> None:
     trace = app.ui.session.trace.value
     app.ui.session.select_line(int(np.argmax(trace.code.stall)))
