@@ -16,6 +16,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
 from rcv_py.ui.shell.exporter import WINDOW, PictureLook
 
+FINDINGS = "triage"
 WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
 NOISE = ("propagateSizeHints", "raise()")  # messages of the offscreen platform about missing features
@@ -71,7 +72,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     app.window.exporter.check_name(shot.panel)
     app.ui.settings["look.theme"] = shot.theme
     app.ui.settings["look.animate"] = False
-    app.ui.settings["findings.predict"] = False  # it appears some time after findings are shown
+    app.ui.settings["findings.predict"] = shot.panel in (FINDINGS, WINDOW)  # others need not wait for it
     window = app.window
     window.loads_unseen = False
     window.resize(WINDOW_SIZE)

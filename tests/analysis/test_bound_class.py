@@ -62,26 +62,27 @@ def test_the_first_rule_that_holds(changes: dict[str, float | None], name: str) 
     assert found.name == name
     assert found.sentence.startswith(name.capitalize())
     assert found.sentence.endswith(".")
+    assert len(found.sentence.split()) <= 12
     assert {one.id for one in found.numbers} <= set(SHOWN_NAMES)
     assert {rule.name for rule in CLASSES} == set(CLASS_NAMES)
 
 
 def test_sentences_carry_the_numbers() -> None:
-    assert bound_class(replace(NONE, nothing=0.61, matrix=0.16)).sentence == (
-        "Latency-bound: SIMDs do nothing in 61 % of their cycles, although neither the matrix pipe "
+    assert bound_class(replace(NONE, nothing=0.61, matrix=0.16)).detail == (
+        "SIMDs do nothing in 61 % of their cycles, although neither the matrix pipe "
         "(16 % busy) nor memory (at most 2.1 of 13.0 bytes/cycle per CU) is near its roof."
     )
-    unknown = bound_class(replace(NONE, nothing=0.61, matrix=0.16, rate=14.6, roof=None)).sentence
+    unknown = bound_class(replace(NONE, nothing=0.61, matrix=0.16, rate=14.6, roof=None)).detail
     assert unknown == (
-        "Latency-bound: SIMDs do nothing in 61 % of their cycles, while the matrix pipe is 16 % busy; how "
+        "SIMDs do nothing in 61 % of their cycles, while the matrix pipe is 16 % busy; how "
         "near memory is to its roof is not known: waves request at most 14.6 bytes/cycle per CU."
     )
-    assert "is near its roof" not in bound_class(replace(NONE, rate=None)).sentence
-    cached = bound_class(replace(NONE, rate=27.4, waits=0.9)).sentence
+    assert "is near its roof" not in bound_class(replace(NONE, rate=None)).detail
+    cached = bound_class(replace(NONE, rate=27.4, waits=0.9)).detail
     assert "up to 27.4 bytes/cycle per CU, of which memory delivers at most 13.0, so caches serve" in cached
-    near = bound_class(replace(NONE, matrix=0.909)).sentence
-    assert near == "Compute-bound: the matrix pipe is busy in 91 % of SIMD cycles: within 9 % of its ceiling."
-    assert "ceiling" not in bound_class(replace(NONE, matrix=0.7)).sentence
+    near = bound_class(replace(NONE, matrix=0.909)).detail
+    assert near == "The matrix pipe is busy in 91 % of SIMD cycles: within 9 % of its ceiling."
+    assert "ceiling" not in bound_class(replace(NONE, matrix=0.7)).detail
 
 
 def test_the_memory_roof_is_bandwidth_by_units_and_clock() -> None:
@@ -126,7 +127,7 @@ def test_kernels_of_known_class(tmp_path: Path) -> None:
     matrix = of_kernel(loop(MATRIX), tmp_path / "matrix", rounds=(60,))
     assert matrix.name == COMPUTE
     assert matrix.evidence.value > 0.85, "nothing but matrix instructions"
-    assert "of its ceiling" in matrix.sentence
+    assert "of its ceiling" in matrix.detail
     issue = of_kernel(loop(ARITHMETIC), tmp_path / "issue", waves=4, groups=4, rounds=(40,))
     assert issue.name == ISSUE
     load = of_kernel(PATTERNS["exposed-vector-load"], tmp_path / "load")
@@ -143,7 +144,7 @@ def test_a_tiny_launch_is_launch_bound(tmp_path: Path) -> None:
     assert found.name == LAUNCH
     assert found.evidence.id == "empty"
     assert found.evidence.value == pytest.approx(7 / 8, abs=0.01)
-    assert "88 % of them never get one" in found.sentence
+    assert "88 % of them never get one" in found.detail
     assert class_of(FindingInputs(InMemory(trace, [batch]))).name == LATENCY, (
         "nothing tells of the other units"
     )

@@ -1,4 +1,4 @@
-"""Classification of what limits a kernel: one sentence and the numbers that show it.
+"""Classification of what limits a kernel: a short sentence, a longer one, and the numbers that show it.
 
 The first class whose condition holds is taken (`CLASSES`); if none does, the larger share of SIMD time
 decides: compute, or nothing.  `docs/findings.md` shows the same table, and a test compares the two.
@@ -15,7 +15,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs, is_scratch
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, capitalized
 
 LAUNCH, MEMORY, COMPUTE = "launch-bound", "memory-bound", "compute-bound"
 ISSUE, LATENCY = "issue-bound", "latency-bound"
@@ -66,7 +66,8 @@ class BoundClass:
     """What limits a kernel."""
 
     name: str
-    sentence: str
+    sentence: str  # at most twelve words
+    detail: str  # the same with more numbers
     numbers: tuple[SupportingNumber, ...]  # that support it, the deciding number first
 
     @property
@@ -79,6 +80,7 @@ class BoundClass:
         return {
             "name": self.name,
             "sentence": self.sentence,
+            "detail": self.detail,
             "numbers": [
                 {"id": load.id, "value": round(load.value, 6), "text": load.text} for load in self.numbers
             ],
@@ -128,9 +130,9 @@ def bound_class(numbers: LoadNumbers) -> BoundClass:
         if ceiling >= NEAR
         else ""
     )
-    return BoundClass(
-        name, Message("{0}: {1}{2}.", name.capitalize(), _SENTENCES[name](numbers), near), tuple(shown)
-    )
+    short = Message("{0}: {1}.", name.capitalize(), _SHORT[name](numbers))
+    detail = Message("{0}{1}.", capitalized(_SENTENCES[name](numbers)), near)
+    return BoundClass(name, short, detail, tuple(shown))
 
 
 _SHOWN = {
@@ -221,6 +223,15 @@ _SENTENCES: dict[str, Callable[[LoadNumbers], str]] = {
     LATENCY: _latency,
 }
 
+_SHORT: dict[str, Callable[[LoadNumbers], str]] = {
+    LAUNCH: lambda load: Message("SIMDs hold no wave in {0} of the launch", _percent(load.empty)),
+    COMPUTE: _SENTENCES[COMPUTE],
+    MEMORY: lambda load: Message(
+        "each CU requests up to {0:.1f} bytes/cycle, memory delivers {1:.1f}", load.rate, load.roof
+    ),
+    ISSUE: lambda load: Message("waves issue in {0} of SIMD cycles", _percent(load.issue)),
+    LATENCY: lambda load: Message("nothing happens in {0} of SIMD cycles", _percent(load.nothing)),
+}
 
 _C = Cause
 VECTOR_MEMORY = (_C.WAIT_LOAD, _C.WAIT_STORE, _C.WAIT_DMA, _C.WAIT_ATOMIC, _C.MEMORY_QUEUE, _C.OPERAND_READ)

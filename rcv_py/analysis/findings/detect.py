@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.findings import issuing, samples, shape, waiting
-from rcv_py.analysis.findings.bound_class import class_of
+from rcv_py.analysis.findings.bound_class import BoundClass, class_of
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
     CAUTION,
@@ -113,7 +114,6 @@ DETECTORS: tuple[Detector, ...] = (*waiting.DETECTORS, *issuing.DETECTORS, *shap
 SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, shape.collapsed)
 _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # context for all others, listed last at any size
-_FIRST = ("memory-bound",)  # found only if memory is the limit: what the bytes leave to gain comes after it
 
 NOT_ELAPSED = (
     "Gains are bounds and do not add up: several waves wait at once, and after a wait that is removed "
@@ -214,7 +214,8 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         for finding in all_findings
         if finding.cycles or finding.rank != RANKED
     ]
-    ranked.sort(key=place_of)
+    bound = None if is_sampled or not inputs.is_kernel else class_of(inputs)
+    ranked.sort(key=partial(place_of, bound))
     exposure = (
         Exposure(resident=0, no_issue=0, nothing=0, matrix=0, lives=0, waves=0)
         if is_sampled
@@ -227,7 +228,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         of=len(inputs.trace.waves),
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         why="" if any(finding.can_gain for finding in ranked) else CALM,
-        bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
+        bound_class=bound,
         resident=exposure.resident,
         no_issue=exposure.no_issue,
         bubbles=exposure.nothing,
@@ -253,13 +254,18 @@ def gain_of(finding: Finding, shape: LaunchShape) -> float:
     return min(1.0, max(0.0, finding.share * factor)) if finding.rank == RANKED else 0.0
 
 
-def place_of(finding: Finding) -> tuple[int, bool, bool, bool, float, float, float, int, str]:
-    """Sort key of a finding: the limit, then by prediction, else bound; then by bound, share and cycles."""
+def place_of(
+    bound: BoundClass | None, finding: Finding
+) -> tuple[int, bool, bool, bool, float, float, float, int, str]:
+    """Sort key of a finding: what the class of the kernel names, then by limit, else prediction, else bound.
+
+    What the bytes or the issue cycles of a kernel leave to gain comes after the finding about them.
+    """
     return (
         _ORDER.index(finding.rank),
         finding.name in _LAST,
         finding.is_small,
-        finding.name not in _FIRST,
+        bound is None or finding.name != bound.name,
         -finding.expected,
         -finding.gain,
         -finding.share,

@@ -8,7 +8,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rcv_py.analysis.waves.populations import WaveChoice
-from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
+from rcv_py.base.text import Message, capitalized, count, first_joined, join_texts, percent, plural
 from rcv_py.model.ids import WaveId
 
 if TYPE_CHECKING:  # it imports most analyses, and views of findings open before any are computed
@@ -224,6 +224,11 @@ class Finding:
         )
 
     @property
+    def key_sentence(self) -> str:
+        """The first sentence of what is seen."""
+        return first_joined(self.sentence, " ")
+
+    @property
     def line(self) -> str:
         """Title and `gain_row`: the finding in a line."""
         return Message("{0}  {1}", self.title, self.gain_row) if self.gain_row else self.title
@@ -352,6 +357,8 @@ class KeyNumber:
     meaning: str = ""
 
 
+KEY_NUMBERS = ("duration", "nothing", "matrix", "occupancy", "samples", "stall", "silent", "waves")
+MAX_KEY_NUMBERS = 3
 UNKNOWN_CLASS = "What limits the kernel is not known."
 
 
@@ -440,14 +447,23 @@ class Findings:
         return join_texts(" ", filter(None, (self.unreadable, self.bound_class.sentence)))
 
     @property
+    def detail(self) -> str:
+        """What limits the kernel with more numbers, "" if nothing can be concluded."""
+        return "" if self.alarm or self.bound_class is None else self.bound_class.detail
+
+    @property
+    def key_numbers(self) -> tuple[KeyNumber, ...]:
+        """The three numbers that say most."""
+        known = {number.id: number for number in self.numbers}
+        return tuple(known[id] for id in KEY_NUMBERS if id in known)[:MAX_KEY_NUMBERS]
+
+    @property
     def headline(self) -> str:
         """The first finding in one line, or why there is none."""
         if self.alarm:
             return self.alarm
         if self.findings:
-            first = self.findings[0]
-            impact = first.gain_text or first.cycles_at_stake_text
-            return Message("{0}: {1}", first.title, impact) if impact else first.title
+            return self.findings[0].line
         return self.why or "Nothing stands out."
 
     @property
@@ -498,7 +514,7 @@ def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[s
     yield Message("# Triage of {0}", md_text(name))
     yield ""
     if findings.has_verdict:
-        yield from (f"**{md_text(findings.sentence)}**", "")
+        yield from (f"**{md_text(findings.sentence)}** {md_text(findings.detail)}".rstrip(), "")
     for number in findings.numbers:
         yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
     if findings.partial:

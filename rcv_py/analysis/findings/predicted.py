@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import nan
 
 from rcv_py.analysis.findings.detect import CALM, place_of
@@ -42,7 +43,7 @@ def predicted(found: Findings, player: Player, report: Report = silent) -> Findi
     for done, finding in enumerate(found.findings):
         report(Stage(RANKING, done, len(found.findings)))
         tried.append(trials.tried(finding))
-    findings = tuple(sorted(tried, key=place_of))
+    findings = tuple(sorted(tried, key=partial(place_of, found.bound_class)))
     if not trials.played:
         return found
     is_calm = not any(one.rank == RANKED and one.expected >= SMALL for one in findings)

@@ -105,6 +105,7 @@ def _stalled(case: FindingContext, of: str = "") -> str:
 
 def _sentences(case: FindingContext, text: WaitPattern) -> Iterator[str]:
     claimed = case.claimed
+    yield from _distance(case)  # what matters most
     yield (
         Message(
             "{0} wait for {1}, at {2}, {3}.",
@@ -124,7 +125,6 @@ def _sentences(case: FindingContext, text: WaitPattern) -> Iterator[str]:
         )
     elif first == 1:
         yield "Each wave executes them once, or waits only the first time."
-    yield from _distance(case)
     yield from width_sentences(case)
 
 
@@ -224,9 +224,9 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(case.claimed):
         return
     evidence = list(of_pattern(case))
-    words = [
-        Message("{0} are spent at barriers, {1}.", _stalled(case), plural(case.claimed.count, "execution"))
-    ]
+    words = list[str]()
+    executions = plural(case.claimed.count, "execution")
+    spent = Message("{0} are spent at barriers, {1}.", _stalled(case), executions)
     if len(skew):
         worst = int(np.argmax(skew.skew))
         begin, end = int(skew.arrived[worst]), int(skew.arrived[worst] + skew.skew[worst])
@@ -250,7 +250,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         case,
         "barrier-skew",
         title="Waits at barriers for the last wave",
-        sentence=join_texts(" ", words),
+        sentence=join_texts(" ", (*words, spent)),
         evidence=tuple(evidence),
         assumption=Message(
             "The wait is certain; only recorded waves can be seen to arrive.{0} {1}", groups, BOUND

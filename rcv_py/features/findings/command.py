@@ -94,6 +94,7 @@ def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[P
     yield bold(trace.name, out)
     if found.has_verdict:
         yield bold(found.sentence, out)
+    yield from filter(None, (found.detail,))
     yield Facts(
         [
             (fact.name, Message("{0}, {1}", fact.text, fact.of) if fact.of else fact.text)

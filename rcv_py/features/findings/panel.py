@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Self
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+)
 from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,6 +34,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.findings.finding import (
+    LEGEND,
     RANKED,
     SAMPLES,
     Evidence,
@@ -29,10 +43,10 @@ from rcv_py.analysis.findings.finding import (
     KeyNumber,
     finding_as_markdown,
     markdown,
-    signed_percent,
 )
 from rcv_py.base.manifest import panel_for
-from rcv_py.base.text import Message, join_texts, translated
+from rcv_py.base.progress import Stage
+from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
@@ -64,16 +78,16 @@ from rcv_py.ui.widgets.links import LinkText
 RESULT = "findings"
 NOTHING_OPEN = "Open a capture to see what to look at first."
 ROUNDING = 2  # px that a text may need beyond its advance
-ROW = 20  # px
+ROW = 34  # px: title, and numbers below it
 UNLIMITED_PX = (1 << 24) - 1  # Qt's value for no limit
 WIDE = 640  # px: minimum width with a finding next to the list
-BAR, NUMBER, PAD = 44, 18, 6
+BAR, NUMBER, PAD = 44, 22, 6
 _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 TRY = "Try it"
-EVIDENCE, ASSUMPTION, TRIAL = "evidence", "assumption", "trial"
-SHOWN = 3  # maximum pieces of evidence named below the title, where a low panel shows them
+EVIDENCE, MORE, TRIAL = "evidence", "more", "trial"
+SHOWN = 2  # maximum pieces of evidence of a finding that is not opened
 # Panels by kind.  An execution is shown in the timeline that draws instructions, a wave or a range of cycles
 # in the timeline that is in front.
 SHOWN_IN = {
@@ -85,7 +99,8 @@ SHOWN_IN = {
 }
 MIN_NAME_PX, MAX_NAME_PX, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
 MARGIN = 0.05  # of a range, left and right of it
-PREDICT_MS = 1_500  # delay after findings are shown: other requests come first
+PREDICT_MS = 300  # delay after findings are shown: other requests come first
+RANKING_MS = 200  # minimum interval between changes of the progress of predictions
 SETTING = "findings.predict"
 
 
@@ -124,7 +139,7 @@ class NumberStrip(QWidget):
         for place, cell in enumerate(self._cells):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):
-                cell.put(numbers[place], is_whole=place > 0)
+                cell.put(numbers[place], is_whole=numbers[place].id != "kernel")
         parts = ((number.name, number.text, number.of) for number in numbers)
         texts = (" ".join(map(translated, filter(None, part))) for part in parts)
         self.setAccessibleName(", ".join(texts))
@@ -213,12 +228,17 @@ class FindingList(QListWidget):
         return viewport.underMouse() and self.indexAt(viewport.mapFromGlobal(QCursor.pos())) == index
 
     def show_findings(
-        self, findings: Sequence[Finding], rest: str = "", same: Sequence[int] | None = None
+        self,
+        findings: Sequence[Finding],
+        rest: str = "",
+        same: Sequence[int] | None = None,
+        moved: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         """Show these findings, followed by a row for the rest.
 
         `same` holds for each finding the index of the first with the same bound, which alone has a bar; all
-        bars share a scale.  The current finding stays current if it is still in the list.
+        bars share a scale.  `moved` holds by name how many places findings moved up, negative: down.  The
+        current finding stays current if it is still in the list.
         """
         largest = max((_gain(finding) for finding in findings if finding.rank == RANKED), default=0.0)
         current = self.currentItem()
@@ -228,19 +248,18 @@ class FindingList(QListWidget):
         self.blockSignals(True)
         self.clear()
         for number, finding in enumerate(findings, 1):
-            gain = join_texts(
-                "; ",
-                filter(None, (finding.gain_text or finding.cycles_at_stake_text, finding.predicted_text)),
-            )
+            gain = finding.gain_row or finding.cycles_at_stake_text
             first = number if same is None else same[number - 1] + 1
             as_first = (
                 Message("The same bound as {0}: these are the same cycles.", first) if first != number else ""
             )
-            texts = (translated(text) for text in (finding.title, gain, as_first))
+            steps = moved.get(finding.name, 0)
+            said = (finding.title, gain, as_first, moved_text(steps))
+            texts = (translated(text) for text in said)
             item = QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
             item.setData(_ROLE, finding)
-            item.setData(_BESIDE, (largest, 0 if first == number else first))
-            item.setToolTip(tooltip(join_texts("\n", filter(None, (finding.title, gain, as_first)))))
+            item.setData(_BESIDE, (largest, 0 if first == number else first, steps))
+            item.setToolTip(tooltip(join_texts("\n", filter(None, (*said, LEGEND if gain else "")))))
             self.addItem(item)
         if rest:
             last = QListWidgetItem(shown(rest))
@@ -258,7 +277,7 @@ class FindingList(QListWidget):
         if finding is None or finding.trial is None:
             return QRect()
         box, width = self.visualRect(index), self.fontMetrics().horizontalAdvance(translated(TRY)) + 2 * PAD
-        return QRect(box.right() - PAD - width, box.y() + 2, width, box.height() - 4)
+        return QRect(box.right() - PAD - width, box.center().y(), width, box.height() // 2 - 1)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Try the remedy of a row whose button is clicked."""
@@ -299,7 +318,7 @@ class _Rows(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint number, bar, prediction or bound, and title; an unranked finding is muted, without a bar."""
+        """Paint number and title, below them bar and numbers; an unranked finding is muted, without a bar."""
         finding: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)
         role = theme.role
@@ -310,25 +329,16 @@ class _Rows(QStyledItemDelegate):
         elif self._list.is_under_mouse(index):
             painter.fillRect(box, role("hover"))
         is_ranked = finding is not None and finding.rank == RANKED
-        painter.setPen(role("muted"))
-        left, share_px = box.x() + NUMBER + PAD, option.fontMetrics.horizontalAdvance("≤ 100.0 %")
-        if finding is not None:
-            draw_text(painter, QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
-        if finding is not None and is_ranked and finding.cycles:
-            largest, first = index.data(_BESIDE)
-            share = QRect(left + BAR + PAD, box.y(), share_px, box.height())
-            draw_text(painter, share, _RIGHT, Message("as {0}", first) if first else beside_bar(finding))
-            if not first:
-                length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
-                bar = QRectF(left, box.y() + 6, length, box.height() - 12)
-                painter.fillRect(bar, role("hidden" if finding.predicted else "stall"))
-                if finding.predicted:
-                    bar.setWidth(BAR * max(0.0, finding.expected) / max(largest, 1e-9))
-                    painter.fillRect(bar, role("stall"))
-        # Without a bar the title still begins at the common left edge.
-        title_at = left if finding is None else left + BAR + share_px + 2 * PAD + PAD // 2
+        has_numbers = finding is not None and bool(finding.gain_row)
+        left, half = box.x() + NUMBER + PAD, box.height() // 2
         button = self._list.button_rect(index)
-        room = QRect(title_at, box.y(), box.right() - PAD - title_at - button.width(), box.height())
+        room = QRect(left, box.y(), box.right() - PAD - left, half if has_numbers else box.height())
+        if finding is not None:
+            painter.setPen(role("muted"))
+            draw_text(painter, QRect(box.x(), box.y(), NUMBER, room.height()), _RIGHT, f"{index.row() + 1}")
+        if finding is not None and has_numbers:
+            below = room.translated(0, half - 2).adjusted(0, 0, -button.width(), 0)
+            self._paint_numbers(painter, option, finding, index.data(_BESIDE), below)
         if not button.isEmpty():
             painter.setPen(role("line"))
             painter.drawRoundedRect(button, 3, 3)
@@ -340,18 +350,46 @@ class _Rows(QStyledItemDelegate):
         draw_text(painter, room, _LEFT, title)
         painter.restore()
 
+    def _paint_numbers(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        finding: Finding,
+        beside: tuple[float, int, int],
+        room: QRect,
+    ) -> None:
+        """Paint how far it moved, the bar of its bound with what is predicted, and both as numbers."""
+        (largest, first, steps), role = beside, self._theme.role
+        if steps:
+            painter.setPen(role("accent"))
+            mark = f"{'▲' if steps > 0 else '▼'}{abs(steps)}"
+            draw_text(painter, QRect(room.x() - NUMBER - PAD, room.y(), NUMBER, room.height()), _RIGHT, mark)
+        if not first:
+            length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
+            bar = QRectF(room.x(), room.y() + 5, length, room.height() - 9)
+            painter.fillRect(bar, role("hidden" if finding.predicted else "stall"))
+            if finding.predicted:
+                bar.setWidth(BAR * min(_gain(finding), max(0.0, finding.expected)) / max(largest, 1e-9))
+                painter.fillRect(bar, role("stall"))
+        painter.setPen(role("muted"))
+        numbers = Message("{0}, as {1}", finding.gain_row, first) if first else finding.gain_row
+        room.setLeft(room.x() + BAR + PAD)
+        fitting = option.fontMetrics.elidedText(
+            translated(numbers), Qt.TextElideMode.ElideRight, room.width()
+        )
+        draw_text(painter, room, _LEFT, fitting)
+
 
 def _gain(finding: Finding) -> float:
     """Return the maximum gain, of the kernel's duration or of the samples."""
     return finding.share if finding.unit == SAMPLES else finding.gain
 
 
-def beside_bar(finding: Finding) -> str:
-    """Return the text next to the bar of a finding: the prediction, else the bound that the bar shows."""
-    if finding.predicted:
-        return f"→ {signed_percent(finding.expected)}"
-    sign = "≤ " if finding.is_upper_bound else "~ "
-    return f"{sign}{100 * _gain(finding):.1f} %"
+def moved_text(steps: int) -> str:
+    """Return how far the prediction moved a finding, "" if it did not."""
+    if not steps:
+        return ""
+    return Message("{0} {1} by its prediction.", "Up" if steps > 0 else "Down", plural(abs(steps), "place"))
 
 
 def finding_html(
@@ -362,38 +400,39 @@ def finding_html(
     first: str = "",
     predictions: str = "",
 ) -> Rich:
-    """Return the page of a finding; `is_open` shows its assumptions and those of `predictions`.
+    """Return the page of a finding: what, where, fix and gain; `is_open` shows all that is known of it.
 
-    `first` is the title of the earlier finding with the same bound, if there is one.
+    `first` is the title of the earlier finding with the same bound, if there is one; `predictions` is what
+    predictions assume.
     """
-    parts = [rich("<p><b>{}</b>", finding.title)]
-    if finding.evidence:
-        where = [_link(number, place, sources) for number, place in enumerate(finding.evidence[:SHOWN])]
-        parts.append(rich("<br>{}", joined(" · ", where)))
-    parts.append(rich("</p>"))
+    parts = [rich("<p><b>{}</b></p>", finding.title)]
     if first:
         parts.append(rich("<p class='q'>The same bound as “{}”: these are the same cycles.</p>", first))
-    for label, sentence in finding.parts:
-        name = rich("<b>{}:</b> ", label) if label else ""
-        parts.append(rich("<p>{}{}</p>", name, sentence))
-    if finding.trial is not None:
-        parts.append(rich("<p><a href='{}:0'>Try it in What if</a></p>", TRIAL))
-    if finding.effort:
-        parts.append(rich("<p class='q'>{} effort</p>", finding.effort.capitalize()))
-    if finding.evidence:
-        rows = [_row(number, place, sources) for number, place in enumerate(finding.evidence)]
-        parts.append(rich("<p>{}</p>", joined("<br>", rows)))
-    if taken := join_texts(" ", filter(None, (finding.assumption, predictions if finding.predicted else ""))):
-        arrow = "▾" if is_open else "▸"
-        parts.append(rich("<p><a href='{}:0'>{} What this assumes</a>", ASSUMPTION, arrow))
-        parts.append(rich("<br>{}</p>", taken) if is_open else rich("</p>"))
+    shown = len(finding.evidence) if is_open else SHOWN
+    rows = [_row(number, place, sources) for number, place in enumerate(finding.evidence[:shown])]
+    where = joined("<br>", rows)
+    effort = rich(" <span class='q'>{} effort</span>", finding.effort.capitalize()) if finding.effort else ""
+    gain = finding.gain_row or finding.cycles_at_stake_text
+    trial = rich(" · <a href='{}:0'>Try it in What if</a>", TRIAL) if finding.trial is not None else ""
+    texts = dict(finding.parts)
+    lines = (
+        ("What", finding.sentence if is_open else finding.key_sentence),
+        ("Where", where),
+        ("Fix", rich("{}{}", finding.remedy, effort)),
+        ("Gain" if finding.gain_text else "At stake", rich("{}{}", gain, trial)),
+    )
+    parts += [rich("<p><b>{}:</b> {}</p>", label, line) for label, line in lines if line]
+    parts.append(rich("<p><a href='{}:0'>{}</a></p>", MORE, "▾ Less" if is_open else "▸ More"))
+    if is_open:
+        taken = (texts.get("Gain", ""), finding.assumption, predictions if finding.predicted else "")
+        parts += [rich("<p>{}</p>", text) for text in taken if text]
     return joined("", parts)
 
 
 def small_html(findings: Findings) -> Rich:
     """Return the page of the findings that have one line each."""
     rows = [
-        rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", small.title, small.gain_text, small.sentence)
+        rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", small.title, small.gain_row, small.sentence)
         for small in findings.small
     ]
     return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
@@ -439,19 +478,28 @@ class TriagePanel(Panel):
         super().__init__(ui)
         self._computing = Computing(self, self._show)
         self.findings: Findings | None = None
+        self._moved: dict[str, int] = {}  # by how many places predictions moved findings up, by name
         self.strip, self.note = NumberStrip(), ElidedLabel(role="muted")
         self.headline = PlainLabel(role="headline", wordWrap=True)
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
         tip = "Copy all findings as Markdown, to paste into a ticket."
         self.copy = push_button("Copy", tip, self.copy_all, small=True)
-        self._is_open = False  # whether assumptions are shown
+        tip = "Show all key numbers, and what limits the kernel in detail."
+        self.more = push_button("Numbers", tip, self._show_what_is_there, small=True)
+        self.more.setCheckable(True)
+        self.detail = PlainLabel(role="muted", wordWrap=True)
+        self._is_open = False  # whether all that is known of a finding is shown
+        self._stage: Stage | None = None  # of the predictions under way
+        self._ticks = QTimer(self, interval=RANKING_MS)
+        self._ticks.timeout.connect(self._show_note)
         self._lay_out()
         self.list.chosen.connect(self._show_one)
         self.list.asked.connect(self.go)
         self.list.tried.connect(self.try_remedy)
         self.list.copied.connect(self.copy_one)
         self.page.anchorClicked.connect(self._clicked)
+        self._fit = self.request(self._fit_list)
         self._due = self.request(self._predict, PREDICT_MS, priority=Priority.BACKGROUND)
         ui.session.trace.watch(self._open)
         ui.results.cell(RESULT).watch(self._take)
@@ -464,13 +512,16 @@ class TriagePanel(Panel):
         self.headline.setAccessibleName(translated("What limits the kernel"))
         self.copy.setAccessibleName(translated("Copy all findings as Markdown"))
         self.list.setMinimumWidth(200)
-        top = row((self.headline, 1), self.copy, margins=(8, 4, 8, 0), spacing=6)
-        top.setAlignment(self.copy, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-        self.note.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 4)
-        self.head = boxed(column(self.strip, self.note))
+        top = row((self.headline, 1), self.more, self.copy, margins=(8, 4, 8, 0), spacing=6)
+        for button in (self.more, self.copy):
+            top.setAlignment(button, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        for label in (self.note, self.detail):
+            label.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 4)
+        self.head = boxed(column(self.detail, self.strip, self.note))
         self.split = split(self.list, self.page, sizes=(250, 400), is_column=True)
         for part, share in enumerate((2, 3)):
             self.split.setStretchFactor(part, share)
+        self.split.installEventFilter(self)
         self.remembered = {"sizes": self.split}
         self.empty = WithEmptyState(self.split)
         column(top, self.head, (self.empty, 1), of=self)
@@ -483,18 +534,31 @@ class TriagePanel(Panel):
             self.split.setOrientation(way)
             room = self.width() if way is Qt.Orientation.Horizontal else self.split.height()
             self.split.setSizes([room * 2 // 5, room - room * 2 // 5])
-            self._fit_list()
+        self._fit.update()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize:  # of the split: numbers above it came or went
+            self._fit.update()
+        return super().eventFilter(watched, event)
 
     def _fit_list(self) -> None:
-        """Give the page below the list the height that the list does not need."""
+        """Let list and page, one below the other, have the height that the other does not need."""
         is_below = self.split.orientation() == Qt.Orientation.Vertical
         self.list.setMaximumHeight(self.list.rows_px if is_below and self.list.rows_px else UNLIMITED_PX)
+        if not is_below or not self.isVisible():
+            return
+        above, below = self.split.sizes()
+        blank = below - round(self.page.document().size().height()) - 2 * self.page.frameWidth()
+        wanted = min(self.list.rows_px - above, blank)
+        if wanted > 0:
+            self.split.setSizes([above + wanted, below - wanted])
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self.findings = None
         self._is_open = False
+        self.more.setChecked(False)
         if self.session.trace.value is not None:
             self.want_result(RESULT)
         self._take()
@@ -502,6 +566,8 @@ class TriagePanel(Panel):
     def _take(self) -> None:
         self.findings = self.ui.results.cell(RESULT).value
         self._due.cancel()
+        self._moved, self._stage = {}, None
+        self._ticks.stop()
         if self.findings is not None and self.ui.settings[SETTING] and compiles():
             self._due.ask(PREDICT_MS)
         self._show()
@@ -519,14 +585,24 @@ class TriagePanel(Panel):
         def job() -> Findings:
             from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
 
-            return with_predictions(trace, found, held)
+            return with_predictions(trace, found, held, self._reached)
 
         def take(made: Findings) -> None:
+            self._reached(None)
+            self._ticks.stop()
             if self.findings is found:
+                places = {one.name: place for place, one in enumerate(found.in_full)}
+                now = enumerate(made.in_full)
+                self._moved = {one.name: places.get(one.name, place) - place for place, one in now}
                 self.findings = made
                 self._show()
 
+        self._ticks.start()
         self._due.run(job, take)
+
+    def _reached(self, stage: Stage | None) -> None:
+        """Remember how far predictions are; called in their thread."""
+        self._stage = stage
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -536,7 +612,7 @@ class TriagePanel(Panel):
         if trace is None or findings is None:
             self.list.show_findings(())
             return
-        self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
+        self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound, self._moved)
         self._fit_list()
 
     def _in_unit(self, number: KeyNumber) -> KeyNumber:
@@ -545,21 +621,37 @@ class TriagePanel(Panel):
         return replace(number, text=number.of, of=number.text) if is_ns else number
 
     def _show_what_is_there(self) -> None:
-        findings = self.findings
-        self.strip.show_numbers(() if findings is None else [*map(self._in_unit, findings.numbers)])
-        partial = "" if findings is None else findings.partial
-        self.note.setVisible(bool(partial))
-        self.note.setText(f"partial: {partial}" if partial else "")
-        self.note.setToolTip(
-            tooltip("" if findings is None else self._why_partial(findings) or self.note.text())
-        )
+        findings, is_whole = self.findings, self.more.isChecked()
+        numbers = () if findings is None else findings.numbers if is_whole else findings.key_numbers
+        self.strip.show_numbers([*map(self._in_unit, numbers)])
+        self._show_note()
+        detail = "" if findings is None or not is_whole else findings.detail
+        self.detail.setVisible(bool(detail))
+        self.detail.setText(detail)
         self.head.setVisible(bool(self.strip.numbers))
+        self.more.setVisible(bool(self.strip.numbers))
         bound = None if findings is None or findings.alarm else findings.bound_class
         self.headline.setVisible(bound is not None)
         self.headline.setText("" if bound is None else bound.sentence)
         self._computing.stop()
         self.empty.say(self._why_empty())
         self.copy.setVisible(findings is not None and bool(findings.findings))
+
+    def _show_note(self) -> None:
+        """Say how many waves are analysed, how far predictions are, and what they changed."""
+        findings, stage = self.findings, self._stage
+        partial = "" if findings is None else findings.partial
+        why = "" if findings is None else self._why_partial(findings)
+        ranked = ""
+        if stage is not None:
+            ranked = Message("{0} …", stage)
+        elif any(self._moved.values()):
+            ranked = "Ranked by prediction: ▲ ▼ moved"
+        texts = (Message("partial: {0}", partial) if partial else "", ranked)
+        text = join_texts(" · ", filter(None, texts))
+        self.note.setVisible(bool(text))
+        self.note.setText(text)
+        self.note.setToolTip(tooltip(why or text))
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:
@@ -588,6 +680,7 @@ class TriagePanel(Panel):
             self.page.show_html(
                 finding_html(finding, is_open=self._is_open, sources=sources, first=title, predictions=taken)
             )
+        self._fit.update()
 
     def _one(self, row: int) -> Finding | None:
         rows = () if self.findings is None else self.findings.in_full
@@ -604,7 +697,7 @@ class TriagePanel(Panel):
         kind, _, number = link.toString().partition(":")
         if kind == EVIDENCE and number.isdigit():
             self.go(int(number))
-        elif kind == ASSUMPTION:
+        elif kind == MORE:
             self._is_open = not self._is_open
             self._show_one(self.list.currentRow())
         elif kind == TRIAL:
@@ -661,13 +754,14 @@ class TriagePanel(Panel):
 
     def caption(self) -> str:
         selection = "" if self.findings is None else self.findings.selection
-        return " · ".join(filter(None, (selection, self.note.text())))
+        partial = "" if self.findings is None else self.findings.partial
+        note = translated(Message("partial: {0}", partial)) if partial else ""
+        return " · ".join(filter(None, (selection, note)))
 
     def command_line(self) -> command_text.CommandWords | None:
         has_predictions = self.findings is not None and bool(self.findings.guesses)
-        return command_text.rcv(
-            self.session, "triage", "--top=0", *(("--predict",) if has_predictions else ())
-        )
+        predict = "--predict" if has_predictions else "--no-predict"
+        return command_text.rcv(self.session, "triage", "--top=0", predict)
 
     def sheet(self) -> Sheet | None:
         if self.findings is None or not self.has_findings:

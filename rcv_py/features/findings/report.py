@@ -24,6 +24,8 @@ def the_verdict(inputs: ReportInputs) -> model.ReportSection:
     """The first finding, its context numbers, and how far the capture can be trusted."""
     found, notes = inputs.findings, inputs.health
     parts: list[model.Part] = [model.Prose(found.sentence, is_lead=True)]
+    if found.detail:
+        parts.append(model.Prose(found.detail))
     if found.sentence != found.headline:
         parts.append(model.Prose(found.headline, "First finding"))
     if found.numbers:

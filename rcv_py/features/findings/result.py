@@ -126,7 +126,8 @@ FINDINGS = Spec.of(
 
 _BOUND_CLASS = record(
     Field("name", kinds.choice(*CLASS_NAMES), "The class"),
-    kinds.TEXT("sentence", "The class with the number that supports it"),
+    kinds.TEXT("sentence", "The class with the number that supports it, in a few words"),
+    kinds.TEXT("detail", "The same with more numbers"),
     rows_field(
         "numbers",
         "The numbers that support it, the deciding one first",

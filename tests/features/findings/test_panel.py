@@ -12,8 +12,9 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.findings.detect import NO_CODE
-from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings, signed_percent
-from rcv_py.features.findings.panel import TriagePanel, beside_bar, finding_html, go_to
+from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings
+from rcv_py.base.progress import Stage
+from rcv_py.features.findings.panel import TriagePanel, finding_html, go_to
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
@@ -25,6 +26,8 @@ from tests.support.samples import sample_path, write_sample
 from tests.support.source_places import on_one_line
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
+
+LABELS = ("What", "Where", "Fix", "Gain")
 
 
 def page(app: App) -> TriagePanel:
@@ -193,12 +196,14 @@ def test_one_bound_is_one_bar(ui: UiContext, qtbot: QtBot) -> None:
 
     def length(row: int) -> int:
         box = panel.list.visualItemRect(panel.list.item(row))
-        return sum(image.pixel(x, box.center().y()) == red for x in range(box.left(), box.right()))
+        middle = box.center().y() + box.height() // 4 - 1  # of the line of numbers
+        return sum(image.pixel(x, middle) == red for x in range(box.left(), box.right()))
 
     assert length(0) > 20
     assert length(1) == length(3) == 0
     assert length(2) == pytest.approx(length(0) / 2, abs=1), "bars have one scale"
     assert "The same bound as 1" in panel.list.item(1).text()
+    assert "≤ 50 %" in panel.list.item(1).text()
     assert "About roof" in finding_html(found[1], is_open=False, first="About roof")
     assert "The same bound" not in finding_html(found[0], is_open=False)
 
@@ -236,15 +241,48 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     assert len(list(sheet.rows)) == len(shown.findings.findings)
 
 
-def test_what_is_assumed_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+def test_more_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = sample_trace("matmul_small")
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
-    assert shown.current.assumption not in shown.page.toPlainText()
-    shown.page.anchorClicked.emit(QUrl("assumption:0"))
-    assert shown.current.assumption in shown.page.toPlainText()
-    shown.page.anchorClicked.emit(QUrl("assumption:0"))
-    assert shown.current.assumption not in shown.page.toPlainText()
+    shown.list.setCurrentRow(1)
+    one = shown.current
+    page = shown.page.toPlainText()
+    labels = [line.partition(":")[0] for line in page.splitlines() if line.startswith(LABELS)]
+    assert labels == list(LABELS)
+    assert one.key_sentence in page
+    assert one.sentence not in page
+    assert one.assumption not in page
+    assert page.count(one.evidence[0].place) == 1, "evidence is listed once"
+    assert one.evidence[-1].place not in page
+    shown.page.anchorClicked.emit(QUrl("more:0"))
+    page = shown.page.toPlainText()
+    assert one.sentence in page
+    assert one.assumption in page
+    assert all(page.count(str(place)) <= 1 and place.place in page for place in one.evidence)
+    shown.page.anchorClicked.emit(QUrl("more:0"))
+    assert one.assumption not in shown.page.toPlainText()
+
+
+def test_three_numbers_are_enough_at_first(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+    trace = sample_trace("matmul_small")
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.findings is not None)
+    assert [number.id for number in shown.strip.numbers] == ["duration", "nothing", "matrix"]
+    assert shown.detail.isHidden()
+    assert len(shown.headline.text().split()) <= 12
+    shown.more.click()
+    assert shown.strip.numbers == shown.findings.numbers
+    assert shown.detail.text() == shown.findings.bound_class.detail
+
+
+def test_the_list_takes_the_height_that_the_page_leaves(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+    shown.resize(380, 900)
+    trace = sample_trace("matmul_small")
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.findings is not None)
+    qtbot.waitUntil(lambda: not shown.list.verticalScrollBar().isVisible())
+    assert not shown.page.verticalScrollBar().isVisible()
 
 
 def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
@@ -282,6 +320,7 @@ def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot, measur
     trace, numbers = measured
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
+    shown.more.click()
     for width in (760, 330, 260):  # beside the list, at the left, in a narrow window
         shown.resize(width, 600)
         qtbot.wait(0)
@@ -348,22 +387,38 @@ def test_predictions_come_when_nothing_else_is_computed(
     qtbot.waitUntil(lambda: panel.findings is not None)
     plain = panel.findings
     assert not plain.guesses, "first what is known at once"
-    assert "--predict" not in panel.command_line()
+    assert "--no-predict" in panel.command_line()
+    assert panel.note.text() == ""
+    shown: list[tuple[str, ...]] = []
+    panel.list.model().rowsInserted.connect(
+        lambda: shown.append(tuple(one.name for one in panel.findings.in_full))
+    )
     ui.settings["findings.predict"] = True
     qtbot.waitUntil(lambda: bool(panel.findings.guesses))
     assert {one.name for one in panel.findings.findings} == {one.name for one in plain.findings}
     assert "--predict" in panel.command_line()
+    was, now = ([one.name for one in found.in_full] for found in (plain, panel.findings))
+    assert was != now
+    assert len(dict.fromkeys(shown)) <= 2, "the order changes once"
+    for place, name in enumerate(now):
+        text = panel.list.item(place).text()
+        up = was.index(name) - place
+        assert ("Up" in text, "Down" in text) == (up > 0, up < 0), "what moved is marked"
+    assert "▲ ▼ moved" in panel.note.text()
+    panel._reached(Stage("Ranking by prediction", 7, 11))
+    panel._show_note()
+    assert panel.note.text() == "Ranking by prediction 7 of 11 …"
     row = next(at for at, one in enumerate(panel.findings.in_full) if one.predicted is not None)
     panel.list.setCurrentRow(row)
     page, told = panel.page.toPlainText(), panel.current.predicted.text
-    assert told in page
-    assert "predicted" in page.partition("Gain:")[2]
+    assert panel.current.gain_row in page.partition("Gain:")[2]
     assert "no promise" not in page
-    panel.page.anchorClicked.emit(QUrl("assumption:0"))
+    panel.page.anchorClicked.emit(QUrl("more:0"))
     assert "no promise" in panel.page.toPlainText(), "what predictions take for true"
-    assert told in panel.list.currentItem().text()
-    assert beside_bar(panel.current) == f"→ {signed_percent(panel.current.expected)}"
-    assert beside_bar(plain.in_full[0]).startswith("≤ "), "without a prediction the bound"
+    assert told in panel.page.toPlainText()
+    assert "→" in panel.current.gain_row
+    assert panel.current.gain_row in panel.list.currentItem().text()
+    assert "≤" in panel.list.currentItem().text(), "the bound stands beside it"
     ui.settings["findings.predict"] = False
     assert not panel.findings.guesses, "findings as they are"
 
