@@ -44,6 +44,16 @@ class AgentFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class AllocatedRegisters:
+    """What the descriptor of a kernel allocates, from its code object."""
+
+    vgprs: int  # of a lane, with accumulation registers where both are in one file
+    sgprs: int  # of a wave; -1: always the same number
+    lds: int  # bytes a workgroup that the program declares; a launch may ask for more
+    file: str  # name of the code object
+
+
+@dataclass(frozen=True, slots=True)
 class RunFacts:
     """Facts about a capture from the tables next to it."""
 
@@ -53,3 +63,4 @@ class RunFacts:
     command: tuple[str, ...] = ()  # the program and its arguments, as the profiler ran it
     command_file: str = ""  # name of the file with the command
     files: tuple[str, ...] = ()  # paths of the tables of kernel and device
+    allocated: AllocatedRegisters | None = None

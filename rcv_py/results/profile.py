@@ -38,7 +38,9 @@ KERNELS = Spec.of(
     *unknown(
         kinds.NANOSECONDS("mean_ns", "Mean time of a launch, in nanoseconds", "mean ns"),
         kinds.NANOSECONDS("max_ns", "Longest launch, in nanoseconds", "longest ns"),
-        _COUNT("vgprs", "Vector registers of a lane", "VGPRs"),
+        _COUNT(
+            "vgprs", "Vector registers of a lane, as listed: half of those allocated on some GPUs", "VGPRs"
+        ),
         _COUNT("accum_vgprs", "Accumulation registers of a lane", "AccVGPRs"),
         _COUNT("sgprs", "Scalar registers of a wave", "SGPRs"),
         _BYTES("lds", "LDS of a workgroup", "LDS"),

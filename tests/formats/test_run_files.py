@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.input.run_places import MAX_PLACES, nearby
+from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout import run_files
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about, run_facts
+from rcv_py.model.resources import KernelResources
 from tests.support import rocpd
+from tests.support.object_files import code_file
+from tests.support.samples import write_sample
+
+END = bytes.fromhex("000081bf")  # s_endpgm
 
 HEAD = (
     '"Kind","Agent_Id","Dispatch_Id","Kernel_Name","LDS_Block_Size","Scratch_Size","VGPR_Count",'
@@ -285,3 +293,28 @@ def test_a_damaged_database_is_a_note_and_a_large_one_is_left_alone(
     rocpd.write(tmp_path / "other_results.db")
     monkeypatch.setattr(run_files, "PROFILE_BYTES", 100)
     assert run_facts(tmp_path / "capture", "slow").kernel is None
+
+
+def test_registers_that_a_code_object_allocates_count_before_listed_and_named_ones(tmp_path: Path) -> None:
+    """A kernel that calls a function allocates more than its own instructions name."""
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    write_sample("matmul_small", folder)
+    trace = open_trace(folder)
+    assert facts_about(trace).allocated is None
+    kernel = trace.code.main_kernel
+    assert kernel is not None
+    for number, registers in ((9, 3), (1, 30 | 11 << 6)):
+        data = code_file({kernel.name: END}, kernels=(kernel.name,), machine=0x4C, registers=registers)
+        (tmp_path / f"host_7_gfx942_code_object_id_{number}.out").write_bytes(data)
+    (tmp_path / "host_7_gfx942_code_object_id_5.out").write_bytes(b"no code object")
+    facts = facts_about(trace)
+    assert facts.allocated is not None
+    assert (facts.allocated.vgprs, facts.allocated.sgprs) == (31 * 8, 12 * 8)
+    file = "host_7_gfx942_code_object_id_1.out"
+    found = {one.name: one for one in occupancy_limits(trace, facts).limits}
+    assert (found["vector registers"].used, found["vector registers"].source) == (248, file)
+    assert (found["scalar registers"].used, found["scalar registers"].source) == (96, file)
+    launch = KernelResources(kernel.name, 1, 124, 0, 48, 0, 0, (256, 1, 1), (0, 0, 0), "table.csv")
+    limits = occupancy_limits(trace, replace(facts, kernel=launch))
+    assert {one.name: one.used for one in limits.limits}["vector registers"] == 248
+    assert not any("half" in note for note in limits.notes)

@@ -19,9 +19,13 @@ def code_file(
     has_symbols: bool = True,
     memory: int = 0,
     copies: int = 1,
+    registers: int = 0,
+    lds: int = 0,
+    properties: int = 0,
 ) -> bytes:
     """An ELF file with functions one after the other from 0x1600; those of `kernels` have a descriptor.
 
+    `registers` is compute_pgm_rsrc1 of each descriptor, `lds` and `properties` its fields of these names.
     `copies` sections claim the code, each at an address of its own; `memory` is where a last section ends.
     """
     code = b"".join(functions.values())
@@ -37,7 +41,8 @@ def code_file(
         if name in kernels:
             place = DATA + len(descriptors)
             symbols += SYMBOL.pack(text(name + ".kd"), 1, 0, 2, place, 64)
-            descriptors += struct.pack("<IIQq", 0, 0, 0, at - place).ljust(64, b"\0")
+            head = struct.pack("<IIQq", lds, 0, 0, at - place).ljust(48, b"\0")
+            descriptors += head + struct.pack("<IIH", registers, 0, properties).ljust(16, b"\0")
         at += len(data)
     parts = [code, bytes(descriptors), bytes(symbols) if has_symbols else b"", bytes(strings)]
     places, data = [], bytearray(64)

@@ -166,9 +166,21 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     # One wave a SIMD may belong to a workgroup of one to four waves: that limits nothing.
     group = group or (on_simd * device.simds if on_simd > 1 else 0)
     resident = resident_waves(trace)
-    limits = [_vector(use, kernel, device, resident.peak, notes)]
+    known = facts.allocated
+    limits = [
+        _vector(use, kernel, device, resident.peak, notes)
+        if known is None
+        else OccupancyLimit(
+            name=_VECTOR,
+            used=known.vgprs,
+            available=device.vgprs,
+            unit=_VECTOR,
+            source=known.file,
+            granule=device.granule,
+        )
+    ]
     if device.sgprs:
-        listed = kernel if kernel is not None and kernel.sgprs > 0 else None
+        listed = next((one for one in (known, kernel) if one is not None and one.sgprs > 0), None)
         sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
         source = GUESS if listed is None else listed.file
         limits.append(

@@ -66,6 +66,10 @@ def _facts(inputs: ReportInputs) -> Iterator[Fact]:
         yield "Device has", _agent(facts.agent), facts.agent.file
     if facts is not None and facts.kernel is not None:
         yield from _launch(facts.kernel)
+    if facts is not None and facts.allocated is not None:
+        registers = [(facts.allocated.vgprs, "VGPR"), (facts.allocated.sgprs, "SGPR")]
+        text = ", ".join(f"{count(value)} {name}" for value, name in registers if value >= 0)
+        yield "Registers, allocated", text, facts.allocated.file
     for dispatch in trace.dispatches[:1]:
         size = _three(dispatch.workgroup_size)
         text = Message(
@@ -130,7 +134,7 @@ def _launch(kernel: KernelResources) -> Iterator[Fact]:
         yield "Workgroup", Message("{0} threads", _three(workgroup)), kernel.file
     registers = [(getattr(kernel, field), name) for field, name in _REGISTERS]
     text = ", ".join(f"{count(value)} {name}" for value, name in registers if value >= 0)
-    yield "Registers", text, kernel.file
+    yield "Registers, as listed", text, kernel.file
     if kernel.lds >= 0:
         yield "LDS", Message("{0} bytes per workgroup", count(kernel.lds)), kernel.file
     if kernel.scratch >= 0:

@@ -9,7 +9,7 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from elftools.elf.elffile import ELFFile
 
 from rcv_py.base.errors import BrokenFile
+from rcv_py.model.resources import AllocatedRegisters
 
 MAX_SECTIONS = 65_536  # more than any writer makes
 MAX_SYMBOLS = 1 << 20
@@ -33,6 +34,7 @@ WRITABLE, ALLOCATED, EXECUTABLE = 1, 2, 4  # flags of sections
 PROGBITS, SYMTAB, DYNSYM = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_DYNSYM"
 Header = Mapping[str, Any]  # of a section or segment, with the names of the ELF standard
 DESCRIPTOR_SIZE = 64  # bytes of a kernel descriptor
+_UNIFIED = ("90a", "940", "941", "942", "950", "9-4-")  # accumulation registers are part of the vector ones
 ENTRY_ALIGNMENT = 256  # bytes
 _TARGET_WORD = re.compile(r"gfx\d+(?:-\d+)?-generic|gfx\d{1,4}[0-9a-f]?")
 
@@ -79,6 +81,7 @@ class Image:
     functions: tuple[Symbol, ...]  # ascending by address, one per address
     size: int  # bytes of memory that it needs
     data: bytes  # the file
+    descriptors: Mapping[str, bytes] = field(default_factory=dict)  # kernel descriptors, by kernel
 
 
 def target_of_name(text: str) -> str:
@@ -123,6 +126,7 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
         functions=_functions(whole, sections, regions),
         size=max(end for end in ends if end <= MAX_ADDRESS),
         data=whole,
+        descriptors=_descriptors(whole, sections),
     )
 
 
@@ -226,10 +230,7 @@ def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...])
 def _take_symbols(
     names: dict[int, tuple[bool, int, str]], data: bytes, symbols: Header, strings: Header
 ) -> None:
-    at, text_at = symbols["sh_offset"], strings["sh_offset"]
-    count = min(symbols["sh_size"], max(len(data) - at, 0)) // SYMBOL.itemsize
-    table = np.frombuffer(data, SYMBOL, min(count, MAX_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
-    text = data[text_at : text_at + strings["sh_size"]]
+    table, text = _table(data, symbols, strings)
     kind = table["info"] & 15
     functions, objects = table[kind == FUNCTION], table[(kind == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
     described = {_text(text, place) for place in objects["name"].tolist()}
@@ -238,6 +239,33 @@ def _take_symbols(
         name = _text(text, place)
         best = (f"{name}.kd" in described, min(size, MAX_ADDRESS), name)
         names[address] = max(names.get(address, best), best)
+
+
+def _descriptors(data: bytes, sections: list[Header]) -> dict[str, bytes]:
+    """The descriptors that a symbol names, by the symbol of their kernel."""
+    found: dict[str, bytes] = {}
+    for one in sections:
+        if one["sh_type"] not in (SYMTAB, DYNSYM) or one["sh_link"] >= len(sections):
+            continue
+        table, text = _table(data, one, sections[one["sh_link"]])
+        objects = table[((table["info"] & 15) == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
+        columns = (objects[key].tolist() for key in ("name", "value", "section"))
+        for name, address, at in zip(*columns, strict=True):
+            symbol, home = _text(text, name), sections[at] if at < len(sections) else None
+            if home is None or not symbol.endswith(".kd") or address < home["sh_addr"]:
+                continue
+            place = address - home["sh_addr"] + home["sh_offset"]
+            if len(raw := data[place : place + DESCRIPTOR_SIZE]) == DESCRIPTOR_SIZE:
+                found[symbol.removesuffix(".kd")] = raw
+    return found
+
+
+def _table(data: bytes, symbols: Header, strings: Header) -> tuple[np.ndarray, bytes]:
+    """The entries of a table of symbols, and their names."""
+    at, text_at = symbols["sh_offset"], strings["sh_offset"]
+    count = min(symbols["sh_size"], max(len(data) - at, 0)) // SYMBOL.itemsize
+    table = np.frombuffer(data, SYMBOL, min(count, MAX_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
+    return table, data[text_at : text_at + strings["sh_size"]]
 
 
 def _text(strings: bytes, place: int) -> str:
@@ -270,3 +298,30 @@ def _described(data: bytes, sections: list[Header], regions: tuple[Region, ...])
         entries = (starts[is_set] + offsets[is_set]) // ENTRY_ALIGNMENT * ENTRY_ALIGNMENT
         found.update(entry for entry in entries.tolist() if region_at(entry, regions) is not None)
     return found
+
+
+def allocated_registers(image: Image, kernel: str, file: str) -> AllocatedRegisters | None:
+    """Return what a kernel, by its symbol, allocates; None if the code object has no descriptor of it.
+
+    ```
+    byte   0  u32  bytes of LDS that the program declares
+    byte  48  u32  bits 0 to 5: vector registers, in granules less one; bits 6 to 9: scalar ones, in eights
+    byte  56  u16  bit 10: waves have 32 lanes
+    ```
+    Source: AMDGPU backend of LLVM, "Kernel Descriptor" and "compute_pgm_rsrc1".
+    """
+    raw, name = image.descriptors.get(kernel), image.target.removeprefix("gfx")
+    generation = name.split("-")[0] if "-" in name else name[:-2]
+    if raw is None or not generation.isdigit():
+        return None
+    (lds,), (first,), (properties,) = (
+        struct.unpack_from(form, raw, at) for form, at in (("<I", 0), ("<I", 48), ("<H", 56))
+    )
+    has_many = name in _UNIFIED or (int(generation) >= 10 and properties >> 10 & 1)
+    granule = 16 if name.startswith("125") else 8 if has_many else 4
+    return AllocatedRegisters(
+        vgprs=((first & 0x3F) + 1) * granule,
+        sgprs=((first >> 6 & 0xF) + 1) * 8 if int(generation) < 10 else -1,
+        lds=lds,
+        file=file,
+    )

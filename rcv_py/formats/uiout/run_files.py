@@ -13,7 +13,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -22,8 +23,10 @@ from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
+from rcv_py.formats.isa.code_object import CodeObject, id_of_name
+from rcv_py.formats.isa.elf import allocated_registers
 from rcv_py.formats.uiout.mnemonics import guessed_target
-from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
+from rcv_py.model.resources import AgentFacts, AllocatedRegisters, KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 
 NEIGHBOURS = "tables or code objects of the run"
@@ -34,6 +37,7 @@ MAX_TABLES_IN_ALL = 24  # of one kind
 _KERNEL_TRACE = re.compile(r"(?:.*_)?kernel_trace\.csv")
 _AGENTS = re.compile(r"(?:.*_)?agent_info\.csv")
 _CODE_OBJECT = re.compile(r".*_(gfx[0-9a-f]{3,5})_code_object_id_\d+\.out")
+_ANY_CODE_OBJECT = re.compile(r"(?:.*_)?code_object_id_\d+\.out")
 _GFX = re.compile(r"gfx[0-9a-f]{3,5}")
 _DISPATCH = re.compile(r"dispatch_(\d{1,9})")
 _NUMBER = re.compile(r"-?\d{1,18}")
@@ -58,7 +62,10 @@ def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path]
     launch, table = _nearest_launch(near, folder.name, kernel, notes)
     agent, agents = _nearest_agent(near, target, notes)
     files = tuple(dict.fromkeys(str(path) for path in (table, agents) if path is not None))
-    return RunFacts(launch, agent, tuple(notes), *_command(near), files)
+    command, file = _command(near)
+    return RunFacts(
+        kernel=launch, agent=agent, notes=tuple(notes), command=command, command_file=file, files=files
+    )
 
 
 def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
@@ -66,7 +73,24 @@ def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
     inside = trace.facts
     if inside is not None and not given and (inside.kernel is not None or inside.agent is not None):
         return inside
-    return run_facts(trace.path, trace.kernel_name, trace.target, given)
+    facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
+    return replace(facts, allocated=_allocated(trace, _near(trace.path, given)))
+
+
+def _allocated(trace: Trace, near: _Near) -> AllocatedRegisters | None:
+    """What the nearest code object with the kernel allocates; one with the number of its code comes first."""
+    kernel = trace.code.main_kernel
+    if kernel is None:
+        return None
+    number = int(trace.code.codeobj[min(kernel.first + 1, len(trace.code) - 1)])
+    for place, names in _tables(near, _ANY_CODE_OBJECT):
+        for name in sorted(names, key=lambda name: id_of_name(name) != number):
+            with suppress(TraceError):
+                image = CodeObject.open(place / name).image
+                found = None if image is None else allocated_registers(image, kernel.name, name)
+                if found is not None:
+                    return found
+    return None
 
 
 def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
