@@ -1,4 +1,4 @@
-"""Adds what is no Python to a package: manual page, fonts, icons, samples.  All else is in pyproject.toml."""
+"""Adds what is no Python to a package: manual page, fonts, icons, samples, pages; more: pyproject.toml."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ class WithBundled(build_py):
         target = Path(self.build_lib) / "rcv_py" / "bundled"
         for name in BUNDLED:
             shutil.copytree(HOME / name, target / name, dirs_exist_ok=True)
+        (target / "docs").mkdir(parents=True, exist_ok=True)
+        for page in (HOME / "docs").glob("*.md"):
+            shutil.copy(page, target / "docs")
 
 
 runpy.run_path(str(HOME / "packaging" / "man_page.py"))["write"]()

@@ -11,8 +11,8 @@ from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 
 ASKED = (
-    "from rcv_py.base.resources import resource, samples\n"
-    "print(resource('fonts/JetBrainsMono-Regular.ttf'), *samples(), sep='\\n')\n"
+    "from rcv_py.base.resources import find, resource, samples\n"
+    "print(resource('fonts/JetBrainsMono-Regular.ttf'), *samples(), find('docs/tutorial.md'), sep='\\n')\n"
 )
 
 
@@ -31,4 +31,5 @@ def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
     inside = tmp_path / "rcv_py" / "bundled"
     expected = [inside / "resources" / "fonts" / "JetBrainsMono-Regular.ttf"]
     expected += [inside / "sample_traces" / name for name in ("matmul_tiled", "pc_sampling", "placeholder")]
+    expected += [inside / "docs" / "tutorial.md"]
     assert asked.stdout.split() == list(map(str, expected))

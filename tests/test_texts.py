@@ -18,6 +18,10 @@ FORBIDDEN = {  # names of Qt that show HTML or may
 MAY_USE = {
     ("ui.widgets.links", "QTextBrowser"): "LinkText shows Rich alone and loads nothing",
     ("ui.widgets.links", "setHtml"): "LinkText shows Rich alone and loads nothing",
+    (
+        "ui.shell.dialogs.docs_dialog",
+        "QTextBrowser",
+    ): "shows Markdown of the program, follows no link by itself",
     ("features.counters.formula_editor", "QTextEdit"): "the type of marked places; it shows nothing",
 }
 TRANSLATED = {"button_text", "shown", "tooltip", "translated", "rich", "joined", "lines_tip"}

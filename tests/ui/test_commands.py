@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
@@ -12,6 +13,8 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
+from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
 from rcv_py.ui.shell.menus import MENUS, KeysOverlay, groups
 from rcv_py.ui.shell.palette import fit
 from tests.ui.window import settle
@@ -44,6 +47,16 @@ def test_the_overlay_lists_every_key_once(empty_app: App, qtbot: QtBot) -> None:
     empty_app.ui.commands.run("help.keys")
     overlay = empty_app.window.findChild(KeysOverlay)
     assert overlay.isVisible()
+    first = list(overlay.first.items())
+    assert [title.startswith("Mouse") for title, _ in first] == [True, True, False]
+    assert len(first[-1][1]) == 12
+    texts = {label.text() for label in overlay.findChildren(PlainLabel)}
+    assert "Reload" not in texts, "the rest is folded"
+    qtbot.mouseClick(overlay.more, Qt.MouseButton.LeftButton)
+    assert overlay.isVisible()
+    assert {title for _, title in first[-1][1]} | {"Reload"} <= {
+        label.text() for label in overlay.findChildren(PlainLabel)
+    }
     qtbot.keyClick(overlay, Qt.Key.Key_X)
     assert not overlay.isVisible()
 
@@ -180,3 +193,34 @@ def test_a_key_goes_to_a_panel_that_slept(sample_app: App, qtbot: QtBot) -> None
     qtbot.waitUntil(workspace.docks["why"].has_focus)
     assert isinstance(QApplication.focusWidget(), QAbstractItemView)
     settle(sample_app, qtbot)
+
+
+def test_both_usual_keys_save_a_session(empty_app: App) -> None:
+    commands = empty_app.ui.commands
+    assert {"Ctrl+S", "Ctrl+Shift+S"} <= set(commands["file.save_session"].shortcuts)
+    assert not {"Ctrl+S", "Ctrl+Shift+S"} & set(commands["file.open_session"].shortcuts)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [("help.tutorial", "Ten minutes, no GPU"), ("help.glossary", "Glossary"), ("help.docs", "rcv")],
+)
+def test_help_leads_to_pages_that_come_along(command: str, says: str, empty_app: App) -> None:
+    empty_app.ui.commands.run(command)
+    (dialog,) = empty_app.window.findChildren(DocsDialog)
+    assert says in dialog.view.toPlainText()
+    dialog.close()
+    dialog.deleteLater()
+
+
+def test_links_lead_from_page_to_page_and_not_elsewhere(empty_app: App) -> None:
+    dialog = DocsDialog("index.md", empty_app.window)
+    dialog.view.anchorClicked.emit(QUrl("tutorial.md#2-what-limits-it"))
+    assert dialog.page == "tutorial.md"
+    dialog.view.anchorClicked.emit(QUrl("https://example.org/other.md"))
+    assert dialog.page == "tutorial.md"
+    dialog.view.anchorClicked.emit(QUrl("../../../../etc/passwd"))
+    assert "did not come" in dialog.view.toPlainText()
+    dialog._back()
+    assert dialog.page == "tutorial.md"
+    dialog.deleteLater()

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base import resources
+from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, settle, window
 
@@ -72,3 +74,18 @@ def test_the_bar_offers_the_captures_beside_the_open_one(qtbot: QtBot, reused: R
         entries = {action.text().split("   ")[0]: action for action in menu.actions()}
         assert entries[app.ui.session.trace.value.title].isChecked()
         assert len(entries) >= 2
+
+
+def test_it_says_which_sample_to_start_with_and_leads_to_the_tutorial(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        page = app.window.welcome
+        page.refresh()
+        samples = [link for link in page.links if Path(link.toolTip()).parent.name == "sample_traces"]
+        assert samples[0].text() == "matmul_tiled"
+        texts = [label.text() for label in page.findChildren(PlainLabel)]
+        assert any(text.startswith("start here") for text in texts)
+        page.tutorial.click()
+        (dialog,) = app.window.findChildren(DocsDialog)
+        assert dialog.page == "tutorial.md"
+        dialog.close()
+        dialog.deleteLater()

@@ -151,7 +151,7 @@ class MainWindow(QMainWindow):
     @cached_property
     def welcome(self) -> Welcome:
         """Return the first page, which a window started with a capture does not need."""
-        return self._page(Welcome(self.ui, self.opener, self.browse))
+        return self._page(Welcome(self.ui, self.opener, self.browse, partial(self._show_docs, "tutorial.md")))
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -208,6 +208,11 @@ class MainWindow(QMainWindow):
 
         LogDialog(self).show()
 
+    def _show_docs(self, page: str) -> None:
+        from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog  # noqa: PLC0415 - rarely used
+
+        DocsDialog(page, self).show()
+
     def _show_about(self) -> None:
         from rcv_py.ui.shell.dialogs.about import AboutBox  # noqa: PLC0415 - rarely used
 
@@ -250,10 +255,10 @@ class MainWindow(QMainWindow):
              "Open another window, to look at two captures side by side.", always),
             ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
              "Show the page with recent captures and samples.", always),
-            ("file.open_session", "Open session …", "Ctrl+Shift+S", partial(self.browse_file, SESSIONS),
+            ("file.open_session", "Open session …", "Ctrl+Alt+Shift+S", partial(self.browse_file, SESSIONS),
              "Open a session file: its capture as it was left, with bookmarks, notes and experiments.",
              always),
-            ("file.save_session", "Save session …", "Ctrl+S", self.save_session,
+            ("file.save_session", "Save session …", "Ctrl+S Ctrl+Shift+S", self.save_session,
              "Save the place in the capture, the layout, bookmarks, notes and experiments as a file.",
              trace),
             ("file.reload", "Reload", "F5", self.reload, "Read the capture again from its folder.", trace),
@@ -311,7 +316,13 @@ class MainWindow(QMainWindow):
             )),
             *commands("Help", (
                 ("help.keys", "Keys", "? F1", lambda: KeysOverlay(self.ui.commands, self).show(),
-                 "Show all keys.", always),
+                 "Show the keys to begin with, and all of them.", always),
+                ("help.tutorial", "Tutorial", "Shift+F1", partial(self._show_docs, "tutorial.md"),
+                 "Read how a slow kernel becomes faster, in ten minutes.", always),
+                ("help.glossary", "Glossary", "Ctrl+Alt+F1", partial(self._show_docs, "glossary.md"),
+                 "Read what the words of the window mean.", always),
+                ("help.docs", "Documentation", "Alt+F1", partial(self._show_docs, "index.md"),
+                 "Read the guide, what each view shows, and how to record a capture.", always),
                 ("help.report", "Copy facts for a report", "Ctrl+Alt+R",
                  lambda: self._copy(facts(session.trace.value), "Copied."),
                  "Copy versions and facts of the capture, without its contents.", always),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QKeyCombination, Qt
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QScrollArea,
 from rcv_py.base.text import Message, is_english, translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import boxed, column, grid, row
-from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, shown
+from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, push_button, set_tooltip, shown
 
 MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
 
@@ -157,6 +158,10 @@ LISTING = (
     ("Click ↑313 in the gutter", "Go to the end out of sight"),
     ("Click a triangle in the header", "Choose numbers, arrows, bars"),
 )
+FIRST = (  # ids of commands whose keys are shown at once
+    "go.palette", "go.find", "go.zoom_in", "go.zoom_out", "go.fit", "go.all", "go.previous_token",
+    "go.next_token", "go.previous_hit", "go.next_hit", "go.back", "view.only_code",
+)  # fmt: skip
 COLUMNS = 3
 
 
@@ -172,30 +177,48 @@ def groups(commands: Commands) -> dict[str, list[tuple[str, str]]]:
 
 
 class KeysOverlay(QFrame):
-    """A card over the window; any key or click closes it."""
+    """A card over the window: mouse and main keys, on demand all keys; any key or click closes it."""
 
     def __init__(self, commands: Commands, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
+        self._window = parent.window()
         self.setObjectName("overlay_card")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(translated("Keys"))
-        table = groups(commands) | {
+        self._commands = commands
+        first = [(shown_keys(commands[name]), commands[name].title) for name in FIRST]
+        self.first = {
             "Mouse, over a timeline": list(MOUSE),
             "Mouse, over instructions": list(LISTING),
+            "Keys to begin with": [pair for pair in first if pair[0]],
         }
+        self._area = QScrollArea(widgetResizable=True)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        number = sum(map(len, groups(commands).values()))
+        self.more = push_button(
+            Message("All {0} keys", number), "Show the keys of all commands.", self.unfold
+        )
+        below = row(None, self.more, margins=(24, 0, 24, 12))
+        column((self._area, 1), below, margins=(1, 1, 1, 1), of=self)
+        self._show([{title: rows} for title, rows in self.first.items()])
+
+    def unfold(self) -> None:
+        """Show the keys of all commands, too."""
+        self.more.hide()
         parts: list[dict[str, list[tuple[str, str]]]] = [{} for _ in range(COLUMNS)]
-        for title, rows in sorted(table.items(), key=lambda pair: -len(pair[1])):
+        for title, rows in sorted(groups(self._commands).items(), key=lambda pair: -len(pair[1])):
             min(parts, key=lambda part: sum(len(rows) + 2 for rows in part.values()))[title] = rows
-        columns = [_column(part) for part in parts]
-        body = boxed(row(*columns, margins=(24, 16, 24, 16), spacing=32))
-        scroll = QScrollArea(widgetResizable=True)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(body)
-        column(scroll, margins=(1, 1, 1, 1), of=self)
-        window = parent.window()
-        hint = body.sizeHint()
-        self.resize(min(hint.width() + 24, window.width() - 48), min(hint.height() + 8, window.height() - 48))
+        mouse = list(self.first.items())[:2]
+        self._show([dict(mouse) | parts[0], *parts[1:]])
+
+    def _show(self, parts: Sequence[dict[str, list[tuple[str, str]]]]) -> None:
+        body = boxed(row(*map(_column, parts), margins=(24, 16, 24, 16), spacing=32))
+        self._area.setWidget(body)
+        window, hint = self._window, body.sizeHint()
+        below = 0 if self.more.isHidden() else self.more.sizeHint().height() + 12
+        height = hint.height() + 8 + below
+        self.resize(min(hint.width() + 24, window.width() - 48), min(height, window.height() - 48))
         corner = window.mapToGlobal(window.rect().center())
         self.move(corner.x() - self.width() // 2, corner.y() - self.height() // 2)
 

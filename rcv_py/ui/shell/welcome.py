@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,11 @@ from rcv_py.ui.shell.opener import Opener
 RECENT_SHOWN = 6
 PATH_LETTERS = 64
 CARD_PX = 620
+SAMPLES = {  # what each shows, the sample to begin with first
+    "matmul_tiled": "start here: a matrix product whose waves wait for memory; where, when and why",
+    "pc_sampling": "samples of the program counter: hot instructions and stall reasons, no times",
+    "placeholder": "a capture without waves: what the window says, and how to record again",
+}
 KEYS = (
     ("Ctrl+K", "find any command, instruction, wave or source file"),
     ("W A S D", "zoom and move in time; the wheel zooms about the mouse"),
@@ -43,7 +48,9 @@ class EnterButton(QPushButton):
 class Welcome(QScrollArea):
     """Open, recent captures, samples, keys.  A folder can be dropped anywhere on it."""
 
-    def __init__(self, ui: UiContext, opener: Opener, browse: Callable[[], None]) -> None:
+    def __init__(
+        self, ui: UiContext, opener: Opener, browse: Callable[[], None], learn: Callable[[], None]
+    ) -> None:
         super().__init__()
         self._ui = ui
         self._opener = opener
@@ -68,6 +75,14 @@ class Welcome(QScrollArea):
         around.addWidget(PlainLabel("Keys worth knowing", role="heading"))
         keys = [(PlainLabel(keys), PlainLabel(text, role="muted", wordWrap=True)) for keys, text in KEYS]
         around.addLayout(grid(keys, across=16, down=4))
+        self.tutorial = EnterButton(
+            translated("Tutorial: from a slow kernel to a faster one, in ten minutes")
+        )
+        self.tutorial.setProperty("link", "true")
+        self.tutorial.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.tutorial.clicked.connect(learn)
+        around.addSpacing(8)
+        around.addLayout(row(self.tutorial, None))
         around.addStretch(3)
         card = boxed(around)
         card.setMaximumWidth(CARD_PX)
@@ -82,8 +97,11 @@ class Welcome(QScrollArea):
         """Show the current recent captures and samples."""
         _clear(self._lists)
         self.links: list[QPushButton] = []
-        self._section("Recent", self._opener.recent[:RECENT_SHOWN])
-        self._section("Samples", list(resources.samples()))
+        parents = {path: elide_left(str(path.parent), PATH_LETTERS) for path in self._opener.recent}
+        self._section("Recent", dict(list(parents.items())[:RECENT_SHOWN]))
+        samples = {path.name: path for path in resources.samples()}
+        known = [samples.pop(name) for name in SAMPLES if name in samples]
+        self._section("Samples", {path: SAMPLES.get(path.name, "") for path in (*known, *samples.values())})
 
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
         target = QFrame()
@@ -100,20 +118,21 @@ class Welcome(QScrollArea):
         row(self.open, (hint, 1), margins=(16, 16, 16, 16), spacing=16, of=target)
         return target
 
-    def _section(self, title: str, paths: list[Path]) -> None:
+    def _section(self, title: str, paths: Mapping[Path, str]) -> None:
+        """Add links that open captures, each with a text beside it."""
         if not paths:
             return
         self._lists.addSpacing(8)
         self._lists.addWidget(PlainLabel(title, role="heading"))
-        for path in paths:
+        for path, text in paths.items():
             link = EnterButton(button_text(self._opener.title(path)))
             link.setProperty("link", "true")
             link.setCursor(Qt.CursorShape.PointingHandCursor)
             link.setIcon(icon(self._ui.theme, "folder", "accent"))
             link.setToolTip(tooltip(str(path)))
             link.clicked.connect(partial(self._opener.open, path))
-            parent = PlainLabel(elide_left(str(path.parent), PATH_LETTERS), role="muted")
-            self._lists.addLayout(row(link, (parent, 1), spacing=12))
+            beside = PlainLabel(text, role="muted", wordWrap=True)
+            self._lists.addLayout(row(link, (beside, 1), spacing=12))
             self.links.append(link)
 
 
