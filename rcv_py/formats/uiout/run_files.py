@@ -23,8 +23,6 @@ from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
-from rcv_py.formats.isa.code_object import CodeObject, id_of_name
-from rcv_py.formats.isa.elf import allocated_registers
 from rcv_py.formats.uiout.mnemonics import guessed_target
 from rcv_py.model.resources import AgentFacts, AllocatedRegisters, KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
@@ -79,11 +77,14 @@ def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
 
 def _allocated(trace: Trace, near: _Near) -> AllocatedRegisters | None:
     """What the nearest code object with the kernel allocates; one with the number of its code comes first."""
-    kernel = trace.code.main_kernel
-    if kernel is None:
+    kernel, objects = trace.code.main_kernel, list(_tables(near, _ANY_CODE_OBJECT))
+    if kernel is None or not objects:
         return None
+    from rcv_py.formats.isa.code_object import CodeObject, id_of_name  # noqa: PLC0415 - few captures need it
+    from rcv_py.formats.isa.elf import allocated_registers  # noqa: PLC0415 - as above
+
     number = int(trace.code.codeobj[min(kernel.first + 1, len(trace.code) - 1)])
-    for place, names in _tables(near, _ANY_CODE_OBJECT):
+    for place, names in objects:
         for name in sorted(names, key=lambda name: id_of_name(name) != number):
             with suppress(TraceError):
                 image = CodeObject.open(place / name).image
