@@ -390,8 +390,10 @@ class FindingInputs:
         """The HOTTEST instructions whose largest pattern is among some rows of the attribution."""
         if not len(rows):
             return ()
-        is_among = np.isin(self._hot_rows, rows)
-        return tuple(ascending(self.attribution.line[self._hot_rows[is_among]]).tolist())
+        line, hot = self.attribution.line, self._hot_rows
+        is_among = np.zeros(len(line), dtype=bool)
+        is_among[rows] = True
+        return tuple(ascending(line[hot[is_among[hot]]]).tolist())
 
     def producers(self, rows: np.ndarray, count: int) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of the producers, most cycles first."""
