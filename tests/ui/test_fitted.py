@@ -1,51 +1,67 @@
-"""Instructions too long for their column: operands are read longest, the mnemonic gives way first."""
+"""Instructions too long for their column: the mnemonic is whole, operands are cut at the right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPainter, QPixmap
 
-from rcv_py.features.isa.ink import SHORTEST, fitted
+from rcv_py.features.isa import ink
+from rcv_py.features.isa.panel import IsaPanel
+from rcv_py.model.kinds import TokenKind
+from rcv_py.ui.core.context import UiContext
+from tests.support.code_samples import code_table, trace
 
-OPERANDS = "v[20:23], v[148:155], v[106:113], v[20:23], v102, v102"
-MFMA = f"v_mfma_scale_f32_16x16x128_f8f6f4 {OPERANDS} op_sel_hi:[0,0,0]"
-
-
-@pytest.mark.parametrize(
-    ("room", "text"),
-    [
-        (200, MFMA),
-        (96, f"v_mfma_scal…x128_f8f6f4 {OPERANDS} op_sel_hi:[0,0,0]"),
-        (80, f"v_mfma_scal…x128_f8f6f4 {OPERANDS} …"),
-        (66, f"v_mf…f6f4 {OPERANDS} …"),
-        (60, f"v_mf…f6f4 {OPERANDS}"[:59] + "…"),
-    ],
-)
-def test_operands_are_kept_longest(room: int, text: str) -> None:
-    shown = fitted(MFMA, room).text
-    assert shown == text
-    assert len(shown) <= room
+MFMA = "v_mfma_scale_f32_16x16x128_f8f6f4"
+OPERANDS = "v[20:23], v[148:155], v[106:113], v[20:23], v102, v102 op_sel_hi:[0,0,0]"
 
 
-def test_what_fits_is_whole_and_short_mnemonics_stay() -> None:
-    assert fitted("s_waitcnt vmcnt(0)", 18).text == "s_waitcnt vmcnt(0)"
-    assert fitted("s_waitcnt vmcnt(0) lgkmcnt(0)", 20).text == "s_waitcnt vmcnt(0) …"
-    assert fitted("s_nop", 3).text == "s_…"
-    load = "buffer_load_dwordx4 v[120:123], v97, s[12:15], 0 offen offset:16"
-    assert fitted(load, 60).text == "buffer_…dwordx4 v[120:123], v97, s[12:15], 0 offen offset:16"
-    assert fitted(load, 56).text == "buffer_load_dwordx4 v[120:123], v97, s[12:15], 0 offen …"
+def drawn(ui: UiContext, text: str, room: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The characters that are drawn, each at its place."""
+    cells = [" "] * 200
+
+    def put(painter: QPainter, at: QPointF, part: str) -> None:
+        cells[round(at.x()) : round(at.x()) + len(part)] = part
+
+    monkeypatch.setattr(ink, "draw_data", put)
+    canvas = QPixmap(10, 10)
+    with QPainter(canvas) as painter:
+        ink.TextInk(ui.theme).draw(
+            painter, QPointF(0, 0), text, kind=int(TokenKind.MATRIX), room=room, char_px=1.0, plain=False
+        )
+    return "".join(cells).rstrip()
 
 
-@given(st.text(" abv_[]:,123", max_size=60), st.integers(1, 70))
-def test_places_lead_back(text: str, room: int) -> None:
-    cut = fitted(text, room)
-    assert len(cut.text) <= max(room, 1)
-    for at in range(len(text)):
-        place = cut.at(at)
-        is_left_out = cut.start <= at < cut.stop
-        if place < len(cut.text) and not is_left_out and cut.text[place] != "…":
-            assert cut.text[place] == text[at]
-            assert cut.character(place) == at
-    assert cut.stop == 0 or cut.stop - cut.start >= 2
-    assert cut.stop == 0 or text.find(" ") - (cut.stop - cut.start) >= SHORTEST
+@pytest.mark.parametrize("room", [200, len(MFMA) + 40, len(MFMA) + 2, len(MFMA), 12, 1])
+def test_operands_give_way_at_the_right(ui: UiContext, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{MFMA} {OPERANDS}"
+    shown = drawn(ui, text, room, monkeypatch)
+    assert shown == (text if room == 200 else text[: room - 1] + "…")
+
+
+@pytest.mark.parametrize("width", [1400, 900, 700, 560])
+def test_no_mnemonic_is_cut_and_equal_ones_are_as_wide(
+    ui: UiContext, qtbot: object, open_in: Callable, settled: Callable[[], None], width: int
+) -> None:
+    rows = [("; kernel", TokenKind.NONE, 0, 0, 0, 0, ())]
+    rows += [(f"{MFMA} {OPERANDS[at:]}", TokenKind.MATRIX, 8, 400, 100, 50, ()) for at in range(9)]
+    panel = IsaPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(width, 400)
+    panel.show()
+    code = code_table(tuple(rows))
+    open_in(trace(replace(code, address=np.arange(len(rows), dtype=np.uint64) * 8)))
+    settled()
+    view = panel.view
+    at = view.table.column_of("text")
+    texts = view.rows.text[1:]
+    assert all(view.room(text, view.columnWidth(at)) > len(MFMA) for text in texts)
+    long = [text for text in texts if len(text) > view.chars_in(view.columnWidth(at) - 8)]
+    assert len({view.spacing(text, view.columnWidth(at)) for text in long}) <= 1
+    cut = [text for text in texts if view.room(text, view.columnWidth(at)) < len(text)]
+    shown = [name for name in ("stall", "idle") if not view.column_rect(name).isEmpty()]
+    assert not cut or not shown, "they give way first"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from rcv_py.analysis.cost.annotations import Annotation, LineBars, Part
 from rcv_py.analysis.program.blocks import Blocks
-from rcv_py.base.text import Message, percent
+from rcv_py.base.text import Message, elide_right, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.core.plain_text import draw_data, rich
 from rcv_py.ui.core.settings_store import Settings
@@ -71,53 +70,6 @@ def pieces(text: str) -> tuple[Piece, ...]:
     return tuple(parts)
 
 
-READABLE = 12  # minimum characters of a mnemonic, so that modifiers can be read
-SHORTEST = 8  # so that operands can be read
-_MODIFIERS = re.compile(r" [a-z_][a-z0-9_]*:")  # the first of these ends the part that must be readable
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """An instruction as fitted into a number of characters, with the mapping of its characters."""
-
-    text: str
-    start: int = 0  # of the part left out in the middle of the mnemonic
-    stop: int = 0
-
-    def at(self, character: int) -> int:
-        """Return the fitted position of a character, or of the end after it; at most the text's end."""
-        if character > self.start and self.stop > self.start:
-            character = max(character - (self.stop - self.start) + 1, self.start + 1)
-        return min(character, len(self.text))
-
-    def character(self, place: int) -> int:
-        """Return the character at a fitted position; at the gap, the first omitted character."""
-        return place if place <= self.start or self.stop == self.start else place + self.stop - self.start - 1
-
-
-@lru_cache(maxsize=16384)
-def fitted(text: str, room: int) -> Fitted:
-    """Return an instruction in a limited number of characters: operands are shortened last.
-
-    A long instruction loses the middle of its mnemonic (forms differ at the ends: `v_mfma…f8f6f4`), no more
-    than the rest needs, or else the modifiers at its end.
-    """
-    if len(text) <= room:
-        return Fitted(text)
-    word, modifiers = text.find(" "), _MODIFIERS.search(text)
-    over = len(text) - room
-    if modifiers is not None and word - over - 1 < READABLE:  # they would take too much of the mnemonic
-        over = modifiers.start() + len(" …") - room
-    keep = min(max(word - over - 1, SHORTEST), word)
-    if over <= 0 or word - keep < 2:
-        return Fitted(text[: room - 1] + "…")
-    start, stop = keep - keep // 2, word - keep // 2
-    shown = f"{text[:start]}…{text[stop:]}"
-    if len(shown) > room:
-        shown = f"{shown[: room - 2]} …" if over <= word - keep - 1 else f"{shown[: room - 1]}…"
-    return Fitted(shown, start, stop)
-
-
 def _class(token: re.Match[str]) -> str:
     return next(name for name in _SYNTAX if name != "plain" and token[name] is not None)
 
@@ -142,16 +94,15 @@ class TextInk:
 
         It uses the font of the painter, and a single colour if `plain`.
         """
-        cut, ink = fitted(text, room), painter.pen().color()
+        cut, ink = elide_right(text, room), painter.pen().color()
         if plain:
-            draw_data(painter, at, cut.text)
+            draw_data(painter, at, cut)
             return
-        for first, last, name in pieces(text):
-            start, stop = cut.at(first), cut.at(last)
-            if start >= len(cut.text):
+        for start, stop, name in pieces(text):
+            if start >= len(cut):
                 break
             painter.setPen(self.color(name, kind, ink))
-            draw_data(painter, QPointF(at.x() + start * char_px, at.y()), cut.text[start:stop])
+            draw_data(painter, QPointF(at.x() + start * char_px, at.y()), cut[start:stop])
         painter.setPen(ink)
 
 

@@ -28,7 +28,7 @@ from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.code_panel import blank_zero, share_text
-from rcv_py.ui.table.column_widths import PAD
+from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
@@ -37,9 +37,12 @@ if TYPE_CHECKING:  # only needed for a column hidden by default
 
 UNFOLD = "Click the triangle to unfold it."
 FLOOR_PX = 270  # px of instructions, while columns next to them shrink
+HITS_PX = 340  # px of instructions beside hits
 LEAST_PX = 200  # px of instructions: below that the table is wider than its view
 USUAL = 66  # characters of the longest instructions that must fit before numbers get room
+LONG = 96  # characters that may take the room of stall and idle time
 TIGHTEST = 0.82  # share of a character's width, in an instruction that would not fit otherwise
+YIELDS = ("idle", "stall", "issued", "stalled", "reason")  # columns that give way first
 BAR_PX = 46
 HELD, HELD_PX = "registers", 58  # id and width of the column of registers
 LATENCY_TIP = " Click the triangle to choose another mode."
@@ -151,16 +154,25 @@ def width_of(program: ProgramStructure) -> int:
     return TRIANGLE_PX + 2 + BRACKET_PX * min(deepest, MAX_BRACKETS)
 
 
-def text_px(rows: IsaRows, char_px: float) -> tuple[int, int]:
-    """Return the widths in px at which usual instructions fit, and at which all that ran fit.
+def text_column(rows: IsaRows, char_px: float, *, is_whole: bool) -> Elastic:
+    """Return how wide instructions are, and which columns give them their room, in this order.
 
-    Instructions of more than `USUAL` characters are matrix and image forms; slightly long instructions are
-    set tighter.
+    Long instructions are matrix and image forms, set tighter.  Stall and idle time give way until those fit;
+    hits and latency only until nine of ten instructions fit.  Addresses are shown where everything fits.
     """
     ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0)).tolist()
-    longest = max((len(rows.text[row]) for row in ran), default=0)
-    usual = round(min(longest, USUAL) * char_px * TIGHTEST) + 2 * PAD
-    return max(FLOOR_PX, usual), max(FLOOR_PX, round(longest * char_px) + 2 * PAD)
+    length = np.sort([len(rows.text[row]) for row in ran] or [0])
+    most, longest = int(length[len(length) * 9 // 10]), int(length[-1])
+
+    def px(characters: int, share: float = TIGHTEST) -> int:
+        return max(FLOOR_PX, round(characters * char_px * share) + 2 * PAD)
+
+    whole = px(max(map(len, rows.text), default=0) if is_whole else longest, 1)
+    usual, most_px, tight = px(min(longest, USUAL)), px(min(most, USUAL)), px(min(longest, LONG))
+    late = (("hits", max(most_px, min(HITS_PX, usual))), ("latency", most_px))
+    early = () if is_whole else (*((name, tight) for name in YIELDS), *late)
+    yields = (("address", whole), *early)
+    return Elastic("text", "code_object", whole if is_whole else usual, whole, yields, upto_max_px=300)
 
 
 def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMode) -> tuple[Column, ...]:

@@ -42,12 +42,11 @@ from rcv_py.features.isa.arrows import (
     place_arrows,
 )
 from rcv_py.features.isa.fold_view import FoldView
-from rcv_py.features.isa.ink import BarInk, TextInk, fitted
+from rcv_py.features.isa.ink import BarInk, TextInk
 from rcv_py.features.isa.program import Heading
 from rcv_py.features.isa.register_cursor import OperandPosition, RegisterCursor, operand_at, register_tip
 from rcv_py.features.isa.rows import (
     BRACKET_PX,
-    FLOOR_PX,
     HELD,
     LEAST_PX,
     MAX_BRACKETS,
@@ -59,7 +58,7 @@ from rcv_py.features.isa.rows import (
     held_tip,
     isa_columns,
     isa_tip,
-    text_px,
+    text_column,
 )
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.modes import LatencyMode
@@ -69,7 +68,7 @@ from rcv_py.ui.core.costs import unit_of
 from rcv_py.ui.core.plain_text import draw_data, draw_text, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme, mix
-from rcv_py.ui.table.column_widths import MENU_PX, PAD, Elastic
+from rcv_py.ui.table.column_widths import MENU_PX, PAD
 from rcv_py.ui.table.rows_view import RowStyle
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.widgets.legend import Legend
@@ -83,10 +82,6 @@ NOTE_GAP = 3  # characters between an instruction and its note
 MIN_NAME = 10  # minimum characters for the name of a block next to its number of rows
 MIN_LEGEND = 40  # px
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
-# Columns that give their room to instructions, in this order; the second group only once instructions have at
-# most that many px.  Addresses give way first, and are shown where every instruction fits.
-YIELDS = ("idle", "stall", "issued", "stalled", "reason")
-YIELD_LATE = (("hits", 340), ("latency", FLOOR_PX))
 
 
 class IsaView(FoldView):
@@ -151,16 +146,9 @@ class IsaView(FoldView):
         if len(self.same_source) != count:
             self.same_source, self.hovered_source, self._found = np.zeros((3, count), dtype=bool)
         self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
-        usual, longest = text_px(rows, self.char_px)
-        late = ((one, min(px, usual)) for one, px in YIELD_LATE)
-        yields: tuple[str | tuple[str, int], ...] = (("address", longest), *YIELDS, *late)
-        if is_whole := self.settings["isa.whole_text"]:
-            usual = longest = max(
-                longest, round(max(map(len, rows.text), default=0) * self.char_px) + 2 * PAD
-            )
-            yields = (("address", longest),)
-        self.widths.floor_px = longest if is_whole else LEAST_PX
-        self.widths.elastic = Elastic("text", "code_object", usual, longest, yields, upto_max_px=300)
+        is_whole = bool(self.settings["isa.whole_text"])
+        self.widths.elastic = text_column(rows, self.char_px, is_whole=is_whole)
+        self.widths.floor_px = self.widths.elastic.max_px if is_whole else LEAST_PX
         self.widths.give("gutter", self._least_px)
         self.show_columns(isa_columns(rows, self.settings, HEADINGS[self.arrow_mode], self.mode))
         self.legend.set_items(self.bars.legend())
@@ -339,7 +327,7 @@ class IsaView(FoldView):
 
     def spacing(self, text: str, width: int) -> float:
         """Return the width of a character of an instruction in a cell: less if it would not fit."""
-        return min(self.char_px, max((width - 2 * PAD) / max(1, len(text)), TIGHTEST * self.char_px))
+        return self.char_px * (1 if len(text) <= self.chars_in(width - 2 * PAD) else TIGHTEST)
 
     def room(self, text: str, width: int) -> int:
         """Return how many characters of an instruction fit into a cell."""
@@ -350,10 +338,9 @@ class IsaView(FoldView):
         at, role = self.registers.at, self.theme.role
         if at is None:
             return
-        cut = fitted(text, room)
         for one in operands(text):
             written, read = one.writes & at.registers, one.reads & at.registers
-            start, stop = cut.at(one.start), cut.at(one.stop)
+            start, stop = one.start, min(one.stop, room)
             if not (written or read) or start >= stop:
                 continue
             left = cell.left() + PAD + start * char_px
@@ -396,8 +383,7 @@ class IsaView(FoldView):
         except UsageError:
             self._pattern = None  # the search field reports that it takes too long
             return
-        cut = fitted(text, room)
-        for start, stop in ((cut.at(first), cut.at(last)) for first, last in spans):
+        for start, stop in ((first, min(last, room)) for first, last in spans):
             if start < stop:
                 left = cell.left() + PAD + start * char_px
                 box = QRectF(left, cell.top() + 2, (stop - start) * char_px, cell.height() - 4)
@@ -569,7 +555,7 @@ class IsaView(FoldView):
             return None
         text = visible(self.rows.text[row])
         place = int((position.x() - box.left() - PAD) // self.spacing(text, box.width()))
-        found = operand_at(text, fitted(text, self.room(text, box.width())).character(place))
+        found = operand_at(text, place)
         return None if found is None or self.rows.trace.code.is_label[row] else OperandPosition(row, found)
 
     def place_cursor(self, at: OperandPosition | None) -> None:
