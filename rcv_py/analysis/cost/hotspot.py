@@ -81,15 +81,21 @@ def static_bins(code: CodeTable, bins: int) -> HotspotBins:
 
 
 def binned(rows: HotspotBins, bins: int) -> HotspotBins:
-    """Merge bins of one code row each into `bins` bins of equal size."""
-    count, kinds = rows.cycles.shape
-    step = _step(count, bins)
-    place = (np.arange(count) // step)[:, np.newaxis] * kinds + np.arange(kinds)
-    return _bins(step, sums(place, rows.cycles.reshape(-1), bins * kinds).reshape(bins, kinds))
+    """Merge bins of one code row each into `bins` bins of equal size.
+
+    They cover the rows from the first to the last with cycles if these are less than half of all rows.
+    """
+    kinds, used = rows.cycles.shape[1], np.flatnonzero(rows.totals)
+    is_wide = not len(used) or 2 * (used[-1] + 1 - used[0]) >= len(rows.cycles)
+    begin, stop = (0, len(rows.cycles)) if is_wide else (int(used[0]), int(used[-1]) + 1)
+    step = _step(stop - begin, bins)
+    place = (np.arange(stop - begin) // step)[:, np.newaxis] * kinds + np.arange(kinds)
+    cycles = sums(place, rows.cycles[begin:stop].reshape(-1), bins * kinds)
+    return _bins(step, cycles.reshape(bins, kinds), begin)
 
 
-def _bins(step: int, cycles: np.ndarray) -> HotspotBins:
-    first = step * np.arange(len(cycles), dtype=np.int64)
+def _bins(step: int, cycles: np.ndarray, begin: int = 0) -> HotspotBins:
+    first = begin + step * np.arange(len(cycles), dtype=np.int64)
     return HotspotBins(first, first + step, cycles, step)
 
 

@@ -81,6 +81,8 @@ NEAR_PEAK = 0.98  # share of the peak's registers: at the peak no more can be he
 NOTE_GAP = 3  # characters between an instruction and its note
 MIN_NAME = 10  # minimum characters for the name of a block next to its number of rows
 MIN_LEGEND = 40  # px
+SAME_LINE_TINT, HOVERED_TINT = 0.05, 0.1  # shares of the accent: the selected row must stand out
+MARK_PX, ARM_PX = 2, 9  # px of the bracket around the rows of a bar
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
 
 
@@ -246,14 +248,8 @@ class IsaView(FoldView):
         return bool(self.rows.cost[row] or self.rows.costs.hits[row])
 
     def _band(self, row: int) -> QColor | None:
-        role = self.theme.role
-        if self.hovered_source[row]:
-            return role("hover")
-        if self.marked is not None and self.marked[0] <= row < self.marked[1]:
-            return mix(role("base"), role("accent"), 0.18)
-        if self.same_source[row]:
-            return mix(role("base"), role("accent"), 0.08)
-        return None
+        share = HOVERED_TINT if self.hovered_source[row] else SAME_LINE_TINT if self.same_source[row] else 0.0
+        return mix(self.theme.role("base"), self.theme.role("accent"), share) if share else None
 
     def notes_of(self, row: int) -> tuple[Note, ...]:
         if not self.is_fold(row):
@@ -503,6 +499,23 @@ class IsaView(FoldView):
             zip(*(column[seen].tolist() for column in (np.arange(len(x)), x, top, bottom)), strict=True)
         )
 
+    def _paint_marked(self, painter: QPainter, first: int, last: int) -> None:
+        """Paint a bracket at the left of the marked rows; where they are sorted, only its line."""
+        if self.marked is None:
+            return
+        begin, stop = self.marked
+        color, height = self.theme.role("accent"), self.row_height
+        for at, row in enumerate(self.table.data_rows[first : last + 1].tolist(), start=first):
+            rows = self.folds.rows_of(row) if self.is_folding else range(row, row + 1)
+            if rows.start >= stop or rows.stop <= begin:
+                continue
+            top = self.row_top(at)
+            painter.fillRect(0, top, MARK_PX, height, color)
+            if self.table.sorting is None and begin in rows:
+                painter.fillRect(0, top, ARM_PX, MARK_PX, color)
+            if self.table.sorting is None and stop - 1 in rows:
+                painter.fillRect(0, top + height - MARK_PX, ARM_PX, MARK_PX, color)
+
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         if self.is_folding:
             painter.setPen(self.theme.role("line"))
@@ -530,6 +543,8 @@ class IsaView(FoldView):
             painter.setBackground(self.theme.role("base"))
             paint_labels(painter, self.arrows, placed, colors, emphasis)
             painter.restore()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        self._paint_marked(painter, first, last)
         shown = self.heading()
         if shown is not None:
             self._paint_heading(painter, shown)

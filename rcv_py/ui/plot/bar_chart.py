@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, short_count, translated
@@ -20,6 +20,7 @@ GAP_FROM_PX = 4  # minimum width of a bar with a gap to the next bar
 MIN_BAR_PX = 2.0  # a single bar among thousands must be visible
 LABEL_GAP = 6
 GRID_LINES = 4
+MARK_PX = 3  # px below the axis
 TICK_PX = 70  # px that a tick with its number needs
 
 Color = Callable[[Theme], QColor]
@@ -136,6 +137,7 @@ class BarChart(QWidget):
                 self._paint_columns(painter)
                 self._paint_bars(painter)
                 self.paint_over(painter)
+                self._paint_selected(painter)
             paint_focus(painter, self, self._theme)
 
     def paint_over(self, painter: QPainter) -> None:
@@ -160,6 +162,16 @@ class BarChart(QWidget):
                 left, right = (self.x_of(min(bar, len(self))) for bar in bars)
                 box = QRectF(left, self._top, max(2.0, right - left), self.area.height())
                 painter.fillRect(box, self._theme.role(role))
+
+    def _paint_selected(self, painter: QPainter) -> None:
+        """Frame the selected bars, and mark them on the axis: the highest bars fill their column."""
+        if self.selected is None:
+            return
+        left, right = (self.x_of(min(bar, len(self))) for bar in self.selected)
+        box = QRectF(left, self._top, max(2.0, right - left), self.area.height())
+        painter.setPen(QPen(self._theme.role("accent"), 1))
+        painter.drawRect(box.adjusted(-0.5, -0.5, -0.5, -0.5))
+        painter.fillRect(QRectF(left, box.bottom() + 1, box.width(), MARK_PX), self._theme.role("accent"))
 
     def _paint_bars(self, painter: QPainter) -> None:
         colors = [color(self._theme) for color in self.colors]

@@ -193,6 +193,40 @@ def test_a_range_that_holds_nothing_and_another_capture_leave_no_bins_behind(
 TAIL = "|V" * 6  # a program of eight rows: two of them a bar
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_chosen_bar_is_marked_also_if_it_is_the_highest(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+) -> None:
+    ui.settings["look.theme"] = theme
+    open_in(trace())
+    settled()
+    plot = hotspot.plot
+    highest = int(plot.totals.argmax())
+    click(hotspot, highest)
+    image, accent = plot.grab().toImage(), ui.theme.role("accent").rgb()
+    left, right = round(plot.x_of(highest)), round(plot.x_of(highest + 1)) - 1
+    below, middle = round(plot.area.bottom()) + 2, round(plot.area.center().y())
+    assert all(image.pixelColor(x, below).rgb() == accent for x in range(left + 1, right))
+    assert accent in {image.pixelColor(x, middle).rgb() for x in range(left - 2, left + 2)}
+    assert image.pixelColor(round(plot.x_of(0)) + 4, below).rgb() != accent
+
+
+def test_bars_cover_what_ran_if_most_of_the_program_did_not(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    rows = [("v_nop", TokenKind.VALU, 0, 0, 0, 0, ()) for _ in range(100)]
+    rows[40:48] = [("v_add_u32 v0, v0, v0", TokenKind.VALU, 1, 10 * at, 0, 0, ()) for at in range(1, 9)]
+    open_in(trace(code_table(tuple(rows))))
+    settled()
+    assert hotspot.plot.bins.first.tolist() == [40, 42, 44, 46]
+    assert hotspot.plot.totals.tolist() == [30, 70, 110, 150]
+    click(hotspot, 3)
+    assert ui.session.selection.value.lines == (46, 48)
+    assert hotspot.plot.selected == (3, 4)
+    ui.session.select_line(3)
+    assert hotspot.plot.selected is None
+
+
 def two_engines() -> tuple[Trace, WaveBatch]:
     """A wave of engine 0 that spends its cycles in row 0, and a shorter one of engine 1 in row 1."""
     made, (both,) = made_trace(["v" * 90 + "|V" + TAIL, "V|" + "v" * 40 + TAIL])

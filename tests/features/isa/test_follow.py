@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -36,7 +36,7 @@ HOT = 70  # in the loop from LOOP[0] to LOOP[1]
 LOOP = (40, 90)
 
 
-def listing(hot: int = HOT) -> Trace:
+def listing(hot: int = HOT, chain: tuple = ()) -> Trace:
     """A kernel of 120 instructions with a loop, loads, a hot row, and registers that are written and read."""
     rows: list[tuple] = [("; my_kernel", TokenKind.NONE, 0, 0, 0, 0, ())]
     for at in range(1, ROWS):
@@ -52,7 +52,7 @@ def listing(hot: int = HOT) -> Trace:
         elif at == ROWS - 1:
             text, kind = "s_endpgm", TokenKind.MSG
         latency = 634_567 if at == hot else 4
-        rows.append((text, kind, 1_020, latency, 0, 0, ()))
+        rows.append((text, kind, 1_020, latency, 0, 0, chain))
     code = code_table(tuple(rows))
     return trace(replace(code, address=np.arange(ROWS, dtype=np.uint64) * 4 + 0xFFC))
 
@@ -234,6 +234,39 @@ def test_the_keyboard_begins_in_sight(isa: IsaPanel, ui: UiContext) -> None:
     assert isa.view.verticalScrollBar().value() == 60 * isa.view.row_height
     QTest.keyClick(isa.view, Qt.Key.Key_Down)
     assert ui.session.selection.value.line == 62
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_selected_row_is_the_strongest_and_the_rows_of_a_bar_have_a_bracket(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+) -> None:
+    ui.settings["look.theme"] = theme
+    open_in(listing(chain=((1, 2),)))  # all rows come from the same source line
+    ui.session.select_lines(HOT - 4, HOT + 3)
+    settled()
+    view, role = isa.view, ui.theme.role
+    view.clearFocus()
+    image = view.viewport().grab().toImage()
+    base, accent = role("base"), role("accent")
+
+    def apart(one: QColor, other: QColor) -> int:
+        return sum(abs(a - b) for a, b in zip(one.getRgb(), other.getRgb(), strict=True))
+
+    def color(row: int, x: int = image.width() - 2) -> QColor:
+        return image.pixelColor(x, view.row_top(view.table.view_row(row)) + view.row_height // 2)
+
+    assert ui.session.selection.value.source == (1, 2)
+    others = [apart(color(row), base) for row in range(HOT - 6, HOT + 6) if row != HOT]
+    assert max(others) <= 0.05 * apart(accent, base) + 3, "rows of the same line and of the bar are pale"
+    assert apart(color(HOT), base) >= 3 * max(others)
+    is_in = [apart(color(row, 1), accent) == 0 for row in range(HOT - 6, HOT + 6)]
+    assert is_in == [False] * 2 + [True] * 7 + [False] * 3
+    top, bottom = view.row_top(HOT - 4), view.row_top(HOT + 3) - 1
+    assert apart(image.pixelColor(6, top), accent) == apart(image.pixelColor(6, bottom), accent) == 0
+    ui.session.select_line(HOT + 2)
+    settled()
+    image = view.viewport().grab().toImage()
+    assert apart(color(HOT - 2, 1), accent) > 0, "another selection has no bracket"
 
 
 # -- headings ---------------------------------------------------------------------------------------
