@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, cells
 from rcv_py.features.notes.search_result import HITS
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.searched_panel import NOTHING, SearchedPanel
 from rcv_py.ui.timeline.unit_markers import go_to_wave
@@ -16,6 +16,7 @@ from rcv_py.ui.widgets.empty_state import page
 
 TYPE = "Type what to look for."
 EVERY_MS = 120
+MAX_WHERE_PX = 180  # px for a number of an instruction, or a source line
 
 
 class MatchesPanel(SearchedPanel[Hits]):
@@ -73,9 +74,15 @@ class MatchesPanel(SearchedPanel[Hits]):
         self.result = hits if hits.lines else None
         places = [beside(trace, line) if trace is not None and line >= 0 else "" for line in hits.lines]
         texts = [text + place for text, place in zip(hits.text, places, strict=True)]
-        self.view.show_columns(
-            (field_column(HITS["where"], hits.where, width=96), field_column(HITS["text"], texts, width=200))
+        short = {
+            where: str(line) if line >= 0 else where
+            for where, line in zip(hits.where, hits.lines, strict=True)
+        }
+        width = max(map(cells, short.values()), default=0) * self.view.char_px + 2 * PAD + 2
+        where = field_column(
+            HITS["where"], hits.where, text=short.__getitem__, width=round(min(width, MAX_WHERE_PX))
         )
+        self.view.show_columns((where, field_column(HITS["text"], texts, width=200)))
         if trace is None or not query.text:
             self.empty.say(self.reason(TYPE))
         else:

@@ -9,6 +9,7 @@ from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.features.notes.matches_panel import MatchesPanel
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.table.column_widths import PAD
 from tests.support import code_samples
 
 Settled = Callable[[], None]
@@ -40,6 +41,25 @@ def test_hits_of_the_search_name_the_places_of_instructions(
     assert [text for _, text in rows] == expected
     assert any(line >= 0 and place(line) for line in panel.hits.lines)
     assert any(line < 0 for line in panel.hits.lines)  # lines of the sources, which are places themselves
+
+
+def test_the_number_of_a_hit_is_whole(ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any) -> None:
+    panel = MatchesPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(260, 300)
+    panel.show()
+    open_in(code_samples.trace())
+    ui.session.query.set(SearchQuery("a"))
+    panel._soon.now()
+    settled()
+    table = panel.view.table
+    at = table.column_of("where")
+    room = panel.view.chars_in(panel.view.columnWidth(at) - 2 * PAD)
+    shown = [table.shown_text(row, at) for row in range(table.rowCount())]
+    assert [text for text, line in zip(shown, panel.hits.lines, strict=True) if line >= 0] == [
+        str(line) for line in panel.hits.lines if line >= 0
+    ]
+    assert all(len(text) <= room for text in shown), "file and line of a source are whole, too"
 
 
 def test_wait_arrows_name_both_places(ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any) -> None:
