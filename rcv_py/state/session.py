@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # they import analyses that most sessions do not need
 
 MIN_WINDOW = 16  # cycles
 MAX_TRIED = 64  # typical waves, of which one should have run an instruction
-MIN_VISIBLE_PX = 4  # a narrower selected token is invisible
+MIN_VISIBLE_PX = 24  # a narrower selected token is hard to see among others
 REVEAL_PX = 40  # its width after zooming in
 
 
@@ -358,7 +358,7 @@ class Session:
     def select(self, selection: Selection, *, stays: bool = False) -> None:
         """Go to a place, remember it, and bring it into view.
 
-        An execution that cannot be seen is shown NEAR_PX wide; with `stays` the zoom stays as it is.
+        An execution that is hard to see is shown REVEAL_PX wide; with `stays` the zoom stays as it is.
         """
         self._first = None
         self.executions.sought.set(None)
@@ -376,7 +376,7 @@ class Session:
         self.select(replace(old, wave=wave, hit=hit), stays=True)
 
     def show_token(self, wave: WaveId, row: int) -> None:
-        """Select the token at `row` of a loaded wave, and show it NEAR_PX wide or wider."""
+        """Select the token at `row` of a loaded wave, and show it REVEAL_PX wide or wider."""
         self.select_token(wave, row)
         self.reveal(REVEAL_PX)
 
@@ -552,8 +552,8 @@ class Session:
             self.measure.set(TimeWindow(asked.begin, end))
         self.between.set(replace(asked, last=line))
 
-    def reveal(self, least_px: float = 0) -> None:
-        """Bring the selected token into view; if it is not `least_px` wide there, NEAR_PX wide."""
+    def reveal(self, least_px: float = MIN_VISIBLE_PX) -> None:
+        """Bring the selected token into view; if it is not `least_px` wide there, REVEAL_PX wide."""
         token, view = self.token(), self.view.value
         if token is None:
             return

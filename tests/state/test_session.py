@@ -17,7 +17,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.selection import Selection
-from rcv_py.state.session import MIN_WINDOW, Session
+from rcv_py.state.session import MIN_VISIBLE_PX, MIN_WINDOW, Session
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.work.load import load_all
 from tests.support.paths import ROOT
@@ -97,6 +97,26 @@ def test_a_selected_token_is_in_view(session: Session) -> None:
     wave, row = session.token()
     span = wave.tokens.span(row)
     assert session.view.value.contains(span.begin)
+
+
+@pytest.mark.parametrize("which", [None, *Which])
+def test_every_jump_to_an_execution_makes_it_wide_enough(session: Session, which: Which | None) -> None:
+    line = hot_line(session)
+    session.select_line(line)
+    span = session.token()[0].tokens.span(session.token()[1])
+    px = 13
+    width = span.width * session.plot_px // px
+    session.set_view(TimeWindow(span.middle - width // 2, span.middle - width // 2 + width))
+    before = session.view.value.width
+    if which is None:
+        session.select_line(line)  # as a click on a row, and in the list of hottest instructions
+    else:
+        session.select_execution(which)
+    wave, row = session.token()
+    shown = session.view.value
+    assert wave.tokens.span(row).width * session.plot_px >= MIN_VISIBLE_PX * shown.width
+    assert shown.contains(wave.tokens.span(row).begin)
+    assert shown.width <= before
 
 
 def test_stepping_walks_tokens_and_hits_and_stops_at_the_ends(session: Session) -> None:

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from rcv_py.features.isa.menus import IsaMenus
 
 NO_COST = "No instruction has a cost."
-SEEN = 250  # an execution is visible if the time views are at most this many times as wide
-WIDE = 25  # and easily visible at this many: 40 of 1,000 px
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -67,7 +65,6 @@ class IsaPanel(CodePanel):
         self.matches = np.empty(0, dtype=np.int64)  # instructions that a search matched, ascending
         self._problem = ""  # error of the search
         self._followed: int | None = None  # the last instruction brought into view
-        self._sought: int | None = None  # a clicked row whose execution is to be shown
         self.facts = IsaFacts(ui, self, self._updates.ask)
         self.walk = IsaWalk(ui.session, view, self.go)
         self.search = boxed(row(self.find_bar, margins=BAR))  # only during a search
@@ -275,7 +272,6 @@ class IsaPanel(CodePanel):
         self._refresh_arrows()
         if trace is None or self._rows is None:
             return
-        self._show_execution()
         line = -1 if self.session.line is None else self.session.line
         self.view.same_source = rows_at_leaf(trace.code, selection.source)
         self.view.marked = selection.lines
@@ -288,16 +284,6 @@ class IsaPanel(CodePanel):
         self.view.set_current(line, reveal=line != self.view.current)
         self.strip.update()
         self._say_matches()
-
-    def _show_execution(self) -> None:
-        """Zoom in on the execution of a clicked row, unless it is wide enough to be visible."""
-        token, selection = self.session.token(), self.session.selection.value
-        if token is None or self._sought is None or selection.line != self._sought:
-            return
-        self._sought = None
-        span = token[0].tokens.span(token[1])
-        if span.width * SEEN < self.session.view.value.width:
-            self.session.set_view(span.padded((WIDE - 1) / 2))
 
     def _reveal_range(self, selection: Selection) -> None:
         assert selection.lines is not None
@@ -381,7 +367,6 @@ class IsaPanel(CodePanel):
 
     def go(self, row: int) -> None:
         """Select an instruction; the time views move to the execution selected with it."""
-        self._sought = row
         self.session.select_line(row)
 
     @property

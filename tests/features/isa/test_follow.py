@@ -218,6 +218,27 @@ def test_a_click_moves_time_to_an_execution_that_was_too_small_to_be_seen(
     assert span.width * 30 >= view.width
 
 
+def test_back_in_program_order_the_selected_row_is_in_sight(isa: IsaPanel, ui: UiContext) -> None:
+    header = isa.view.header
+    isa.resize(745, 260)
+
+    def click(name: str) -> None:
+        x = header.sectionViewportPosition(isa.view.table.column_of(name)) + 8
+        QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, 10))
+
+    for line in (ROWS - 1, 3, HOT):
+        ui.session.select_line(line)
+        for back in ("instruction", "share_of_total"):
+            click("share_of_total")
+            isa.view.verticalScrollBar().setValue(0)
+            assert isa.view.table.sorting is not None
+            for _ in range(1 if back == "instruction" else 2):
+                click(back)
+            assert isa.view.table.sorting is None
+            assert isa.view.current == line
+            assert in_sight(isa, line)
+
+
 def test_focus_selects_and_scrolls_nothing(isa: IsaPanel, ui: UiContext) -> None:
     before = ui.session.selection.value, isa.view.verticalScrollBar().value()
     isa.view.clearFocus()

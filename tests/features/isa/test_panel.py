@@ -307,19 +307,6 @@ def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_in: Callab
     assert len(colored) == 2
 
 
-def test_a_range_of_lines_is_tinted(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace())
-    settled()
-    ui.session.select_lines(4, 7)
-    assert isa.view.current == 4
-    image = picture(isa)
-    inside, outside = isa.view.cell_rect(5, "hits"), isa.view.cell_rect(7, "hits")
-    colors = [image.pixelColor(box.left() + 3, box.top() + 2).rgb() for box in (inside, outside)]
-    assert colors[0] != colors[1]
-
-
 def test_samples_replace_cycles_in_a_sampling_capture(
     isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
