@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.cost.hotspot import hotspot_bins, static_bins
+from rcv_py.analysis.cost.hotspot import binned, hotspot_bins, static_bins
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimit, OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent, plural, short_kernel
@@ -147,11 +147,12 @@ def _limit(limit: OccupancyLimit) -> str:
 def _histogram(options: HotspotOptions) -> CommandAnswer:
     """One row per range of instructions, cycles by kind."""
     number = options.bins or 1
-    wanted = hotspot_bins(number, window_of(options.clock))
+    wanted = hotspot_bins(None, window_of(options.clock))
     waves = counted_waves(options, (wanted,))
     trace = waves.trace
     refuse(trace, options, "PC samples do not name waves.")
-    bins = waves.of(wanted) if len(trace.waves) else static_bins(trace.code, number)
+    rows = waves.of(wanted) if len(trace.waves) else static_bins(trace.code, len(trace.code))
+    bins = binned(rows, number)
     total = int(bins.totals.sum())
     return listing(
         options,

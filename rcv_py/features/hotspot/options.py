@@ -59,7 +59,8 @@ class HotspotOptions(
     )
     ascending: bool = opt.flag("smallest first")
     bins: int | None = opt.number(
-        "a histogram of N ranges of the program by kind instead", read=opt.at_most(opt.MAX_BINS, 1)
+        "a histogram of N ranges of the program by kind instead; if less than half of it ran, of that part",
+        read=opt.at_most(opt.MAX_BINS, 1),
     )
     charge: str | None = opt.option(
         "cost of places: latency and idle, charged to the innermost place or to the whole inline chain",

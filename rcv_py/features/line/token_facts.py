@@ -145,7 +145,7 @@ class FactsText:
             ("hits", f"{totals.hits:,}"),
             ("latency", number(totals.latency)),
             ("of it stall", _beside(number(totals.stall), percent(totals.stall, totals.latency))),
-            ("idle before", number(totals.idle)),
+            ("idle before", number(totals.idle) if totals.idle else ""),
             ("of all cycles", percent(totals.latency + totals.idle, totals.program_total) or "–"),
         ]
         unit = ", cycles" if self.times.unit else ""
@@ -154,12 +154,15 @@ class FactsText:
     def _token(self, token: TokenDetails) -> Rich:
         times = (token.stall, token.busy, token.stall + token.busy)
         stall, busy, both = map(self.times.number, times)
+        spent = ("stall + issue", f"{stall} + {busy} = {both}")
+        if not token.busy or not token.stall:
+            spent = ("stall", stall) if token.stall else ("issue", busy)
         return _table(
             [
                 ("wave", self.facts.wave),
                 ("at", self.times.at(token.start)),
-                ("stall + issue", f"{stall} + {busy} = {both}"),
-                ("idle before", self.times.number(token.idle)),
+                spent,
+                ("idle before", self.times.number(token.idle) if token.idle else ""),
                 ("state", state_text(token.states) or "not recorded"),
             ]
         )
@@ -231,7 +234,10 @@ class FactsText:
 
 def _help(known: InstructionHelp, described: str) -> Iterator[Rich]:
     """Yield the instruction's effect, the cycles it occupies its unit, and the waits it requires."""
-    for text in filter(None, (known.what, described)):
+    is_wait = known.mnemonic.startswith(
+        "s_wait"
+    )  # then its counters say more than a sentence about all waits
+    for text in filter(None, ("" if is_wait and known.counters else known.what, described)):
         yield rich("{}", text)
     facts: list[str] = []
     if known.passes:

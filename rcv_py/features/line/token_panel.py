@@ -208,6 +208,9 @@ class TokenDetailsPanel(Panel):
     def _forget(self) -> None:
         """Forget everything about the capture that was open."""
         self.facts = self.view = self.causes = None
+        self._forget_replays()
+
+    def _forget_replays(self) -> None:
         self._flag.set()
         self.replays, self._playing = {}, None
 

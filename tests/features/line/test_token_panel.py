@@ -42,6 +42,26 @@ def latencies(app: App) -> np.ndarray:
     return np.sort(np.concatenate([one.duration[one.line == LINE] for one in tokens]))
 
 
+def test_nothing_is_said_twice_and_no_time_of_zero_is_listed(app: App, qtbot: QtBot) -> None:
+    panel, session = app.window.workspace.docks["token_details"].panel, app.ui.session
+    code, shown = session.trace.value.code, set()
+    for line in (LINE, *np.flatnonzero(code.hits)[:40].tolist()):
+        session.select_line(line)
+        settle(app, qtbot)
+        wave, row = session.token()
+        stall, busy = int(wave.tokens.stall[row]), int(wave.tokens.busy[row])
+        said, every = panel.text.toPlainText(), panel.all.toPlainText()
+        spent = f"stall + issue\n{stall:,} + {busy:,} = {stall + busy:,}"
+        spent = spent if stall and busy else f"stall\n{stall:,}" if stall else f"issue\n{busy:,}"
+        assert spent in said
+        assert "idle before\n0" not in said + every
+        assert ("idle before" in every) == (code.idle[line] > 0)
+        shown.add((stall > 0, busy > 0))
+        if code.text[line].startswith("s_waitcnt "):
+            assert panel.head.toPlainText().lower().count("waits until") == code.text[line].count("cnt(")
+    assert len(shown) > 1
+
+
 def test_all_executions_are_told_in_numbers_and_with_why(app: App) -> None:
     panel, length = app.window.workspace.docks["token_details"].panel, latencies(app)
     assert panel.hits.text() == f"ALL {len(length):,} hits"

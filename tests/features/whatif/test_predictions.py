@@ -218,7 +218,7 @@ def test_the_selected_instruction_says_what_it_does_and_who_hides_it(app: App, q
     settle(app, qtbot)
     panel = app.window.workspace.panel("token_details")
     assert panel.facts.help.mnemonic == "s_waitcnt"
-    assert panel.facts.help.what in panel.head.toPlainText()
+    assert panel.facts.help.what not in panel.head.toPlainText(), "the next line says it with its number"
     assert "waits until vmcnt is at most 3" in panel.head.toPlainText()
     assert "Hidden by" in panel.text.toPlainText()
     assert 0 <= panel.facts.hidden.covered <= panel.facts.token.stall
