@@ -185,8 +185,16 @@ def test_an_arrangement_of_nonsense_is_left_out(empty_app: App) -> None:
     for kept in (
         {},
         {"layout": "spiral", "areas": 3, "order": ["isa", "sky", 4], "windows": {"isa": [1, 2]}},
-        {"sizes": {"below": "much", "left": -4, "code": True}, "areas": {"isa": "sky", "no": "time"}},
-        {"open": {"no": True, "events": True}, "front": ["no", 3], "limited": {"sky": 4}, "folded": ["isa"]},
+        {
+            "sizes": {"below": "much", "left": -4, "code": True},
+            "areas": {"isa": "sky", "no": "time", "source": []},
+        },
+        {
+            "open": {"no": True, "events": True},
+            "front": ["no", 3, []],
+            "limited": {"sky": 4},
+            "folded": ["isa", {}],
+        },
     ):
         workspace.load({"folded": ["bottom"], **kept})
         workspace.folded = frozenset({"bottom"})

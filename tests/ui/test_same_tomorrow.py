@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QPoint, QSettings, QSize, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from rcv_py.base.languages import use
+from rcv_py.base.text import speak
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.layouts import LAYOUTS
 from tests.support.window_fixtures import Reused
@@ -86,6 +91,20 @@ def test_a_handle_moves_what_is_beside_it_and_stays_after_a_restart(tmp_path: Pa
         assert {name: box(app, name) for name in before} == after
 
 
+def test_tabs_open_the_bottom_in_every_language(qtbot: QtBot) -> None:
+    use("zh_CN")
+    try:
+        with window(size=(1280, 800)) as app:
+            open_sample(app, qtbot)
+            click_tab(app, "bottom", "why")
+            settle(app, qtbot)
+            assert app.window.workspace.docks["why"].is_seen
+            click_tab(app, "bottom", "why")
+            assert app.window.workspace.is_bottom_folded
+    finally:
+        speak(None)
+
+
 # -- columns ----------------------------------------------------------------------------------------
 
 
@@ -146,3 +165,130 @@ def test_the_layout_is_reset_with_the_columns_of_panels_that_were_never_seen(tmp
         assert dock.made is None
         app.ui.commands.run("view.reset_layout")
         assert dock.save_state() == {"table": {"sort": ["cost", True]}}
+
+
+# -- an hour of use ---------------------------------------------------------------------------------
+
+ACTIONS, SEED = 200, int(os.environ.get("RCV_SEED", "20261129"))
+NEAR_PX = 10
+
+
+class User:
+    """Uses the window at random, and looks after each action whether it is as it was."""
+
+    def __init__(self, file: Path, qtbot: QtBot) -> None:
+        self.random, self.stack = Random(SEED), ExitStack()
+        self._file, self._qtbot = str(file), qtbot
+        self._language, self._size, self._capture = "en", (1920, 1080), SAMPLE
+        self._known: dict[tuple[object, ...], tuple[int, dict[str, QSize]]] = {}
+        self._all_columns: dict[tuple[int, int], list[str]] = {}  # where there is room, by size of the window
+        self._usual_columns: list[str] = []
+        self._usual_width = 0
+        self.app = self._start()
+
+    def _start(self) -> App:
+        use("zh_CN") if self._language == "zh" else speak(None)
+        store = QSettings(self._file, QSettings.Format.IniFormat)
+        app = self.stack.enter_context(window(store, self._size))
+        open_sample(app, self._qtbot, self._capture)
+        return app
+
+    # What a user does; each returns whether sizes must stay as they are.
+
+    def fold(self) -> bool:
+        part, workspace = self.random.choice(["left", "right", "bottom"]), self.app.window.workspace
+        workspace.fold(part, part not in workspace.folded)
+        return False
+
+    def open_tab(self) -> bool:
+        panels = self.app.window.workspace.group("bottom")
+        click_tab(self.app, "bottom", self.random.choice([dock.info.id for dock in panels if dock.is_open]))
+        return False
+
+    def show_side_panel(self) -> bool:
+        self.app.window.workspace.show_panel(
+            self.random.choice(["triage", "explorer", "search", "wave_picker"])
+        )
+        return False
+
+    def only_code_and_back(self) -> bool:
+        self.app.ui.commands.run("view.only_code")
+        settle(self.app, self._qtbot)
+        if self._capture == SAMPLE:
+            self._all_columns[self._size] = self._all_columns.get(self._size) or columns(self.app)
+            assert columns(self.app) == self._all_columns[self._size]
+        self.app.ui.commands.run("view.only_code")
+        return True
+
+    def second_time_view(self) -> bool:
+        self.app.ui.commands.run("view.pin_time")
+        return False
+
+    def layout(self) -> bool:
+        self.app.window.workspace.use_layout(self.random.choice(LAYOUTS))
+        return False
+
+    def restart(self) -> bool:
+        self.stack.close()
+        self.app = self._start()
+        return True
+
+    def language(self) -> bool:
+        self._language = "en" if self._language == "zh" else "zh"
+        return self.restart()
+
+    def capture(self) -> bool:
+        self._capture = self.random.choice([SAMPLE, SAMPLES / "placeholder", SAMPLES / "pc_sampling"])
+        open_sample(self.app, self._qtbot, self._capture)
+        return False
+
+    def resize(self) -> bool:
+        self._size = (1280, 800) if self._size == (1920, 1080) else (1920, 1080)
+        self.app.window.resize(*self._size)
+        return False
+
+    # What stays.
+
+    def sizes(self) -> dict[str, QSize]:
+        """The sizes of panels in front, and of the place of the tabs that change without this."""
+        docks = self.app.window.workspace.docks.values()
+        return {dock.area: dock.size() for dock in docks if dock.is_seen and not dock.isWindow()}
+
+    def check(self, step: int, name: str, before: dict[str, QSize] | None) -> None:
+        workspace, now = self.app.window.workspace, self.sizes()
+        about = f"seed {SEED}, step {step}: {name}"
+        isa = workspace.docks["isa"]
+        view = isa.panel.view
+        shown = (isa.height() - view.header.height()) // view.row_height
+        assert shown >= LEAST_ROWS[self._size[1]], about
+        assert self.app.window.size().toTuple() == self._size, about
+        # The same choices give the same sizes, whatever was done between them.
+        pinned = bool(workspace.group("time_below"))
+        key = (workspace.layout_.id, workspace.folded, self._capture, pinned, self._size, *sorted(now))
+        first, known = self._known.setdefault((*key, workspace.layout_.time), (step, now))
+        for area, size in (known if before is None else before).items():
+            off = max(abs(size.width() - now[area].width()), abs(size.height() - now[area].height()))
+            assert off <= NEAR_PX, f"{about}: {area} is {now[area]}, was {size} at step {first}"
+        if self._capture == SAMPLE and isa.width() >= self._usual_width:
+            found = columns(self.app)
+            self._usual_columns = self._usual_columns or found
+            self._usual_width = self._usual_width or isa.width()
+            assert [name for name in found if name in self._usual_columns] == self._usual_columns, about
+
+
+def test_an_hour_of_use_wears_nothing_out(tmp_path: Path, qtbot: QtBot) -> None:
+    """Random actions; `RCV_SEED` chooses others."""
+    print(f"RCV_SEED={SEED}")
+    user = User(tmp_path / "rcv.ini", qtbot)
+    often = [user.fold, user.open_tab, user.show_side_panel, user.only_code_and_back, user.second_time_view]
+    often = [*often * 4, *[user.layout, user.capture, user.resize] * 3, user.restart, user.language]
+    try:
+        user.check(0, "start", None)
+        for step in range(1, ACTIONS + 1):
+            before, act = user.sizes(), user.random.choice(often)
+            stays = act()
+            settle(user.app, qtbot)
+            user.check(step, act.__name__, before if stays else None)
+    finally:
+        user.stack.close()
+        speak(None)

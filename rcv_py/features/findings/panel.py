@@ -170,7 +170,9 @@ class NumberStrip(QWidget):
         for at in range(self._grid.columnCount()):
             self._grid.setColumnStretch(at, 0)
         for at in range(columns):
-            self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns][: len(rest) // columns or 1]))
+            self._grid.setColumnStretch(
+                at + is_one_row, max(rooms[at::columns][: len(rest) // columns or 1], default=0)
+            )
         if is_one_row:
             self._grid.setColumnStretch(0, MAX_NAME_PX)
 

@@ -131,8 +131,8 @@ class FactsText:
             "<b>{}</b> {}{}<span class='q'>{}</span>", percent(one.cycles, total), text.name, what, sure
         )
         for by in one.blamed[:BLAMED]:
-            perhaps = "perhaps " if by.is_guess else ""
-            said += rich("<br>&nbsp;&nbsp;← {}{}", perhaps, line_link(by.line, named(self.trace, by.line)))
+            blamed = "<br>&nbsp;&nbsp;← perhaps {}" if by.is_guess else "<br>&nbsp;&nbsp;← {}"
+            said += rich(blamed, line_link(by.line, named(self.trace, by.line)))
         if len(one.blamed) > BLAMED:
             said += rich(
                 "<br><span class='q'>&nbsp;&nbsp;and {} more</span>", f"{len(one.blamed) - BLAMED:,}"
@@ -177,8 +177,8 @@ class FactsText:
             name = named(self.trace, cause.line)
             is_own = self._is_own(cause)
             link = token_link(cause.row, name) if is_own else line_link(cause.line, name)
-            perhaps = "perhaps " if cause.is_guess else ""
-            blamed = rich("<br>{}{}{}", perhaps, link, "" if is_own else " · of another wave")
+            template = "<br>perhaps {}{}" if cause.is_guess else "<br>{}{}"
+            blamed = rich(template, link, "" if is_own else " · of another wave")
         what = "idle" if cause.is_idle else "stalled"
         said = Message("{0} {1} because {2}", what, self.times.span(cause.cycles), text.sentence)
         return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)

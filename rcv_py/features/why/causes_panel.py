@@ -106,8 +106,8 @@ class ByCause(Grouping[Attribution]):
             return Message("{0:,} more instructions", node.more)
         if node.line < 0:
             return "no instruction of the program"
-        arrow = "" if node.depth < 3 else "← perhaps " if node.is_guess else "← "
-        return f"{arrow}{super().name(node)}"
+        name = super().name(node)
+        return name if node.depth < 3 else Message("← perhaps {0}" if node.is_guess else "← {0}", name)
 
     def parts(self, node: WhyNode) -> Parts:
         return [

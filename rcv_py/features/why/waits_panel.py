@@ -113,8 +113,8 @@ class ByWait(Grouping[WaitSummary]):
         return [*parts, (rest, self.ui.theme.role("stall"))]
 
     def name(self, node: WhyNode) -> str:
-        perhaps = "← perhaps " if node.is_guess else ""
-        return f"{perhaps}{super().name(node)}"
+        name = super().name(node)
+        return Message("← perhaps {0}", name) if node.is_guess else name
 
     def tip_of(self, node: WhyNode) -> str:
         facts = _wait_facts(node) if node.depth == 1 else _producer_facts(node)

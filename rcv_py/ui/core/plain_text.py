@@ -57,7 +57,9 @@ def joined(between: str, parts: Iterable[object]) -> Rich:
 
 def _escaped_text(value: object) -> Rich:
     """A value as rich text in the language of the window."""
-    return value if isinstance(value, Rich) else escaped(translated(str(value)))
+    if isinstance(value, Rich):
+        return value
+    return escaped(translated(value if isinstance(value, str) else str(value)))
 
 
 def lines_tip(lines: Iterable[object]) -> Rich:

@@ -243,11 +243,13 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                 tip="Show only the titles of the bottom tabs, or all of them.",
                 is_checked=lambda: workspace.is_bottom_folded),
         *(
-            Command(id=f"view.fold_{side}", title=Message("Fold the {0} side", side), menu="View",
-                    shortcuts=(key,), run=partial(fold, side),
-                    tip=Message("Show only icons at the {0}, or the panels there.", side),
-                    is_checked=partial(is_folded, side))
-            for side, key in (("left", "Ctrl+B"), ("right", "Ctrl+Shift+B"))
+            Command(id=f"view.fold_{side}", title=title, menu="View", shortcuts=(key,),
+                    run=partial(fold, side), tip=tip, is_checked=partial(is_folded, side))
+            for side, key, title, tip in (
+                ("left", "Ctrl+B", "Fold the left side", "Show only icons at the left, or the panels there."),
+                ("right", "Ctrl+Shift+B", "Fold the right side",
+                 "Show only icons at the right, or the panels there."),
+            )
         ),
         Command(id="view.only_code", title="Only code", menu="View", run=workspace.toggle_only_code,
                 shortcuts=("F8",),

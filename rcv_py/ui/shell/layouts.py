@@ -189,8 +189,8 @@ def heights(
 ) -> dict[str, int]:
     """Return the heights in px of the places in the middle, by place; the code takes the rest.
 
-    The folded bottom has `folded_px`, else that is 0.  The code keeps its least rows: the other places give
-    way down to their least heights, and in a very low window all do in proportion.
+    The folded bottom has `folded_px`, else that is 0.  The code keeps its least rows, at most half of the
+    height: the other places give way, first down to their least heights in turn, then in proportion.
     """
     folded = {"bottom": min(folded_px, height)} if folded_px and "bottom" in shown else {}
     room = height - sum(folded.values())
@@ -206,9 +206,8 @@ def heights(
         for place, px in found.items():
             lacking = code + sum(found.values()) - room
             found[place] = max(px - max(0, lacking), min(px, grown(LEAST_PX[place])))
-        rest = max(code, room - sum(found.values()))
-        ratio = room / max(1, rest + sum(found.values()))
-        found = {place: round(px * ratio) for place, px in found.items()}
+        ratio = max(room - code, room // 2) / max(1, sum(found.values()))
+        found = {place: round(px * min(1, ratio)) for place, px in found.items()}
         found["code"] = room - sum(found.values())
     elif found:  # the first place takes the rest
         first = next(iter(found))

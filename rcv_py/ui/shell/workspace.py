@@ -507,21 +507,22 @@ class Workspace(QWidget):
         self.layout_ = resized(self.layout_, _of(kept, "sizes", {}), _of(kept, "limited", {}))
         if name.startswith(OWN):
             self.layout_ = replace(self.layout_, id=name)
-        for name, area in _of(kept, "areas", {}).items():
-            if name in self.docks and area in TITLES and not self.docks[name].is_strip:
-                self.docks[name].area = area
+        areas = kept.get("areas")
+        for name, dock in self.docks.items() if isinstance(areas, dict) else ():
+            area = str(areas.get(name))
+            dock.area = area if area in TITLES and not dock.is_strip else dock.home
         for name, is_open in _of(kept, "open", {}).items():
             if name in self.docks and not self.docks[name].info.appears:
                 self.docks[name].is_open = is_open is True
-        known = [name for name in _of(kept, "order", []) if name in self.docks]
+        known = [name for name in map(str, _of(kept, "order", [])) if name in self.docks]
         self._order = [*dict.fromkeys([*known, *self._order])]
         rects = _of(kept, "windows", {}).items()
         self._windows = {name: QRect(*at) for name, at in rects if name in self.docks and _is_rect(at)}
-        folded = {*_of(kept, "folded", []), *_of(kept, "folded", {})}
+        folded = [*_of(kept, "folded", []), *_of(kept, "folded", {})]
         self.folded = frozenset(part for part in FOLDABLE if part in folded)
         self._is_measured = True
         self._arrange()
-        for name in _of(kept, "front", []):
+        for name in map(str, _of(kept, "front", [])):
             if name in self.docks and self.docks[name].is_open:
                 self._to_front(name)
 
