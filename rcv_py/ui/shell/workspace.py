@@ -507,8 +507,8 @@ class Workspace(QWidget):
         self.layout_ = resized(self.layout_, _of(kept, "sizes", {}), _of(kept, "limited", {}))
         if name.startswith(OWN):
             self.layout_ = replace(self.layout_, id=name)
-        areas = kept.get("areas")
-        for name, dock in self.docks.items() if isinstance(areas, dict) else ():
+        areas = _of(kept, "areas", {})
+        for name, dock in self.docks.items() if "areas" in kept else ():
             area = str(areas.get(name))
             dock.area = area if area in TITLES and not dock.is_strip else dock.home
         for name, is_open in _of(kept, "open", {}).items():
