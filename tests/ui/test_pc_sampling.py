@@ -96,6 +96,18 @@ def test_every_panel_shows_something_or_says_why_not(
                 assert not said, (panel_name, said)
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_views_of_time_without_time_take_little_room_and_say_all(
+    size: tuple[int, int], samples: Path, qtbot: QtBot, reused: Reused
+) -> None:
+    with reused(size=size) as app:
+        open_sample(app, qtbot, samples)
+        panel = shown(app, qtbot, "compute_unit")
+        (label,) = (one for one in panel.findChildren(QLabel, "empty_state") if one.isVisible())
+        assert label.height() >= label.heightForWidth(label.width()), "no line is cut"
+        assert panel.height() < 70
+
+
 def test_what_nearly_all_panels_lack_is_told_in_full_by_one(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         for path in (SAMPLES / "placeholder", SAMPLES / "pc_sampling"):

@@ -10,7 +10,7 @@ from rcv_py.base.text import translated
 from rcv_py.ui.core.layout import Item, boxed, column
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel
 
-SIDE_PX, ABOVE_PX = 24, 16  # around the sentence
+SIDE_PX, ABOVE_PX = 24, 4  # around the sentence
 STOPS = (".", "。")  # the end of a sentence, in all languages
 
 
