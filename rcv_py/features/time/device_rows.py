@@ -18,13 +18,16 @@ from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows
 from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
 from rcv_py.ui.timeline.items import NamePainter, fill, name_font
 from rcv_py.ui.timeline.rows_item import (
     FAINT_KERNELS,
+    ISSUE,
     KERNEL_COLORS,
     KERNELS,
+    LEVELS,
     Frame,
     RowName,
     RowShape,
@@ -35,6 +38,8 @@ from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
 from rcv_py.ui.timeline.token_rows import kernel_choices
 
 NOTHING = ACTIVITY_COUNT  # a code without colour: grid and tint show through
+# The level of each pixel of a row in a window, uint8 [width]: its share of time without issue.
+Levels = Callable[[int, TimeWindow, int], np.ndarray | None]
 NAMES_FROM_PX = 9  # height of a row
 GAP_FROM_PX = 4  # minimum width of a box that keeps a pixel of distance to the next box
 
@@ -76,10 +81,16 @@ class BoxRows(RowSource):
         super().__init__(theme, shape)
         self.boxes, self._names = no_boxes(), NamePainter()
         self.name_of: Callable[[int], tuple[str, QColor]] = lambda box: ("", QColor())  # of a marker
+        self._levels: Levels | None = None
 
     def set_boxes(self, boxes: Boxes, names: Sequence[RowName]) -> None:
         """Show other boxes."""
         self.boxes, self.names = boxes, tuple(names)
+        self.version += 1
+
+    def set_levels(self, levels: Levels | None) -> None:
+        """Colour waves with details by their shares of time without issue, or by their kernels (None)."""
+        self._levels = levels
         self.version += 1
 
     def paint(self, frame: Frame) -> None:
@@ -112,6 +123,13 @@ class BoxRows(RowSource):
             narrow = self._narrow(frame, seen[is_narrow])
             np.copyto(narrow[:, -1], ground, where=narrow[:, -1] == NOTHING)
             np.copyto(lines, narrow, where=lines == NOTHING)
+        if self._levels is not None:
+            for row in range(frame.first, frame.stop):
+                level = self._levels(row, window, width)
+                if level is not None:
+                    codes = lines[row - frame.first]
+                    is_strong = (codes >= KERNELS) & (codes < KERNELS + KERNEL_COLORS) & (level < LEVELS)
+                    np.copyto(codes, ISSUE + level, where=is_strong, casting="unsafe")
         frame.fill(lines, 0, NOTHING)
 
     def _narrow(self, frame: Frame, seen: np.ndarray) -> np.ndarray:
@@ -151,7 +169,7 @@ class BoxRows(RowSource):
 MAX_LANES = 6  # marker rows above a slot; deeper scopes share the last row
 BOX_COLUMNS = ("row", "begin", "end", "color", "is_strong", "marker")
 TYPES = {"row": np.int32, "color": np.int32, "is_strong": np.bool_, "marker": np.uint8}  # otherwise int64
-MARKERS, ENGINE, KERNEL = "markers", "engine:", "kernel:"  # ids in the menu
+MARKERS, ENGINE, KERNEL, BY_ISSUE = "markers", "engine:", "kernel:", "by_issue"  # ids in the menu
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +273,14 @@ def offer_device(filter: FilterButton, trace: Trace | None) -> None:
     filter.forget(ENGINE)
     has_data = trace is not None and bool(trace.shader_data)
     tip = "Scopes of instrumented kernels, above each traced slot."
-    filter.set_section("Rows", [FilterItem(MARKERS, "Markers", tip=tip)] if has_data else [])
+    by_issue = FilterItem(
+        BY_ISSUE,
+        "Colour by time without issue",
+        tip="Waves with instructions. Off: by kernel, as others.",
+    )
+    has_waves = trace is not None and len(trace.waves) > 0
+    markers = [FilterItem(MARKERS, "Markers", tip=tip)] if has_data else []
+    filter.set_section("Rows", [*markers, *([by_issue] if has_waves else [])])
     filter.set_section("Events", event_choices(trace))
     engines = [] if trace is None else ascending(trace.occupancy.se).tolist()
     several = engines if len(engines) > 1 else []

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor
 from rcv_py.analysis.events.event_table import dispatch_of
 from rcv_py.base.text import Message, count, demangled, elide_right, plural, short_kernel
 from rcv_py.features.time.device_rows import (
+    BY_ISSUE,
     ENGINE,
     KERNEL,
     MARKERS,
@@ -20,6 +21,7 @@ from rcv_py.features.time.device_rows import (
     no_boxes,
     offer_device,
 )
+from rcv_py.features.time.issue_shares import IssueShares, issue_shares
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
 from rcv_py.model.trace import Trace
@@ -30,7 +32,16 @@ from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
-from rcv_py.ui.timeline.rows_item import FAINT, FAINT_KERNELS, KERNEL_COLORS, KERNELS, MARKER_COLORS, RowShape
+from rcv_py.ui.timeline.rows_item import (
+    FAINT,
+    FAINT_KERNELS,
+    ISSUE,
+    KERNEL_COLORS,
+    KERNELS,
+    LEVELS,
+    MARKER_COLORS,
+    RowShape,
+)
 from rcv_py.ui.timeline.rows_item import MARKERS as MARKERS_CODE
 from rcv_py.ui.timeline.time_overlay import PREFIX, Marks, RowPart
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines
@@ -53,12 +64,14 @@ class GlobalTimelinePanel(TimelinePanel):
     def __init__(self, ui: UiContext) -> None:
         self.source = BoxRows(ui.theme, _shape(ui))
         name = "Timeline of all waves on the device"
-        super().__init__(ui, self.source, name, "the timeline of all waves", (PREFIX, MARKERS))
+        super().__init__(ui, self.source, name, "the timeline of all waves", (PREFIX, MARKERS, BY_ISSUE))
         self.all: DeviceRows | None = None
         self.source.name_of = self._name_of
         self.filter.put_into_corner(self.timeline, CORNER)
         self._page = page(self, bar((self.legend, 1), margins=(8, 2, 8, 2)), (self.timeline, 1))
         self._rebuild = self.request(self._start, REBUILD_MS)
+        self._shares = self.request(self._count_issue, REBUILD_MS)
+        self.session.loaded.watch(self._shares.update)
         self.filter.changed.connect(self._rebuild.now)
         ui.results.cell("markers").watch(self._rebuild.ask)
         self.session.trace.watch(self._trace_changed)
@@ -95,7 +108,24 @@ class GlobalTimelinePanel(TimelinePanel):
         self.all = device
         self.hovered_place = None
         self.source.set_boxes(device.boxes, device.names)
+        self.source.set_levels(None)
         self._selection_changed()
+        self._shares.ask()
+
+    def _count_issue(self) -> None:
+        """Colour waves by their time without issue, once all are read."""
+        trace, store, device = self.session.trace.value, self.session.store, self.all
+        if trace is None or store is None or device is None or not store.is_complete:
+            return
+        if BY_ISSUE in self.filter.hidden:
+            self._color_by(None)
+            return
+        outer = self.session.outer(trace)
+        self._shares.run(lambda: issue_shares(trace, store, device, outer), self._color_by)
+
+    def _color_by(self, shares: IssueShares | None) -> None:
+        self.source.set_levels(None if shares is None else shares.at)
+        self.timeline.plot.rows_changed()
 
     def _selection_changed(self) -> None:
         row, device = self.session.wave_row, self.all
@@ -122,6 +152,10 @@ class GlobalTimelinePanel(TimelinePanel):
                 yield Swatch(
                     theme.kernel(code), name, ", ".join(map(demangled, names)), key=f"{KERNEL}{code}"
                 )
+        if seen[ISSUE : ISSUE + LEVELS].any():
+            for share in (0.0, 0.5, 1.0):
+                name = Message("{0:.0f} % of time without issue", 100 * share)
+                yield Swatch(theme.without_issue(share), name, "waves with instructions")
         faint = np.flatnonzero(seen[FAINT_KERNELS : FAINT_KERNELS + KERNEL_COLORS])
         if len(faint):
             color = theme.soft(theme.kernel(int(faint[0])), FAINT)

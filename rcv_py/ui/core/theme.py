@@ -20,6 +20,7 @@ from rcv_py.ui.core.style_sheet import style_sheet
 from rcv_py.ui.core.text_size import SMALLEST_PT, set_text_size
 
 STALL_MIX = 0.52  # share of the background in the colour of a stall
+PALE = 0.85  # share of the canvas in the palest colour of a scale
 
 
 class Theme(QObject):
@@ -81,6 +82,10 @@ class Theme(QObject):
     def arrow(self, number: int) -> QColor:
         """Return the colour of the arrows of the n-th wait."""
         return self._arrows[number % len(self._arrows)]
+
+    def without_issue(self, share: float) -> QColor:
+        """Return the colour of time of which a share passes without issue, from pale to strong."""
+        return self.soft(self._roles["stall"], PALE * (1 - share))
 
     def syntax(self, name: str) -> QColor:
         """Return the colour of a class of source text, e.g.  `keyword`."""

@@ -32,6 +32,7 @@ CANVAS, GRID, TINT = 0x20, 0x21, 0x22
 STRIP = 0x28  # plus the index of a state in STATE_ORDER; the next code is nothing
 KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
 KERNEL_COLORS = 12
+ISSUE, LEVELS = 0x70, 16  # plus the share of time without issue, 0 for none of it
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
 TOKENS = 0xA0  # plus the kind of a token drawn on its own, plus KIND_COUNT for its stall
@@ -54,6 +55,7 @@ def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
     for number in range(KERNEL_COLORS):
         table[KERNELS + number] = theme.kernel(number).rgba()
         table[FAINT_KERNELS + number] = theme.soft(theme.kernel(number), FAINT).rgba()
+    table[ISSUE : ISSUE + LEVELS] = _issue_levels(theme)
     for marker in MarkerKind:
         for name in range(MARKER_COLORS):
             table[MARKERS + marker * MARKER_COLORS + name] = theme.marker(marker, name).rgba()
@@ -63,6 +65,10 @@ def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
     for code in (*dimmed, *(TOKENS + alone).tolist()):
         table[code] = theme.soft(QColor.fromRgba(int(table[code])), DIM).rgba()
     return table.tolist()
+
+
+def _issue_levels(theme: Theme) -> list[int]:
+    return [theme.without_issue(level / (LEVELS - 1)).rgba() for level in range(LEVELS)]
 
 
 def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:

@@ -12,7 +12,9 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.features.time.device_rows import BY_ISSUE
 from rcv_py.features.time.global_panel import GlobalTimelinePanel
+from rcv_py.features.time.issue_shares import NO_LEVEL, issue_shares
 from rcv_py.features.time.overview_panel import OverviewPanel
 from rcv_py.features.waves.utilization_panel import UtilizationPanel
 from rcv_py.model.device import Clock
@@ -47,13 +49,44 @@ def make(ui: UiContext, open_in: Callable, settled: Callable, qtbot: Any) -> Cal
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_boxes_have_the_colour_of_their_kernel_and_detail_is_stronger(make: Callable, theme: str) -> None:
+def test_boxes_have_the_colour_of_their_kernel_and_detail_is_stronger(
+    make: Callable, settled: Callable, theme: str
+) -> None:
     panel = make(GlobalTimelinePanel)
+    panel.filter.set_on([BY_ISSUE], False)
+    settled()
     panel.ui.settings["look.theme"] = theme
     bot = CanvasBot(panel.timeline.plot)
     assert [panel.source.names[row].group for row in range(4)] == ["SE2 CU1"] * 2 + ["SE2 CU7"] * 2
     assert bot.color(1, 1200) == panel.ui.theme.kernel(0)
     assert bot.color(2, 1200) == panel.ui.theme.soft(panel.ui.theme.kernel(1), 0.55)
+
+
+def test_waves_with_instructions_are_coloured_by_their_time_without_issue(make: Callable, qtbot: Any) -> None:
+    """A capital letter of the drawing is a cycle of issue; the capture is shorter than its parts."""
+    panel = make(GlobalTimelinePanel)
+    plot, theme = panel.timeline.plot, panel.ui.theme
+    levels = {theme.without_issue(share).rgb() for share in np.arange(16) / 15}
+
+    def shown() -> bool:
+        image = plot.viewport().grab().toImage()
+        return image.pixelColor(round(plot.x_of(1200)), round(plot.y_of(0))).rgb() in levels
+
+    qtbot.waitUntil(shown)
+    panel.show_legend()
+    assert "50 % of time without issue" in panel.legend.names
+    session = panel.session
+    trace = session.trace.value
+    made = issue_shares(trace, session.store, panel.all, session.outer(trace))
+    assert made.level.shape == (2, session.outer(trace).width)
+    # An instruction stalls before it issues.
+    for row, drawn in enumerate(one.replace("sSsSsS", "sssSSS") for one in DRAWINGS):
+        for cycle in range(0, len(drawn), 7):
+            window = TimeWindow(SPAN.begin + cycle, SPAN.begin + cycle + 1)
+            assert made.at(row, window, 1).tolist() == [0 if drawn[cycle].isupper() else 15], (row, cycle)
+    assert made.at(2, SPAN, 9) is None, "a wave without instructions"
+    before = made.at(0, TimeWindow(SPAN.begin - 2, SPAN.begin - 1), 1)
+    assert before.tolist() == [NO_LEVEL]
 
 
 def test_a_click_on_a_traced_wave_selects_it_and_a_double_click_fits_it(make: Callable) -> None:
