@@ -18,10 +18,11 @@ from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.situation import FindingContext
+from rcv_py.analysis.findings.trials import PLAYED
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
-from rcv_py.analysis.whatif.changes import Change, Move, Relax
+from rcv_py.analysis.whatif.changes import Change, Latency, Merge, Move, Relax
 from rcv_py.analysis.whatif.hoist import Hoist, groups
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.analysis.whatif.schedule_changes import MoveLater
@@ -155,12 +156,31 @@ def proposed(trace: Trace) -> Iterator[tuple[Change, ...]]:
     """The changes of all findings that name the new program, and the moves of inverted waits."""
     batch = trace.reader.read(list(range(len(trace.waves))))
     for one in findings(trace, [batch]).findings:
-        if one.trial is None or one.remedy_id == "no-pointer-chase":  # that passes an argument instead
-            continue
-        if changes := tuple(c for c in one.trial.changes if isinstance(c, Move | MoveLater | Relax)):
-            yield changes
+        for remedy, trial in ((one.remedy_id, one.trial), *((other.id, other.trial) for other in one.others)):
+            if trial is None or remedy == "no-pointer-chase":  # that passes an argument instead
+                continue
+            if changes := tuple(c for c in trial.changes if isinstance(c, Move | MoveLater | Relax)):
+                yield changes
+            for merge in (c for c in trial.changes if isinstance(c, Merge)):
+                yield together(merge)
     for group in groups(LOAD_ORDER.of(trace, [batch])):
         yield group.hoists
+
+
+def together(merge: Merge) -> tuple[Change, ...]:
+    """Accesses that become one are issued where the first stands."""
+    return tuple(Move(row, merge.lines[0] + 1) for row in merge.lines[1:])
+
+
+def preloaded(trace: Trace) -> Iterator[int]:
+    """The loads that a launch could do instead of the program."""
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    for one in findings(trace, [batch]).findings:
+        for remedy, trial in ((one.remedy_id, one.trial), *((other.id, other.trial) for other in one.others)):
+            if trial is not None and remedy == "preload-arguments":
+                yield from (
+                    row for change in trial.changes if isinstance(change, Latency) for row in change.lines
+                )
 
 
 def possible(trace: Trace) -> Iterator[tuple[Change, ...]]:
@@ -190,6 +210,67 @@ def test_of_patterns(name: str, tmp_path: Path) -> None:
     trace, _ = captured(text, tmp_path)
     for changes in (*proposed(trace), *possible(trace)):
         assert_same(trace, changes)
+
+
+@pytest.mark.parametrize("name", [*VARIED, "exposed-scalar-load"])
+def test_arguments_that_a_launch_could_load_depend_on_nothing_that_the_program_does(
+    name: str, tmp_path: Path
+) -> None:
+    trace = captured(PATTERNS[name], tmp_path)[0] if name in PATTERNS else sample_trace(name)
+    assert_preloaded(trace, list(preloaded(trace)))
+
+
+def assert_preloaded(trace: Trace, rows: list[int]) -> None:
+    """No register that these loads read was written before, in any execution."""
+    for one in recordings(trace):
+        for wave in range(min(WAVES, len(one.first) - 1)):
+            reads = Machine(one, trace, set(), waits_at_use=False).run(wave).reads
+            of = {token: places for token, places in reads.items() if int(one.line[token]) in rows}
+            assert not [place for places in of.values() for place in places if place[1] >= 0]
+
+
+ACCESSES = {  # two accesses of 4 bytes, and whether one of 8 in the place of the first reads the same
+    "loads": ("global_load_dword v4, v1, s[4:5]\n{0}\nglobal_load_dword v5, v1, s[4:5] offset:4", {
+        "v_add_f32_e32 v9, v8, v8": True,
+        "v_add_f32_e32 v5, v8, v8\nv_add_f32_e32 v9, v5, v5": False,
+        "v_add_u32_e32 v1, 8, v1": False,
+        "global_store_dword v1, v9, s[4:5]": False,
+        "s_barrier": False,
+    }),
+    "LDS reads": ("ds_read_b32 v4, v1\n{0}\nds_read_b32 v5, v1 offset:4", {
+        "v_add_f32_e32 v9, v8, v8": True,
+        "ds_write_b32 v1, v9": False,
+        "s_waitcnt lgkmcnt(0)\ns_barrier": False,
+    }),
+    "stores": ("global_store_dword v1, v4, s[4:5]\n{0}\nglobal_store_dword v1, v5, s[4:5] offset:4", {
+        "v_add_f32_e32 v9, v8, v8": True,
+        "v_add_f32_e32 v5, v8, v8": False,
+        "global_load_dword v9, v1, s[4:5]": False,
+        "s_barrier": False,
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "between"), [(kind, between) for kind, (_, each) in ACCESSES.items() for between in each]
+)
+def test_accesses_become_one_only_where_the_same_is_read(kind: str, between: str, tmp_path: Path) -> None:
+    body, each = ACCESSES[kind]
+    after = "s_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_f32_e32 v7, v4, v5"
+    trace, batch = captured(loop(f"{body.format(between)}\n{after}"), tmp_path)
+    inputs = FindingInputs(InMemory(trace, [batch]))
+    width = inputs.widths.width
+    rows = [
+        row
+        for row in np.flatnonzero(width > 0).tolist()
+        if trace.code.text[row].split()[1] in ("v4,", "v5,", "v1,")
+    ]
+    case = FindingContext(inputs, inputs.claimed(inputs.rows_of()), tuple(rows))
+    merges = [one.lines for one in PLAYED["widen"](case)]
+    first = next(row for row, text in enumerate(trace.code.text) if text.strip().startswith(body.split()[0]))
+    assert any(lines[0] == first for lines in merges) == each[between], (trace.code.text, merges)
+    for one in merges:
+        assert_same(trace, together(Merge(one)))
 
 
 def test_the_machine_sees_what_a_barrier_protects(tmp_path: Path) -> None:

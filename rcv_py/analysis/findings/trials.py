@@ -15,6 +15,8 @@ import numpy as np
 from rcv_py.analysis.findings.finding import RemedyExperiment
 from rcv_py.analysis.findings.situation import ROOM, FindingContext
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
+from rcv_py.analysis.program.registers import SPECIAL, registers
 from rcv_py.analysis.whatif.changes import (
     Change,
     Dpp,
@@ -27,9 +29,13 @@ from rcv_py.analysis.whatif.changes import (
     Relax,
 )
 from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
+from rcv_py.model.code import has_known_operands
 
 MAX_MOVED = 8  # instructions that one trial moves
 NEAR = 16  # instructions that may stand between accesses that become one
+
+_C = InstructionClass
+_PASSED = frozenset((_C.CROSS_LANE, _C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.NOP, _C.OTHER))
 
 Changes = Iterable[Change]
 Plays = Callable[[FindingContext], Changes]
@@ -51,20 +57,42 @@ def _first_of_base(case: FindingContext) -> Iterator[Change]:
 
 
 def _widened(case: FindingContext) -> Iterator[Change]:
-    """Merge neighbours of one kind and width into the widest access, as if their addresses were adjacent."""
+    """Merge neighbours of one kind and width into the widest access, as if their addresses were adjacent.
+
+    Only accesses that could stand beside the first become one with it.
+    """
     width = case.inputs.widths.width
     rows = [row for row in sorted(set(case.accesses.tolist())) if width[row] == case.width]
     many = MAX_BYTES_PER_LANE // max(1, case.width)
     group: list[int] = []
     for row in rows:
         is_next = group and row - group[-1] <= NEAR and _mnemonic(case, row) == _mnemonic(case, group[0])
-        if not is_next or len(group) == many:
+        if not is_next or len(group) == many or not _joins(case, group, row):
             if len(group) > 1:
                 yield Merge(tuple(group))
             group = []
         group.append(row)
     if len(group) > 1:
         yield Merge(tuple(group))
+
+
+def _joins(case: FindingContext, group: list[int], row: int) -> bool:
+    """Whether an access could stand right after the first of a group, and then access the same."""
+    code, own = case.inputs.trace.code, registers(case.text(row))
+    reads = own.reads | 1 << SPECIAL["exec"]
+    for at in range(group[0], row):
+        text, other = case.text(at), registers(case.text(at))
+        if code.is_label[at] or not has_known_operands(text):
+            return False
+        if other.writes & reads or (other.reads | other.writes) & own.writes:
+            return False
+        kind = instruction_class(text)
+        is_load = kind in (_C.VMEM_LOAD, _C.LDS, _C.SMEM) and bool(other.writes)
+        # After a wait registers are there that may not have been before; those of the first were.
+        is_ready = text.startswith("s_wait") and not own.reads & ~registers(case.text(group[0])).reads
+        if not (at in group or kind in _PASSED or (is_load and own.writes) or is_ready):
+            return False
+    return True
 
 
 def _mnemonic(case: FindingContext, row: int) -> str:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.analysis.test_remedies_keep_reads import assert_same, possible, proposed
+from tests.analysis.test_remedies_keep_reads import (
+    assert_preloaded,
+    assert_same,
+    possible,
+    preloaded,
+    proposed,
+)
 from tests.real import captures
 
 
@@ -13,3 +19,4 @@ def test_of_captures(name: str) -> None:
     trace = captures.real_trace(name)
     for changes in (*proposed(trace), *list(possible(trace))[::8]):
         assert_same(trace, changes)
+    assert_preloaded(trace, list(preloaded(trace)))
