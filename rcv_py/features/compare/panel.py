@@ -63,6 +63,7 @@ _ROLES = {
     Verdict.SAME: "text",
     Verdict.NOT_COMPARABLE: "warning",
 }
+SAME = "same"  # status of most rows: not worth a word in each
 CHANGES = ("delta", "ratio")  # columns coloured by the verdict
 TEXT_PX = 420
 BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build has, or that moved
@@ -109,6 +110,8 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
         return replace(column, title="noise ±", values=noise, text=noise_text, tip=NOISE_TIP)
     if column.id in CHANGES:
         return replace(column, text=lambda value: column.text(value) if value else "")
+    if column.id == "status":
+        return replace(column, text=lambda value: "" if value == SAME else str(value))
     return replace(column, width=TEXT_PX) if column.id == "text" else column
 
 
@@ -191,6 +194,11 @@ class ComparePanel(TablePanel[Comparison]):
         choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
         self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
         self.empty = page(self, choices, self._below, (self.inner, 1))
+        tip = "Choose the folder of the capture from before the change."
+        self.choose = push_button("Compare with …", tip, lambda: ui.commands.run("file.compare"))
+        tip = "List the captures of a folder, and select two of them."
+        self.list_all = push_button("Choose two of a folder …", tip, lambda: ui.commands.run("file.open"))
+        self.empty.offer(self.choose, self.list_all)
         self._connect()
         self._start()
 
@@ -214,7 +222,7 @@ class ComparePanel(TablePanel[Comparison]):
         self.view.rows = None
         trace, baseline = self.session.trace.value, self.session.baseline.value
         if trace is None or baseline is None:
-            self.empty.say(NO_TRACE if trace is None else NO_BASELINE)
+            self.empty.say(NO_TRACE if trace is None else NO_BASELINE, is_offering=trace is not None)
             return
         self.empty.say(READING)
         self._request.ask()

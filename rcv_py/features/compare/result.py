@@ -118,7 +118,7 @@ def _spec(by: str) -> Spec:
         noun=UNITS[by],
         fields=tuple(fields),
         order=_TEXT[by],
-        window=names,
+        window=tuple(sorted(names, key=lambda name: name != "text")),  # the instruction is what is read first
     )
 
 

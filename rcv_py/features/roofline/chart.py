@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPai
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.roofline import Scope
-from rcv_py.base.text import Message, percent, translated
+from rcv_py.base.text import Message, percent, some, translated
 from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import small_text
@@ -22,6 +22,7 @@ NEAR_PX = 9  # distance from the middle of a point
 KERNEL_PX, LOOP_PX = 6.0, 4.5  # radius of a point
 FINEST = (2, 5)  # lines between powers of ten
 NAME_GAP = 4
+ROUNDING = 0.01  # above the memory line by no more than that is on it
 X_NAME, Y_NAME = "FLOP per requested byte", "FLOP/cycle per compute unit"
 
 
@@ -173,6 +174,7 @@ class RooflineChart(QWidget):
                 self._paint_grid(painter, metrics, across, up)
                 self._paint_roofs(painter, metrics, across, up)
                 self._paint_points(painter, metrics)
+                self._paint_why(painter, metrics)
 
     def _paint_grid(self, painter: QPainter, metrics: QFontMetricsF, across: Axis, up: Axis) -> None:
         area, role = self.area, self._theme.role
@@ -241,6 +243,21 @@ class RooflineChart(QWidget):
             y = min(spot.y(), area.bottom() - metrics.height())
             draw_text(painter, QRectF(spot.x(), y, width, metrics.height()), _MIDDLE_LEFT, text)
         painter.setClipping(False)
+
+    @property
+    def why_above(self) -> str:
+        """Return why points lie above the memory line, with their names; "" if none does."""
+        above = [one.name for one in self.points if one.rate > one.intensity * self.memory * (1 + ROUNDING)]
+        return "" if not above else Message("{0} above the memory line: caches served bytes", some(above, 2))
+
+    def _paint_why(self, painter: QPainter, metrics: QFontMetricsF) -> None:
+        """Say at the top left, where no point can be, why points lie above the memory line."""
+        if why := translated(self.why_above):
+            area = self.area
+            text = metrics.elidedText(why, Qt.TextElideMode.ElideMiddle, area.width() - 2 * NAME_GAP)
+            box = QRectF(area.left() + NAME_GAP, area.top() + 2, area.width(), metrics.height())
+            painter.setPen(self._theme.role("muted"))
+            draw_text(painter, box, _MIDDLE_LEFT, text)
 
     def _paint_points(self, painter: QPainter, metrics: QFontMetricsF) -> None:
         area, role = self.area, self._theme.role

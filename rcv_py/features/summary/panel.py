@@ -11,6 +11,7 @@ from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
 from rcv_py.base.text import Message, plural
 from rcv_py.features.summary.parts import (
+    SIMD_FACTS,
     activity_shares,
     counter_meters,
     held_facts,
@@ -141,7 +142,8 @@ class SummaryPanel(Panel):
         self._computing.stop()
         self.empty.say(self.reason(NOTHING) if summary.is_empty else "")
         self._say(summary)
-        self.facts.set_facts(summary.facts)
+        is_metered = SIMD_FACTS if summary.pipes is not None and summary.work is not None else {}
+        self.facts.set_facts([fact for fact in summary.facts if fact.id not in is_metered])
         self.activity.set_shares(activity_shares(summary.activity))
         self.states.set_shares(state_shares_of(summary.states))
         self.pipes.set_meters(pipe_meters(summary, trace.architecture.busy_is_issue))

@@ -42,7 +42,7 @@ PIPE_HEADING = {  # of gfx9, and of later generations
 OF_RESIDENT = "of the cycles in which the SIMD had a traced wave"
 HELD = "Registers that must be held at a time, at most, by live ranges over the control-flow graph"
 LISTED = 16  # maximum SIMDs that a tooltip lists one by one
-_SIMD_FACTS = {  # key numbers of SIMDs: column of each, short name, and colour
+SIMD_FACTS = {  # key numbers of SIMDs: column of each, short name, and colour
     "simd_busy": ("issuing", "issuing", "accent"),
     "simd_working": ("working", "working", "accent"),
     "matrix_busy": ("mfma_busy", "MFMA unit", "good"),
@@ -108,9 +108,9 @@ def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
 
     meters = []
     for fact in summary.facts:
-        if fact.id in _SIMD_FACTS:
-            source, name, ink = _SIMD_FACTS[fact.id]
-            meaning = f"{fact.name}. {fact.meaning}"
+        if fact.id in SIMD_FACTS:
+            source, name, ink = SIMD_FACTS[fact.id]
+            meaning = Message("{0} {1}. {2}", fact.name, fact.of, fact.meaning)
             meters.append(meter(name, 100 * float(fact.value), role(ink), meaning, of[source]))
     heading = PIPE_HEADING[is_gfx9]
     meters.append(Meter("issue by pipe, a mark per SIMD", 0.0, role("muted"), heading, is_heading=True))

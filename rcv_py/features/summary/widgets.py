@@ -79,11 +79,11 @@ class FactList(QWidget):
         self._labels = []
         for row in range(len(facts)):
             for place in range(3):
-                kind = ElidedLabel if place == 2 or not facts[row].of else PlainLabel
-                label = kind(role="" if place == 1 else "muted")
+                is_wide = place == 1 and not facts[row].of  # a name, which may be long
+                role = "" if place == 1 else "muted"
+                label = ElidedLabel(role=role) if is_wide else PlainLabel(role=role, wordWrap=place == 2)
                 if place == 1:
                     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-                is_wide = place == 1 and not facts[row].of  # a name, which may be long
                 self._grid.addWidget(label, row, place, 1, 2 if is_wide else 1)
                 self._labels.append(label)
         self._grid.setRowStretch(len(facts), 1)

@@ -1,4 +1,4 @@
-"""A button whose menu chooses what is shown: check marks in groups; it stays open while choosing."""
+"""A button whose menu chooses what is shown: check marks in groups; with Ctrl it stays open."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class FilterItem:
 
 
 class _Menu(QMenu):
-    """Stays open when an entry is checked."""
+    """Closes when an entry is checked, unless Ctrl is held."""
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Check without closing."""
-        action = self.activeAction()
-        if action is not None and action.isEnabled() and event.button() == Qt.MouseButton.LeftButton:
+        """Check and close; with Ctrl check without closing."""
+        action, is_held = self.activeAction(), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if is_held and action is not None and action.isEnabled():
             action.trigger()
         else:
             super().mouseReleaseEvent(event)
@@ -64,7 +64,8 @@ class FilterButton(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setAccessibleName(translated(Message("What {0} shows", what)))
-        self.setToolTip(tooltip(Message("What {0} shows.", what)))
+        tip = Message("What {0} shows. Ctrl and a click keep the menu open for more choices.", what)
+        self.setToolTip(tooltip(tip))
         self._say()
 
     def put_into_corner(self, parent: QWidget, place: QRect) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.base.text import translated
-from rcv_py.ui.core.layout import Item, boxed, column
+from rcv_py.ui.core.layout import Item, boxed, column, row
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel
 
 SIDE_PX, ABOVE_PX = 24, 4  # around the sentence
@@ -15,7 +15,7 @@ STOPS = (".", "。")  # the end of a sentence, in all languages
 
 
 class WithEmptyState(QStackedWidget):
-    """A widget, or a centred sentence in its place."""
+    """A widget, or a centred sentence in its place, with buttons that do what the sentence says."""
 
     def __init__(self, content: QWidget) -> None:
         super().__init__()
@@ -27,13 +27,24 @@ class WithEmptyState(QStackedWidget):
             textInteractionFlags=SELECTABLE,
         )
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        page = column(self.sentence, margins=(SIDE_PX, ABOVE_PX, SIDE_PX, ABOVE_PX))
-        page.setAlignment(self.sentence, Qt.AlignmentFlag.AlignVCenter)
+        self._offers: tuple[QWidget, ...] = ()
+        self._below = row(None, None, spacing=8)
+        page = column(None, self.sentence, self._below, None, margins=(SIDE_PX, ABOVE_PX, SIDE_PX, ABOVE_PX))
+        page.setSpacing(8)
         self.addWidget(content)
         self.addWidget(boxed(page))
 
-    def say(self, sentence: str) -> None:
-        """Show the sentence, or the content if it is empty."""
+    def offer(self, *buttons: QWidget) -> None:
+        """Add buttons below the sentence, for `say` to show."""
+        self._offers = buttons
+        for button in buttons:
+            self._below.insertWidget(self._below.count() - 1, button)
+            button.hide()
+
+    def say(self, sentence: str, is_offering: bool = False) -> None:
+        """Show the sentence, with the buttons if `is_offering`, or the content if it is empty."""
+        for button in self._offers:
+            button.setVisible(is_offering)
         self.sentence.setText(sentence)
         self._fit()
         self.sentence.setAccessibleName(translated(sentence))

@@ -98,11 +98,31 @@ def test_without_a_baseline_it_says_how_to_get_one(panel: ComparePanel, open_in:
     assert panel.sheet() is None
 
 
+def test_an_empty_comparison_has_buttons(
+    panel: ComparePanel, open_in: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(type(panel.ui.commands), "run", lambda _, name: ran.append(name))
+    assert panel.choose.isHidden(), "nothing can be compared without a capture"
+    open_in(BEFORE[0], [BEFORE[1]])
+    assert panel.choose.isVisibleTo(panel)
+    panel.choose.click()
+    panel.list_all.click()
+    assert ran == ["file.compare", "file.open"]
+
+
+def test_the_instruction_comes_first_and_the_same_status_is_not_repeated(compared: ComparePanel) -> None:
+    titles = [column.title for column in compared.view.table.columns]
+    assert titles[0] == "instruction"
+    assert {row[0] for row in shown(compared, "status")} == {"", "inserted"}
+    assert not compared.choose.isVisibleTo(compared)
+
+
 def test_the_verdict_and_the_rows_beyond_noise(compared: ComparePanel) -> None:
     assert compared.verdict.text().startswith("The launch of B takes ")
     assert "more cycles per wave" in compared.notes.text()
     top = shown(compared, "instruction_a", "instruction_b", "status")[:2]
-    assert top == [(str(WAIT), str(MOVED_WAIT), "same"), ("", "2", "inserted")]
+    assert top == [(str(WAIT), str(MOVED_WAIT), ""), ("", "2", "inserted")]
     compared.only.setChecked(True)
     assert shown(compared, "instruction_b") == [(str(MOVED_WAIT),), ("2",)]
     compared.only.setChecked(False)

@@ -270,7 +270,7 @@ def test_the_device_hides_kernels_and_markers(make: Callable, settled: Callable)
     panel.grab()
 
 
-def test_the_filter_menu_stays_open_and_works_by_keyboard(make: Callable, qtbot: Any) -> None:
+def test_the_filter_menu_closes_after_a_choice_and_works_by_keyboard(make: Callable, qtbot: Any) -> None:
     button = make(GlobalTimelinePanel).filter
     menu = button.menu()
     menu.popup(QPoint(0, 0))
@@ -279,7 +279,14 @@ def test_the_filter_menu_stays_open_and_works_by_keyboard(make: Callable, qtbot:
     qtbot.keyClick(menu, Qt.Key.Key_Space)
     assert button.hidden >= {"markers"}
     assert menu.isVisible()
-    menu.close()
+    place = menu.actionGeometry(action).center()
+    qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, pos=place)
+    assert not button.hidden >= {"markers"}
+    assert menu.isVisible(), "Ctrl keeps it open"
+    menu.setActiveAction(action)
+    qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=place)
+    assert button.hidden >= {"markers"}
+    assert not menu.isVisible(), "a choice closes it"
     assert button.accessibleName()
 
 

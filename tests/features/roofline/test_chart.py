@@ -1,0 +1,44 @@
+"""The picture of a roofline."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.features.roofline.chart import Point, RooflineChart
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.export import svg_bytes
+
+ABOVE, ON, BELOW = (
+    Point(0, 2.0, 50.0, "kernel"),
+    Point(1, 2.0, 20.0, "loop 1–9"),
+    Point(2, 2.0, 5.0, "loop 2–3"),
+)
+
+
+@pytest.fixture
+def chart(ui: UiContext, qtbot: QtBot) -> RooflineChart:
+    made = RooflineChart(ui.theme)
+    qtbot.addWidget(made)
+    made.memory = 10.0  # bytes a cycle: its roof is 20 FLOP a cycle at the intensity of all points
+    return made
+
+
+def test_it_says_why_a_point_lies_above_the_memory_line(chart: RooflineChart) -> None:
+    chart.points = [ABOVE, ON, BELOW]
+    assert chart.why_above == "kernel above the memory line: caches served bytes"
+    chart.points = [ON, BELOW]
+    assert chart.why_above == ""
+    chart.points, chart.memory = [ABOVE], inf
+    assert chart.why_above == "", "without a known memory there is no line"
+
+
+def test_the_reason_is_in_the_picture(chart: RooflineChart, ui: UiContext) -> None:
+    chart._paint_points = lambda *_: None  # points without scopes
+    chart.points = [ABOVE]
+    chart.resize(500, 300)
+    assert "caches served bytes" in svg_bytes(chart, ui.theme, "").decode()
+    chart.points = [BELOW]
+    assert "caches" not in svg_bytes(chart, ui.theme, "").decode()
