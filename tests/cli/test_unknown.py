@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_runs import run
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 
 SAMPLE = "ceiling"  # it has a loop and matrix instructions
 COMMANDS = (
@@ -121,3 +122,25 @@ def test_tables_show_a_dash(without: tuple[str, Path]) -> None:
         words, dash = shown[dropped]
         command, *more = words.split()
         assert dash in run(command, str(folder), *more).out
+
+
+MORE = (
+    "triage --top 0",
+    "triage --all",
+    "whatif",
+    "whatif --path",
+    "schedule",
+    "registers",
+    "roofline",
+    "check",
+)
+
+
+@pytest.mark.parametrize("words", [*COMMANDS, *MORE])
+@pytest.mark.parametrize("name", ["ceiling", "gfx12", "rivals"])
+def test_no_text_names_instruction_minus_one(name: str, words: str) -> None:
+    """Where no instruction is known, -1 is for documents; people read that there is none."""
+    command, *more = words.split()
+    found = run(command, str(sample_path(name)), *more)
+    assert found.code == 0, found.err
+    assert not re.search(r"(?i)(instruction|line|#|←)s? *-1\b", found.out)
