@@ -39,6 +39,7 @@ OPTIONS = (
     Option("look.preset", "rcv", "Colours of token kinds and states.", choices=("rcv", "reference")),
     Option("look.font_size", 10, "Size of code and numbers, in points.", 7, 24),
     Option("look.text_size", 0, "Points to enlarge all text by: menus, tables and code.", -3, 14),
+    Option("look.dense_rows", False, "Rows of code and tables of 14 pixels, with smaller letters."),
     Option("look.animate", True, "Scroll smoothly when a selection moves the view."),
     Option("timeline.row_height", 18, "Height of a wave row, in pixels.", 6, 48),
     Option("timeline.global_row_height", 3, "Height of a row of the global timeline, in pixels.", 2, 32),

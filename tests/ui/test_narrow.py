@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.cost.annotations import Annotation
@@ -16,6 +17,7 @@ from rcv_py.features.isa.rows import LEAST_PX
 from rcv_py.features.source.panel import SourcePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import LazyPanel
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.paths import ROOT
@@ -182,6 +184,43 @@ def test_long_instructions_are_scrolled_to_on_request(ui: UiContext, settle: Cal
     ui.settings["isa.whole_text"] = False
     QApplication.processEvents()
     assert not view.horizontalScrollBar().maximum()
+
+
+def test_dense_rows_are_of_14_px_and_letters_fit(ui: UiContext, settle: Callable[..., None]) -> None:
+    isa = IsaPanel(ui)
+    settle(isa, 900)
+    view = isa.view
+    before = view.row_height
+    ui.settings["look.dense_rows"] = True
+    QApplication.processEvents()
+    assert view.row_height == 14 < before
+    ascent = view.baseline
+    assert ascent + QFontMetrics(view._mono).descent() <= 15
+    assert view._mono.pointSizeF() > 4
+    assert view.char_px < 8
+    ui.settings["look.dense_rows"] = False
+    QApplication.processEvents()
+    assert view.row_height == before
+
+
+def test_addresses_and_source_places_are_a_command_away(ui: UiContext, settle: Callable[..., None]) -> None:
+    isa = IsaPanel(ui)
+    settle(isa, 600)
+    commands = {one.id: one for one in isa.commands(ui, LazyPanel.of(isa))}
+    for name in ("address", "source"):
+        command = commands[f"isa.{name}"]
+        for is_shown in (True, False):
+            command.run()
+            assert isa.view.header.is_shown(name) is command.is_checked() is is_shown
+
+
+def test_source_places_come_where_all_instructions_fit(ui: UiContext, settle: Callable[..., None]) -> None:
+    isa = IsaPanel(ui)
+    settle(isa, 1900)
+    assert {"source", "address", "stall"} <= set(shown(isa))
+    isa.resize(700, 500)
+    QApplication.processEvents()
+    assert not {"source", "address"} & set(shown(isa))
 
 
 def test_headings_of_bars_are_whole(ui: UiContext, settle: Callable[..., None]) -> None:

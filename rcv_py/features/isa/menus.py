@@ -29,6 +29,7 @@ TEXT_SWITCHES = {
     "isa.color_text": "Colour instructions by unit",
     "isa.whole_text": "Scroll sideways for long lines",
     "isa.registers": "Show registers that are held",
+    "look.dense_rows": "Rows of 14 pixels",
 }
 MODE_TIPS = {
     LatencyMode.SUM_ALL: "Cycles of all executions in all waves.",

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from rcv_py.features.isa.menus import IsaMenus
 
 NO_COST = "No instruction has a cost."
+COLUMNS = (  # that the menu shows and hides: id, title, key, tip
+    ("address", "Column of addresses", "Ctrl+Alt+Shift+V", "Show the address of each instruction."),
+    ("source", "Column of source places", "Ctrl+Alt+Shift+X", "Show the source line of each instruction."),
+)
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -481,6 +485,12 @@ class IsaPanel(CodePanel):
         def other_folds(panel: Self) -> None:
             panel.view.set_fold_by("label" if panel.view.fold_by == "block" else "block")
 
+        def toggle(name: str, panel: Self) -> None:
+            panel.view.header.toggle(name)
+
+        def is_shown(name: str) -> bool:
+            return lazy.existing is not None and lazy.existing.view.header.is_shown(name)
+
         def switch(name: str) -> None:
             settings[name] = not settings[name]
 
@@ -536,6 +546,15 @@ class IsaPanel(CodePanel):
                     shortcuts=("Ctrl+Alt+V",),
                     tip="Show how many vector registers are live at each instruction.",
                     is_checked=lambda: settings["isa.registers"]),
+            Command(id="isa.dense_rows", title="Rows of 14 pixels", menu="Analyze/Listing",
+                    run=partial(switch, "look.dense_rows"),
+                    shortcuts=("Ctrl+Alt+Shift+H",),
+                    tip="Show more rows of code and tables, with smaller letters.",
+                    is_checked=lambda: settings["look.dense_rows"]),
+            *(Command(id=f"isa.{name}", title=title, menu="Analyze/Listing",
+                      run=lazy.with_panel(partial(toggle, name)), shortcuts=(key,), tip=tip, why_not=no_rows,
+                      is_checked=partial(is_shown, name))
+              for name, title, key, tip in COLUMNS),
         )  # fmt: skip
 
     def command_line(self) -> command_text.CommandWords | None:

@@ -158,7 +158,8 @@ def text_column(rows: IsaRows, char_px: float, *, is_whole: bool) -> Elastic:
     """Return how wide instructions are, and which columns give them their room, in this order.
 
     Long instructions are matrix and image forms, set tighter.  Stall and idle time give way until those fit;
-    hits and latency only until nine of ten instructions fit.  Addresses are shown where everything fits.
+    hits and latency only until nine of ten instructions fit.  Addresses and source places are shown where
+    everything fits.
     """
     ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0)).tolist()
     length = np.sort([len(rows.text[row]) for row in ran] or [0])
@@ -171,7 +172,7 @@ def text_column(rows: IsaRows, char_px: float, *, is_whole: bool) -> Elastic:
     usual, most_px, tight = px(min(longest, USUAL)), px(min(most, USUAL)), px(min(longest, LONG))
     late = (("hits", max(most_px, min(HITS_PX, usual))), ("latency", most_px))
     early = () if is_whole else (*((name, tight) for name in YIELDS), *late)
-    yields = (("address", whole), *early)
+    yields = (("source", whole), ("address", whole), *early)
     return Elastic("text", "code_object", whole if is_whole else usual, whole, yields, upto_max_px=300)
 
 
@@ -226,7 +227,7 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
                headings=(*((Message("{0} / block", cost),) if settings["isa.per_block"] else ()), cost)),
         *(() if idle is None else (idle,)),
         *(() if rows.live is None else (_held_column(rows),)),
-        *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
+        *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190),)
           if any(rows.place) else ()),
         field_column(LABELS["address"], code.address, width=0),
         field_column(LABELS["code_object"], code.codeobj, title="object", width=0, is_shown=False),

@@ -80,6 +80,15 @@ class TableHeader(QHeaderView):
         self.setSectionHidden(at, not is_shown)
         self.toggled.emit(self._model.columns[at].id, is_shown)
 
+    def is_shown(self, name: str) -> bool:
+        """Return whether there is a column and it is shown."""
+        return self._model.has_column(name) and not self.isSectionHidden(self._model.column_of(name))
+
+    def toggle(self, name: str) -> None:
+        """Show or hide a column, as the user asks."""
+        if self._model.has_column(name):
+            self._show(self._model.column_of(name), not self.is_shown(name))
+
     def column_menu(self, name: str) -> QMenu:
         """Return the menu of a column that has one."""
         menu = QMenu(self)

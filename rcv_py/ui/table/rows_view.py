@@ -21,6 +21,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
+    QFont,
     QFontMetrics,
     QFontMetricsF,
     QHelpEvent,
@@ -38,6 +39,7 @@ from rcv_py.base.text import cells, elide_left, elide_right, translated, visible
 from rcv_py.model.notes import Note
 from rcv_py.ui.core.plain_text import copy_text, draw_data, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.text_size import SMALLEST_PT, grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.cost_bars import SCALE_MARKS
@@ -46,6 +48,7 @@ from rcv_py.ui.table.table_model import Column, Index, TableModel
 
 FLAG_PX, FLAG_LEFT = 11, 4  # px of a note, and its distance from the left
 MIN_ROW = 17  # px: as many rows of code as remain distinguishable
+DENSE_ROW = 14  # px
 SCROLL_MS = 110
 CONTEXT_ROWS = 3  # rows kept visible around a row that is scrolled to
 
@@ -59,6 +62,13 @@ class RowStyle:
     ink: QColor
     band: QColor | None = None
     is_bold: bool = False
+
+
+def _smaller(font: QFont, height: int) -> QFont:
+    """Return a font whose lines are at most as high as a number of px, if letters can be read then."""
+    while QFontMetrics(font).height() > height and font.pointSizeF() > SMALLEST_PT:
+        font.setPointSizeF(font.pointSizeF() - 0.5)
+    return font
 
 
 class RowsView(QTableView):
@@ -92,6 +102,7 @@ class RowsView(QTableView):
         self._set_up()
         self._restyle()
         theme.changed.connect(self._restyle)
+        settings.cell("look.dense_rows").watch(self._restyle)
         settings.cell("isa.bar_scale").watch(self._rescale)
         self._rescale()
 
@@ -492,11 +503,14 @@ class RowsView(QTableView):
         self.hovered.emit(row)
 
     def _restyle(self) -> None:
-        self._mono, self._bold = self.theme.mono, self.theme.mono
+        least, self._mono = MIN_ROW, self.theme.mono
+        if self.settings["look.dense_rows"]:
+            least, self._mono = grown(DENSE_ROW), _smaller(self._mono, grown(DENSE_ROW))
+        self._bold = QFont(self._mono)
         self._bold.setBold(True)
         metrics = QFontMetrics(self._mono)
         self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
-        height = max(MIN_ROW, metrics.height())
+        height = max(least, metrics.height())
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         bar, before = self.verticalScrollBar(), self.row_height
         top = bar.value() / max(1, before)
