@@ -22,6 +22,7 @@ from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
 from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.findings.kernel_change import of_kernel
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
@@ -35,7 +36,7 @@ from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.analysis.whatif.critical_path import PathTable
-from rcv_py.analysis.whatif.experiments import EVERYTHING, ranked, sample, usual_experiments
+from rcv_py.analysis.whatif.experiments import EVERYTHING, sample, usual_experiments
 from rcv_py.analysis.whatif.predict import Prediction
 from rcv_py.api.capture_code import CaptureCode
 from rcv_py.api.capture_tables import OccupancyBy, TableName, Waves, check_line, checked_word, is_population
@@ -324,8 +325,8 @@ class Capture(CaptureCode):
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
         player = self._player(every=every)
         tried = [tuple(changes)] if changes else usual_experiments(player, self.trace.code)
-        found = ranked(player, tried)
-        return Answer.of(prediction_table(found), tuple(found), whatif_facts(found, played))
+        found, kernel = of_kernel(self.triage(predict=False).result, player, tried)
+        return Answer.of(prediction_table(found, kernel), tuple(found), whatif_facts(found, kernel, played))
 
     @takes_arguments_of(whatif)
     def critical_path(self, *, every: bool = False, **changes: Any) -> Answer[PathTable]:

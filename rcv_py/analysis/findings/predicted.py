@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import nan
 
 from rcv_py.analysis.findings.detect import CALM, place_of
 from rcv_py.analysis.findings.finding import (
@@ -17,6 +16,7 @@ from rcv_py.analysis.findings.finding import (
     RemedyExperiment,
     signed_percent,
 )
+from rcv_py.analysis.findings.kernel_change import LEAST, kernel_change
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.predict import NO_WIDTH, Player, Prediction
 from rcv_py.base.errors import UsageError
@@ -30,7 +30,6 @@ NOTHING_HELPS = (
 RANKING = "Ranking by prediction"
 NONE_ADVISED = "No remedy is advised."
 SLOWER = "In a replay, the kernel takes {0} longer with this change: {1}."
-LEAST = 0.0005  # of the kernel's duration: less is shown as 0.0 %
 
 
 def predicted(found: Findings, player: Player, report: Report = silent) -> Findings:
@@ -59,8 +58,7 @@ class _Trials:
     """The trials of findings, each played once."""
 
     def __init__(self, found: Findings, player: Player) -> None:
-        self._player, self._share = player, found.working_share
-        self._idle = found.no_issue / found.resident * self._share if found.resident else 1.0
+        self._player, self._found = player, found
         self.played: dict[tuple[Change, ...], Prediction] = {}
 
     def tried(self, finding: Finding) -> Finding:
@@ -116,21 +114,14 @@ class _Trials:
         return tuple(dict.fromkeys(note for one in self.played.values() for note in one.notes))
 
     def _gain(self, changes: tuple[Change, ...], finding: Finding) -> Predicted | None:
-        """Return the gain of changes, None if they cannot be played.
-
-        It is cut at the bound, as a trial also removes what its instructions waited for other reasons; at
-        idle cycles if there is no bound.
-        """
+        """Return the gain of changes, None if they cannot be played."""
         if changes not in self.played:
             try:
                 self.played[changes] = self._player.predict(changes)
             except UsageError:  # waves would never end: nothing is predicted
                 return None
-        answer = self.played[changes]
-        most = finding.gain if finding.is_upper_bound else max(self._idle, finding.gain)
-        gain, low, high = (-one * self._share for one in (answer.share, answer.high, answer.low))
-        replayed = gain if gain > most + LEAST else nan
-        return Predicted(min(most, gain), min(most, low), min(most, high), replayed)
+        change = kernel_change(self._found, self.played[changes], finding)
+        return Predicted(-change.share, -change.high, -change.low, -change.replayed)
 
 
 def _most(*found: Predicted | None) -> Predicted | None:

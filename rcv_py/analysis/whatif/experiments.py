@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.core.parcels import WaveLifetimes, stretches
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
-from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.analysis.whatif.predict import Player
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
@@ -84,14 +83,6 @@ def usual_experiments(player: Player, code: CodeTable) -> list[tuple[Change, ...
     ):
         changes.append(Free(nops))
     return [(change,) for change in changes]
-
-
-def ranked(
-    player: Player, experiments: Sequence[Sequence[Change]], *, is_quick: bool = False
-) -> list[Prediction]:
-    """Return the prediction for each experiment, the largest gain first."""
-    found = [player.predict(one, is_quick=is_quick) for one in experiments]
-    return sorted(found, key=lambda one: one.share)
 
 
 def _largest(cycles: np.ndarray) -> list[int]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rcv_py.analysis.findings.kernel_change import BASE, of_kernel
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.critical_path import PathTable
-from rcv_py.analysis.whatif.experiments import EVERYTHING, MAX_TOKENS, ranked, sample, usual_experiments
+from rcv_py.analysis.whatif.experiments import EVERYTHING, MAX_TOKENS, sample, usual_experiments
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
@@ -21,10 +22,12 @@ from rcv_py.features.whatif.result import (
     path_rows,
     prediction_table,
 )
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
+from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.whatif import player_of
 
-NOTHING_HELPS = "No experiment changes the span by more than 2 %."
+NOTHING_HELPS = "No experiment changes the kernel's duration by more than 2 %."
 
 
 def run(options: WhatifOptions) -> CommandAnswer:
@@ -43,19 +46,20 @@ def run(options: WhatifOptions) -> CommandAnswer:
     if options.path:
         return _path(options, trace, player.path(changes))
     experiments = [tuple(changes)] if changes else usual_experiments(player, trace.code)
-    found = ranked(player, experiments)
-    table = prediction_table(found)
-    about = facts(found, played)
+    plain = findings_of_trace(trace, facts_about(trace))
+    found, kernel = of_kernel(plain, player, experiments)
+    table = prediction_table(found, kernel)
+    about = facts(found, kernel, played)
 
     def text() -> Iterator[Part]:
         yield TextTable(table, trace)
-        if not changes and all(abs(one.share) < 0.02 for one in found):
+        if not changes and all(abs(one.share) < 0.02 for one in kernel):
             yield Message("\n{0}", NOTHING_HELPS)
         yield Message("\nPredicted by replaying {0} instructions.", count(about["played_tokens"]))
         if played.is_part:
             waves = plural(played.of, "wave")
             yield Message("They are from {0:,} of {1}; --all replays all.", len(played.rows), waves)
-        yield "Changes refer to the span of the traced units; a range covers guesses and units."
+        yield BASE
         for sentence in about["assumes"]:
             yield Message("  {0}", sentence)
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.findings.finding import RANKED, Findings
+from rcv_py.analysis.findings.kernel_change import KernelChange, finding_of_changes, kernel_change
 from rcv_py.analysis.timeline.raster import RowSegment
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.whatif.asked import ChangeRequest
@@ -188,8 +189,18 @@ class WhatIfPanel(TimelinePanel):
 
     def _place(self, experiment: ExperimentRow) -> tuple[bool, float]:
         """Order rows by predicted gain, largest first; rows that cannot be played come last."""
-        known = self.known.get(experiment.changes)
+        known = self._of_kernel(experiment)
         return not experiment.changes, 0.0 if known is None else known.share
+
+    def _of_kernel(self, experiment: ExperimentRow) -> KernelChange | None:
+        """Return what an experiment is predicted to change of the kernel's duration, None if unknown."""
+        known = self.known.get(experiment.changes)
+        findings: Findings | None = self.ui.results.cell("findings").value
+        if known is None or findings is None:
+            return None
+        named = (one for one in findings.findings if experiment.origin and one.title == experiment.origin)
+        finding = next(named, None) or finding_of_changes(findings, experiment.changes)
+        return kernel_change(findings, known, finding)
 
     def _keep(self) -> None:
         if (asked := self.controls.asked) is not None:
@@ -257,10 +268,7 @@ class WhatIfPanel(TimelinePanel):
 
     def _show(self) -> None:
         table = tried_table(
-            [
-                (one.text, one.origin, self.known.get(one.changes), self._why_not(one))
-                for one in self.experiments
-            ]
+            [(one.text, one.origin, self._of_kernel(one), self._why_not(one)) for one in self.experiments]
         )
         self.view.show_columns(plain_columns(table))
         if self._chosen in self.experiments:

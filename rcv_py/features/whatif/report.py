@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rcv_py.analysis.findings.kernel_change import BASE, of_kernel
 from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
@@ -15,18 +16,18 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
     player = inputs.player
     if player is None or not player.recordings():
         return None
-    from rcv_py.analysis.whatif.experiments import ranked, usual_experiments  # noqa: PLC0415 - a compiler
-    from rcv_py.features.whatif.result import assumptions, cuts, prediction_table  # noqa: PLC0415 - as above
+    from rcv_py.analysis.whatif.experiments import usual_experiments  # noqa: PLC0415 - a compiler
+    from rcv_py.features.whatif.result import prediction_table, said_of  # noqa: PLC0415 - as above
 
-    found = ranked(player, usual_experiments(player, inputs.trace.code))
+    found, kernel = of_kernel(inputs.findings, player, usual_experiments(player, inputs.trace.code))
     if not found:
         return None
-    shown = cells.report_table(prediction_table(found), inputs.trace)
-    notes = [ReportNote(sentence) for sentence in (*assumptions(found[0]), *cuts(found))]
+    shown = cells.report_table(prediction_table(found, kernel), inputs.trace)
+    notes = [ReportNote(sentence) for sentence in said_of(found, kernel)]
     intro = Message(
-        "Predicted by replaying {0} instructions with each change alone: no promise. Changes refer to the "
-        "span of the traced compute units; a range covers guesses and units.",
+        "Predicted by replaying {0} instructions with each change alone: no promise. {1}",
         count(found[0].tokens),
+        BASE,
     )
     return ReportSection("whatif", "What if", (shown, *notes), intro)
 

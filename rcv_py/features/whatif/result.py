@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from rcv_py.analysis.findings.finding import KERNEL_DURATION
+from rcv_py.analysis.findings.kernel_change import KernelChange
 from rcv_py.base.text import Message, capitalized, percent, some
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
@@ -33,12 +36,26 @@ PREDICTIONS = Spec.of(
     "experiment",
     kinds.NOTE("text", "What is changed", "what if"),
     CHANGE(
-        "share_of_span",
-        "Predicted change of the span of the traced compute units, as a part of it",
-        "predicted",
+        "share_of_kernel",
+        "Predicted change of the kernel's duration, at most the bound of the finding that it is about",
+        "of kernel's duration",
     ),
-    CHANGE("low", "Minimum of the change under all guesses and on each compute unit", "from"),
-    CHANGE("high", "Maximum of the change under all guesses", "to"),
+    CHANGE("kernel_low", "Minimum of that change under all guesses and on each compute unit", "from"),
+    CHANGE("kernel_high", "Maximum of that change under all guesses", "to"),
+    *unknown(
+        kinds.SHARE(
+            "bound",
+            "Most of the kernel's duration that the finding of the change can gain",
+            "at most",
+        )
+    ),
+    CHANGE(
+        "share_of_span",
+        "Predicted change of the span of the traced compute units, as a part of it; not cut at a bound",
+        at=ShownIn.DATA,
+    ),
+    CHANGE("low", "Minimum of it under all guesses and on each compute unit", at=ShownIn.DATA),
+    CHANGE("high", "Maximum of it under all guesses", at=ShownIn.DATA),
     kinds.CYCLES("before", "Spans of all replayed compute units, summed", at=ShownIn.DATA),
     kinds.CYCLES("after", "The same with the change, predicted", at=ShownIn.DATA),
     kinds.MEAN_CYCLES("life_before", "Mean lifetime of a wave", at=ShownIn.DATA),
@@ -50,7 +67,8 @@ TRIED = Spec.of(
     "One row per experiment of the window.",
     "experiment",
     kinds.NOTE("origin", "The finding whose remedy it is, or that it is your own experiment", "finding"),
-    *unknown(*(PREDICTIONS[name] for name in ("share_of_span", "low", "high"))),
+    *unknown(*(PREDICTIONS[name] for name in ("share_of_kernel", "kernel_low", "kernel_high"))),
+    PREDICTIONS["bound"],
     PREDICTIONS["text"],
     kinds.NOTE("why_not", "Why nothing is predicted", "why not"),
     nothing="No experiment was run.",
@@ -90,6 +108,7 @@ FACTS = (
     kinds.COUNT("played_tokens", "Executed instructions that were replayed"),
     Field("engines", kinds.listed(kinds.INDEX, "A shader engine."), "Shader engines that were replayed"),
     kinds.FLAG("is_part", "Whether waves were left out"),
+    kinds.TEXT("gain_base", "What changes and bounds are parts of"),
     Field("assumes", kinds.texts("A sentence."), "What predictions assume"),
 )
 SCHEMA = Schema(
@@ -110,13 +129,15 @@ LIMITS = (
     "Clocks and caches stay as recorded; the compiler is assumed not to change other code.",
 )
 OWN = "your experiment"
+UNKNOWN = KernelChange(nan, nan, nan)
 MAX_NAMED = 3  # experiments that a sentence names
 
 
-def prediction_table(found: Sequence[Prediction]) -> ResultTable:
-    """Return one row per experiment."""
+def prediction_table(found: Sequence[Prediction], changes: Sequence[KernelChange]) -> ResultTable:
+    """Return one row per experiment, given its change of the kernel's duration."""
     columns: dict[str, Sequence[Any]] = {
         "text": [one.text for one in found],
+        **_of_kernel(changes),
         "share_of_span": [one.share for one in found],
         "low": [one.low for one in found],
         "high": [one.high for one in found],
@@ -128,28 +149,57 @@ def prediction_table(found: Sequence[Prediction]) -> ResultTable:
     return ResultTable(PREDICTIONS, columns)
 
 
-def facts(found: Sequence[Prediction], played: SampledWaves) -> dict[str, Any]:
+def facts(
+    found: Sequence[Prediction], changes: Sequence[KernelChange], played: SampledWaves
+) -> dict[str, Any]:
     """Return the facts about all predictions."""
     return {
         "played_tokens": found[0].tokens if found else 0,
         "engines": list(played.engines),
         "is_part": played.is_part,
-        "assumes": [*(assumptions(found[0]) if found else LIMITS), *cuts(found)],
+        "gain_base": KERNEL_DURATION,
+        "assumes": said_of(found, changes),
     }
 
 
-def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> ResultTable:
+def _of_kernel(changes: Sequence[KernelChange]) -> dict[str, Sequence[Any]]:
+    return {
+        "share_of_kernel": [one.share for one in changes],
+        "kernel_low": [one.low for one in changes],
+        "kernel_high": [one.high for one in changes],
+        "bound": [one.bound for one in changes],
+    }
+
+
+def tried_table(found: Sequence[tuple[str, str, KernelChange | None, str]]) -> ResultTable:
     """Return one row per experiment: text, remedied finding, and the prediction or why there is none."""
-    nothing = float("nan")
     columns: dict[str, Sequence[Any]] = {
         "origin": [origin or OWN for _, origin, _, _ in found],
         "text": [text for text, _, _, _ in found],
-        "share_of_span": [nothing if one is None else one.share for _, _, one, _ in found],
-        "low": [nothing if one is None else one.low for _, _, one, _ in found],
-        "high": [nothing if one is None else one.high for _, _, one, _ in found],
+        **_of_kernel([UNKNOWN if one is None else one for _, _, one, _ in found]),
         "why_not": [why_not for _, _, _, why_not in found],
     }
     return ResultTable(TRIED, columns)
+
+
+def said_of(found: Sequence[Prediction], changes: Sequence[KernelChange]) -> list[str]:
+    """Return what predictions assume, and what cuts them, as sentences."""
+    return [*(assumptions(found[0]) if found else LIMITS), *cuts(found), *_bounded(found, changes)]
+
+
+def _bounded(found: Sequence[Prediction], changes: Sequence[KernelChange]) -> list[str]:
+    """Return which predictions are cut at the bound of a finding, as sentences."""
+    return [
+        Message(
+            "{0}: cut at the bound of “{1}”, {2}; the replay alone says {3}, as waves then wait elsewhere.",
+            capitalized(prediction.text),
+            one.finding,
+            percent(one.bound, 1),
+            signed(one.replayed),
+        )
+        for prediction, one in zip(found, changes, strict=True)
+        if not isnan(one.replayed) and not isnan(one.bound)
+    ]
 
 
 def assumptions(found: Prediction) -> list[str]:

@@ -1,0 +1,117 @@
+"""What if and findings say the same of the same experiment: one base, and one bound that cuts it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import isnan
+from pathlib import Path
+
+import pytest
+
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.findings.kernel_change import finding_of_changes, kernel_change, of_kernel
+from rcv_py.analysis.findings.predicted import predicted
+from rcv_py.analysis.whatif.changes import Free, Latency, NoBarrier, Relax
+from rcv_py.analysis.whatif.experiments import usual_experiments
+from rcv_py.formats.open import open_trace
+from rcv_py.synth.write import write_folder
+from tests.analysis.test_whatif_limits import SAMPLED, found_in, player_of
+from tests.support import prediction_truth
+from tests.support.command_runs import run
+from tests.support.opened import sample_trace
+from tests.support.prediction_pairs import PAIRS, Scene
+from tests.support.prediction_truth import simulated
+from tests.support.samples import sample_path
+
+SIMULATED = [*dict.fromkeys(scene for pair in PAIRS for scene in (pair.before, pair.after))][:60]
+
+
+def hold(found: Findings) -> None:
+    """No prediction is above its bound, and none is a loss that is advised."""
+    idle = found.no_issue / found.resident * found.working_share if found.resident else 1.0
+    for one in found.findings:
+        for gain in filter(None, (one.predicted, one.limit)):
+            most = one.gain if one.is_upper_bound else max(idle, one.gain)
+            assert gain.low <= gain.gain <= gain.high <= most, one.name
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_what_if_says_what_the_finding_says(name: str) -> None:
+    plain, found = found_in(name)
+    player = player_of(name)
+    for one in found.findings:
+        if one.predicted is None or one.trial is None:
+            continue
+        alone = kernel_change(plain, player.predict(one.trial.changes), one)
+        least = 0.0 if one.is_limit else -1.0  # a limit gains at least what no change gains
+        told = (one.predicted.gain, one.predicted.low, one.predicted.high)
+        assert told == pytest.approx([max(least, -part) for part in (alone.share, alone.high, alone.low)])
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_no_experiment_gains_more_than_the_bound_of_its_finding(name: str) -> None:
+    plain, _ = found_in(name)
+    player, code = player_of(name), sample_trace(name).code
+    experiments = usual_experiments(player, code)
+    found, kernel = of_kernel(plain, player, experiments)
+    assert len(found) == len(kernel) == len(experiments)
+    for prediction, one in zip(found, kernel, strict=True):
+        assert isnan(one.bound) or -one.low <= one.bound
+        assert one.share == pytest.approx(max(-one.bound, plain.working_share * prediction.share)) or isnan(
+            one.bound
+        )
+        assert isnan(one.replayed) == (one.share - plain.working_share * prediction.share <= 0.0005)
+    assert [one.share for one in kernel] == sorted(one.share for one in kernel)
+
+
+def test_which_finding_an_experiment_is_about() -> None:
+    plain, _ = found_in("matmul_small")
+    by_name = {one.name: one for one in plain.findings}
+    nops = by_name["hazard-nops"].trial.limits[0]
+    assert finding_of_changes(plain, nops).name == "hazard-nops"
+    assert finding_of_changes(plain, [Free(nops[0].lines[:1])]).name == "hazard-nops"
+    loads = by_name["exposed-vector-load"].trial.limits[0][0].lines
+    assert finding_of_changes(plain, [Latency(lines=loads[:1], factor=0.5)]).name == "exposed-vector-load"
+    assert finding_of_changes(plain, [Latency(lines=loads[:1], factor=2.0)]) is None
+    assert finding_of_changes(plain, [Latency(units=("vmem",), factor=0.5)]) is None
+    assert finding_of_changes(plain, [Relax(3, 1)]) is None
+    assert finding_of_changes(plain, []) is None
+    assert finding_of_changes(plain, [NoBarrier()]).name == "barrier-skew"
+    without = replace(plain, findings=tuple(one for one in plain.findings if one.name != "barrier-skew"))
+    assert finding_of_changes(without, [NoBarrier()]) is None
+
+
+def test_the_command_knows_the_bound_of_barriers() -> None:
+    document = json.loads(run("whatif", str(sample_path("gfx12")), "--no-barriers", "--json").out)
+    (row,) = document["experiments"]
+    triage = json.loads(run("triage", str(sample_path("gfx12")), "--top", "0", "--json").out)
+    finding = next(one for one in triage["findings"] if one["name"] == "barrier-skew")
+    assert document["gain_base"] == triage["gain_base"] == "kernel's duration"
+    assert row["bound"] == finding["gain"]
+    assert row["share_of_kernel"] == pytest.approx(-finding["predicted_gain"], abs=1e-4)
+    assert (row["kernel_low"], row["kernel_high"]) == pytest.approx(
+        (-finding["predicted_high"], -finding["predicted_low"]), abs=1e-4
+    )
+
+
+def test_a_cut_is_told() -> None:
+    plain, _ = found_in("gfx12")
+    barrier = next(one for one in plain.findings if one.name == "barrier-skew")
+    small = replace(plain, findings=(replace(barrier, gain=0.001),))
+    (_,), (one,) = of_kernel(small, player_of("gfx12"), [[NoBarrier()]])
+    assert (one.share, one.bound) == (-0.001, 0.001)
+    assert one.replayed < -0.01
+
+
+@pytest.mark.parametrize("scene", SIMULATED)
+def test_simulated_kernels_gain_no_more_than_their_bounds(scene: Scene, tmp_path: Path) -> None:
+    write_folder(simulated(scene).capture, tmp_path)
+    trace = open_trace(tmp_path)
+    found = findings(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    player = prediction_truth.player_of(trace)
+    hold(predicted(found, player))
+    changes = [one for one in usual_experiments(player, trace.code) if isinstance(one[0], NoBarrier | Free)]
+    _, kernel = of_kernel(found, player, changes)
+    assert all(isnan(one.bound) or -one.low <= one.bound for one in kernel)
