@@ -26,7 +26,8 @@ class Catalogue(GNUTranslations):
             return super().gettext(message) if message else ""
         for text in dict.fromkeys((message, inner, inner[0].swapcase() + inner[1:], inner.lower())):
             found = super().gettext(text)
-            if found is not text:
+            # A word that is the same in the language keeps its capitals.
+            if found is not text and (found != text or text is message):
                 return found if text is message else message.replace(inner, found, 1)
         return message
 

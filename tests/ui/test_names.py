@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from rcv_py.base.languages import use
+from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId, place_name
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, STATE_NAME, STATE_TEXT, TokenKind, WaveState
 from rcv_py.ui.core.context import UiContext
@@ -87,6 +89,17 @@ def test_the_legend_of_the_timeline_has_the_names_of_kinds_and_states(ui: UiCont
     states = {f"wave: {STATE_NAME[state]}" for state in STATE_TEXT}
     assert names - set(KIND_NAME.values()) == {"branch", "stall: paler", *states}
     assert set(STATE_NAME) == set(WaveState)
+
+
+@pytest.mark.parametrize("kind", ["FLAT", "VMEM", "LDS", "SMEM", "SALU", "VALU", "BVH", "MFMA/WMMA"])
+def test_an_abbreviation_is_the_same_in_chinese(kind: str) -> None:
+    assert kind in KIND_NAME.values()
+    use("zh_CN")
+    try:
+        assert translated(kind) == kind
+        assert translated(STATE_NAME[WaveState.EXEC]) == "执行"
+    finally:
+        use("en")
 
 
 def test_only_documents_use_the_names_of_states_in_capitals() -> None:
