@@ -428,9 +428,9 @@ class ComputeUnitPanel(TimelinePanel):
     def measured(self, window: TimeWindow, row: int) -> str:
         if not 0 <= row < len(self.source.rows):
             return ""
-        parts = self.source.rows[row].visible(window)
+        parts, name = self.source.rows[row].visible(window), self.source.names[row]
         count = sum((rows := part.rows_in(window)).stop - rows.start for part in parts)
-        return Message("{0} in {1}", plural(count, "token"), self.source.names[row].label)
+        return Message("{0} in {1}", plural(count, "token"), name.place or name.label)
 
     # -- asking -----------------------------------------------------------------------------------------
 

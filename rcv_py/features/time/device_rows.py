@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
@@ -203,11 +204,11 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     lane = np.zeros(0, np.int64) if spans is None else np.minimum(spans.depth[chosen], MAX_LANES - 1)
     np.maximum.at(lanes, slot[above], lane + 1)
     row_of_slot = np.arange(len(slots)) + np.cumsum(lanes)
-    names = []
+    names, name = [], partial(place_name, unit=trace.architecture.unit_name)
     for one, extra in zip(slots, lanes.tolist(), strict=True):
-        group = place_name(one.se, one.sa, one.cu, unit=trace.architecture.unit_name)
+        group, slot_name = name(one.se, one.sa, one.cu), name(one.se, one.sa, one.cu, one.simd, one.slot)
         names += [RowName("scopes" if not number else "", group) for number in range(extra)]
-        names.append(RowName(f"{one.simd}-{one.slot}", group, f"SIMD{one.simd}"))
+        names.append(RowName(f"{one.simd}-{one.slot}", group, f"SIMD{one.simd}", slot_name))
     nothing = np.zeros(0, np.int64)
     n, m = len(lives), len(chosen)
     none, all_marked = np.full(n, -1), np.full(m, -1)

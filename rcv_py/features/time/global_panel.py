@@ -234,7 +234,8 @@ class GlobalTimelinePanel(TimelinePanel):
         if self.all is None or row < 0:
             return ""
         waves = plural(self.all.boxes.count(row, window.begin, window.end), "wave")
-        return Message("{0} in {1} {2}", waves, self.source.names[row].group, self.source.names[row].label)
+        name = self.source.names[row]
+        return Message("{0} in {1}", waves, name.place or name.group)
 
     # -- asking -----------------------------------------------------------------------------------------
 

@@ -172,6 +172,7 @@ class RowName:
     label: str
     group: str = ""  # equal for neighbours in a group
     part: str = ""  # of the group, shown where rows are too low for their labels
+    place: str = ""  # as texts write it, "" if the label is its name
 
 
 class RowSource:

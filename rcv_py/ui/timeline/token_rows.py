@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -408,9 +409,8 @@ def wave_rows(
     for member in members:
         segments = tuple(sorted(member, key=attrgetter("begin")))
         rows.append(_row(segments, made.get(segments[0]) if segments else None, store.is_complete))
-    names = [
-        RowName(f"{key[3]}-{key[4]}", place_name(*key[:3], unit=trace.architecture.unit_name)) for key in keys
-    ]
+    name = partial(place_name, unit=trace.architecture.unit_name)
+    names = [RowName(f"{key[3]}-{key[4]}", name(*key[:3]), place=name(*key)) for key in keys]
     for other in trace.other_simd if others else ():
         # A unit that is unknown could be the unit of the instructions.
         units = {key[2] for key in keys if key[0] == other.se}

@@ -190,7 +190,7 @@ def test_shift_drag_measures_until_escape(shown: CanvasBot) -> None:
     measure = shown.ui.session.measure.value
     assert abs(measure.begin - 1000) <= 1
     assert abs(measure.width - 100) <= 2
-    assert "tokens in 0-0" in shown.plot.overlay.measure_text(measure)
+    assert "tokens in SE2 CU1 SIMD0 slot 0" in shown.plot.overlay.measure_text(measure)
     assert f"{measure.width:,} cycles" in shown.plot.overlay.measure_text(measure)
     shown.key(Qt.Key.Key_Escape)
     assert shown.ui.session.measure.value is None
