@@ -151,7 +151,7 @@ def _diagnose(
             INDEX,
             *NO_WAVE,
             *((Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)),
-            brief="No wave ran on the traced compute unit.",
+            brief="Not in this capture.",
         )
     if len(code) and not code.mapped_rows:
         problems.inform(

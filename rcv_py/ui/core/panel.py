@@ -17,7 +17,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects, Problem
 from rcv_py.base.registry import Registry
-from rcv_py.base.text import Message, join_texts, translated
+from rcv_py.base.text import join_texts, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
@@ -64,7 +64,6 @@ MISSING: dict[
         "enabled when recording.",
     ),
 }
-ELSEWHERE = "Problems says what to do."  # data that most panels lack; one panel gives the reason in full
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
 
 
@@ -245,11 +244,7 @@ class Panel(QWidget):
         return join_texts("\n\n", map(self._reason_of, problems)) or otherwise
 
     def _reason_of(self, problem: Problem) -> str:
-        return (
-            Message("{0} {1}", problem.brief, ELSEWHERE)
-            if problem.brief and not self.reports_all
-            else str(problem)
-        )
+        return problem.brief if problem.brief and not self.reports_all else str(problem)
 
     def why_missing(self, what: Affects | str) -> str:
         """Return why the panel's data is missing, "" if it is not."""

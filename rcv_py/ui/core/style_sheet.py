@@ -150,6 +150,7 @@ QTextBrowser { border: none; border-radius: 0; background: $base; padding: 0 4px
 #overlay_card { background: $base; border: 1px solid $line; }
 #welcome, #chooser { background: $canvas; }
 #drop_target { border: 1px dashed $muted; border-radius: 6px; }
+#drop_target[marked="true"] { border-color: $accent; background: $accent_soft; }
 """
 
 ICONS = {

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget, QWidget
 from shiboken6 import isValid
 
@@ -681,8 +689,17 @@ class MainWindow(QMainWindow):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
             event.acceptProposedAction()
+            self._mark_target(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._mark_target(False)
+
+    def _mark_target(self, is_marked: bool) -> None:
+        if isinstance(page := self.pages.currentWidget(), Welcome):
+            page.mark_target(is_marked)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        self._mark_target(False)
         self.opener.open(event.mimeData().urls()[0].toLocalFile())
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QCryptographicHash, QObject, Signal
 
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.progress import Stage
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, join_texts
 from rcv_py.formats.locate import MAX_DEPTH, SESSION, Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
@@ -131,7 +131,7 @@ class Opener(QObject):
             self.choose.emit(folder, target.entries, target.depth)
             self._judge(target.entries)
         else:
-            self.failed.emit(target.located.error or NotATrace(folder, NOTHING_BELOW))
+            self.failed.emit(target.located.error or _nothing_in(folder))
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
         """Look into captures that can be opened, in a thread; answer by signal.
@@ -224,6 +224,12 @@ def find(path: Path, depth: int = MAX_DEPTH) -> Target:
     if located.is_capture or located.error is not None:
         return Target(located)
     return Target(located, tuple(map(capture_entry, located.captures(depth))), depth=depth)
+
+
+def _nothing_in(folder: Path) -> NotATrace:
+    error = NotATrace(folder, NOTHING_BELOW)
+    error.hint = join_texts(" ", (error.hint, "Help › Documentation says how to record a capture."))
+    return error
 
 
 def _of_session(path: Path) -> Target:

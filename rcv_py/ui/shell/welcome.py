@@ -105,8 +105,13 @@ class Welcome(QScrollArea):
             "Sample captures", {path: SAMPLES.get(path.name, "") for path in (*known, *samples.values())}
         )
 
+    def mark_target(self, is_marked: bool) -> None:
+        """Mark the place to drop a folder, while one is dragged over the window."""
+        self.target.setProperty("marked", is_marked)
+        self.target.style().polish(self.target)
+
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
-        target = QFrame()
+        target = self.target = QFrame()
         target.setObjectName("drop_target")
         self.open = EnterButton(translated("Open a folder …"))
         self.open.setDefault(True)

@@ -129,7 +129,7 @@ def test_empty_states_say_why(
     assert panel.page.is_empty == (not has_curves)
     if not has_curves:
         sentence = panel.page.sentence.text()
-        assert ("PC samples" if sample == "pc_sampling" else "traced compute unit") in sentence
+        assert ("PC samples" if sample == "pc_sampling" else "Not in this capture") in sentence
         assert panel.sheet() is None
         assert panel.canvas() is panel.page
 
