@@ -129,6 +129,8 @@ class FlamegraphPanel(Panel):
         trace = self.session.trace.value
         if job is None or trace is None or not len(trace.code):
             return
+        if self.view.scene is None:
+            self.empty.say("Computing the flame graph …")
         self._request.run(job, lambda scene: self._take(wanted, scene))
 
     def _take(self, wanted: FlameChoice, scene: FlameScene | None) -> None:

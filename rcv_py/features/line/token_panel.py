@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # they import attribution
     from rcv_py.analysis.whatif.predict import Prediction
     from rcv_py.features.line.token_facts import TokenFacts
 
+NEVER = "Never executed by the waves that count."
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
 SPEEDS = {  # choice of executions: which, keys
     "fastest": (Which.FASTEST, "Alt+Home"),
@@ -56,6 +57,7 @@ class TokenDetailsPanel(Panel):
         self.facts: TokenFacts | None = None
         self.view: DistributionView | None = None  # of all executions
         self.causes: tuple[LineCause, ...] | None = None  # over all executions; None while unknown
+        self._is_never = False  # whether no wave that was read and counts executed it
         self._all_of: tuple[int, int] | None = None  # code row of the two fields above, and number of waves
         self.replays: dict[int, dict[str, Prediction]] = {}  # by code row
         self._playing: int | None = None  # code row
@@ -176,7 +178,7 @@ class TokenDetailsPanel(Panel):
         if self._all_of == known:
             self._mark()
             return
-        self.view, self.causes = None, None
+        self.view, self.causes, self._is_never = None, None, False
         self.want_result("attribution")
         self._causes_soon.ask()
         wanted, step = DistributionChoice(bins=self.chart.bars_wanted), trace.architecture.base_clock
@@ -185,6 +187,7 @@ class TokenDetailsPanel(Panel):
         def take(view: DistributionView) -> None:
             if line == self.session.line:
                 self.view = view if view.spread is not None else None
+                self._is_never = view.spread is None and not self.session.is_streaming
                 self._show()
 
         self._all_soon.run(lambda: distribution_view(ask(), wanted, step), take)
@@ -308,10 +311,11 @@ class TokenDetailsPanel(Panel):
         self.head.show_html(text.head())
         spread = None if view is None else view.spread
         waiting = ""
-        if causes is None and self._all_of is not None:
+        if causes is None and self._all_of is not None and not self._is_never:
             waiting = self._computing.begin("causes", "attribution")
         else:
             self._computing.stop()
+            waiting = NEVER if self._is_never and self._all_of is not None else ""
         self.all.show_html(text.of_all(spread, causes, waiting))
         self.text.show_html(text.of_this())
         self.every.setVisible(view is not None)

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
 from rcv_py.features.why.bubbles_panel import ByNoIssue
 from rcv_py.features.why.causes_panel import ByCause
 from rcv_py.features.why.grouping import WIDTHS, YIELDS, Grouping, WhyNode
@@ -200,7 +200,9 @@ class WhyPanel(TablePanel[Any]):
         self.bar.setVisible(has_rows)
         if not has_rows:
             self.note.setText("")
-        self.empty.say(sentence)
+        is_blank = result is not None and not self.tree.rows.root.children
+        waiting = Message("Computing {0} …", self.declared.title.lower()) if is_blank else ""
+        self.empty.say(sentence or waiting)
         if result is None or sentence:
             return
 

@@ -344,3 +344,14 @@ def test_everything_has_a_name_for_readers_of_screens(opened: FlamegraphPanel) -
     hover(opened, LOAD)
     assert "300 cycles" in opened.view.accessibleDescription()
     assert all(button.accessibleName() for button in opened.crumbs.buttons)
+
+
+def test_it_says_that_it_is_computed(ui: UiContext, qtbot: QtBot, open_in: Callable) -> None:
+    panel = FlamegraphPanel(ui)
+    qtbot.addWidget(panel)
+    panel.show()
+    open_in(open_trace(sample_path("matmul_small")), [])
+    assert panel.view.scene is None
+    assert panel.empty.sentence.text() == "Computing the flame graph …"
+    qtbot.waitUntil(lambda: panel.view.scene is not None)
+    assert panel.empty.currentIndex() == 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times
+from tests.support.samples import write_sample
 from tests.ui.window import open_sample, settle, window
 
 LINE = 113  # s_waitcnt vmcnt(3) of the sample: many executions, of very different length
@@ -150,3 +153,26 @@ def test_steps_by_time_say_why_they_cannot_run_and_never_wait_for_a_panel(app: A
     settle(app, qtbot)
     assert command.why_not() == "No traced wave ran the selected instruction."
     assert not action.isEnabled()
+
+
+def test_what_never_ran_is_never_executed(tmp_path: Path, qtbot: QtBot) -> None:
+    write_sample("vector_add", tmp_path)
+    document = json.loads((tmp_path / "code.json").read_text())
+    *_, last = document["code"]
+    _, _, number, source, codeobj, address, *costs = last
+    document["code"].append(["s_code_end", 0, number + 1, source, codeobj, address + 4, *(0 for _ in costs)])
+    (tmp_path / "code.json").write_text(json.dumps(document))
+    with window() as app:
+        open_sample(app, qtbot, tmp_path)
+        panel, session = app.window.workspace.docks["token_details"].panel, app.ui.session
+        code = session.trace.value.code
+        session.select_line(len(code) - 1)
+        settle(app, qtbot)
+        assert code.hits[-1] == 0
+        said = panel.all.toPlainText()
+        assert "Never executed" in said
+        assert "Computing" not in said
+        assert not panel._computing.isActive(), "nothing is awaited"
+        session.select_line(int(np.argmax(code.hits)))
+        settle(app, qtbot)
+        assert "Never executed" not in panel.all.toPlainText()

@@ -125,3 +125,25 @@ def test_what_three_panels_remembered_comes_back(at_top: bool, tmp_path: Path, q
         settle(app, qtbot)
         panel = app.window.workspace.panel("why")
         assert (panel.chosen_part, panel.only.isChecked()) == ("waits", True)
+
+
+def test_an_empty_tree_says_that_it_is_computed(
+    ui: UiContext, qtbot: QtBot, settled: Settled, open_in: Callable
+) -> None:
+    panel = WhyPanel(ui)
+    qtbot.addWidget(panel)
+    panel.show()
+    said: list[tuple[str, bool]] = []
+    say = panel.empty.say
+    panel.empty.say = lambda sentence: (  # type: ignore[method-assign,assignment]
+        said.append((str(sentence), bool(panel.tree.rows.root.children))),
+        say(sentence),
+    )
+    trace, batch = sample()
+    open_in(trace, [batch])
+    qtbot.waitUntil(lambda: bool(panel.tree.rows.root.children))
+    settled()
+    assert panel.empty.currentIndex() == 0
+    assert any(sentence.startswith("Computing") for sentence, _ in said)
+    before = [sentence for sentence, has_rows in said if not has_rows]
+    assert all(before[:-1]), "an empty table is never without a sentence"
