@@ -30,14 +30,21 @@ class IssueShares:
     level: np.ndarray  # uint8 [rows, parts], 0: always issues, LEVELS - 1: never, NO_LEVEL: no wave
 
     def at(self, row: int, shown: TimeWindow, width_px: int) -> np.ndarray | None:
-        """Return the level of each pixel of a row, uint8 [width_px]; None for a row without instructions."""
+        """Return the mean level in each pixel of a row, uint8 [width_px]; None without instructions."""
         place = int(np.searchsorted(self.row, row))
         if place >= len(self.row) or self.row[place] != row:
             return None
-        time = shown.begin + (np.arange(width_px) + 0.5) * shown.width / width_px
-        parts = self.level.shape[1]
-        part = ((time - self.window.begin) * parts / self.window.width).astype(np.int64)
-        return self.level[place][np.clip(part, 0, parts - 1)]
+        level, parts = self.level[place], self.level.shape[1]
+        edge = shown.begin + np.arange(width_px + 1) * shown.width / width_px
+        part = (edge - self.window.begin) * parts / self.window.width
+        first = np.clip(part[:-1].astype(np.int64), 0, parts - 1)
+        stop = np.clip(np.ceil(part[1:]).astype(np.int64), first + 1, parts)
+        is_known = level != NO_LEVEL
+        known = np.append(0, np.cumsum(is_known))
+        total = np.append(0, np.cumsum(np.where(is_known, level, 0), dtype=np.int64))
+        some = known[stop] - known[first]
+        mean = np.rint((total[stop] - total[first]) / np.maximum(some, 1))
+        return np.where(some > 0, mean, NO_LEVEL).astype(np.uint8)
 
 
 def issue_shares(trace: Trace, store: WaveStore, device: DeviceRows, window: TimeWindow) -> IssueShares:

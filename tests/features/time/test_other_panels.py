@@ -85,6 +85,9 @@ def test_waves_with_instructions_are_coloured_by_their_time_without_issue(make: 
             window = TimeWindow(SPAN.begin + cycle, SPAN.begin + cycle + 1)
             assert made.at(row, window, 1).tolist() == [0 if drawn[cycle].isupper() else 15], (row, cycle)
     assert made.at(2, SPAN, 9) is None, "a wave without instructions"
+    period = TimeWindow(SPAN.begin, SPAN.begin + 24)
+    lost = sum(not letter.isupper() for letter in DRAWINGS[0][:24])
+    assert made.at(0, period, 1).tolist() == [round(15 * lost / 24)]
     before = made.at(0, TimeWindow(SPAN.begin - 2, SPAN.begin - 1), 1)
     assert before.tolist() == [NO_LEVEL]
 
