@@ -105,6 +105,40 @@ def test_tabs_open_the_bottom_in_every_language(qtbot: QtBot) -> None:
         speak(None)
 
 
+# -- findings ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (640, 480)])
+def test_a_window_without_room_for_findings_says_their_verdict(
+    qtbot: QtBot, reused: Reused, size: tuple[int, int]
+) -> None:
+    with reused(size=size, sample=qtbot) as app:
+        line, findings = app.window.status.verdict, app.window.workspace.docks["triage"]
+        settle(app, qtbot)
+        assert line.isVisible()
+        assert line.text() == app.ui.results.cell("findings").value.sentence != ""
+        assert app.window.size().toTuple() == size
+        QTest.mouseClick(line, Qt.MouseButton.LeftButton)
+        settle(app, qtbot)
+        assert findings.is_seen
+        assert not line.isVisible(), "the panel says it"
+
+
+def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    with window(store, (1920, 1080)) as app:
+        open_sample(app, qtbot)
+        app.window.workspace.show_panel("search")
+        settle(app, qtbot)
+    with window(store, (1920, 1080)) as app:
+        open_sample(app, qtbot)
+        assert app.window.workspace.docks["search"].is_seen
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
+        assert app.window.workspace.docks["triage"].is_seen
+
+
 # -- columns ----------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ FEATURE = Feature(
             order=10,
             target="rcv_py.features.findings.panel:TriagePanel",
             icon="findings",
+            shows=("findings",),
             keys=("Ctrl+Shift+1",),
             has_commands=True,
         ),

@@ -109,7 +109,11 @@ class MainWindow(QMainWindow):
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
-        self.status = StatusBar(ui, self.cancel)
+        findings = panel_for("findings")
+        self.status = StatusBar(ui, self.cancel, partial(self.workspace.show_panel, findings))
+        self.workspace.panels_changed.connect(
+            lambda: self.status.verdict.setVisible(not self.workspace.docks[findings].is_seen)
+        )
         self.setStatusBar(self.status)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.workspace)
@@ -580,7 +584,8 @@ class MainWindow(QMainWindow):
         )
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
-            restore_visit(self.ui.settings, self.ui.session)
+            if not restore_visit(self.ui.settings, self.ui.session):
+                self.workspace.bring_to_front(panel_for("findings"))
             self.ui.results.want("populations")
             self.ui.scheduler.importer.after_first_picture(self._begin_notes)
             if not trace.is_part:

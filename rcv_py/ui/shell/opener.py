@@ -344,9 +344,10 @@ def save_visit(settings: Settings, session: Session) -> None:
         settings.keep(_key(trace.path), state_of(session))
 
 
-def restore_visit(settings: Settings, session: Session) -> None:
-    """Restore the user's place in the open capture; ignore what no longer fits."""
+def restore_visit(settings: Settings, session: Session) -> bool:
+    """Restore the user's place in the open capture, as far as it fits; return whether there was one."""
     trace = session.trace.value
     state = {} if trace is None else settings.document(_key(trace.path), dict)
     if state:
         restore_state(session, state)
+    return bool(state)

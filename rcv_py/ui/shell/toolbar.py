@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, QUrl
-from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices, QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from rcv_py.base.problems import Severity
@@ -38,6 +38,7 @@ from rcv_py.ui.core.plain_text import (
     with_tip,
 )
 from rcv_py.ui.core.text_size import grown
+from rcv_py.ui.core.visibility import Visibility
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.shell.wave_menu import WavesButton
@@ -180,19 +181,61 @@ def _action_button(action: QAction) -> QToolButton:
     return button
 
 
+class VerdictLine(ElidedLabel):
+    """The first sentence of the findings, while they are out of sight; it computes them only then."""
+
+    clicked = Signal()
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(role="heading")
+        self._ui = ui
+        self.setContentsMargins(8, 0, 8, 0)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.hide()
+        self._visibility = Visibility(self)
+        self._visibility.allow_sleep()
+        ui.session.trace.watch(self._want)
+        ui.results.cell("findings").watch(self._update)
+
+    def _want(self) -> None:
+        if self._ui.session.trace.value is not None:
+            self._ui.results.want("findings", self._visibility)
+        self._update()
+
+    def _update(self) -> None:
+        findings = self._ui.results.cell("findings").value
+        self.setText("" if findings is None else findings.sentence)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._visibility.update()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._visibility.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ask for the findings."""
+        super().mouseReleaseEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit()
+
+
 class StatusBar(QStatusBar):
     """Facts at the left, work at the right."""
 
-    def __init__(self, ui: UiContext, cancel: Callable[[], None]) -> None:
+    def __init__(self, ui: UiContext, cancel: Callable[[], None], show_findings: Callable[[], None]) -> None:
         super().__init__()
         self._ui = ui
         self.setSizeGripEnabled(False)
+        self.verdict = VerdictLine(ui)
+        self.verdict.clicked.connect(show_findings)
         self.facts = ElidedLabel()
         self.facts.setContentsMargins(8, 0, 8, 0)
         self.waves = WavesButton(ui.session)
         # In one box: a message hides the widgets of the bar, and a button shown alone would overlap the
         # message.
-        self.addWidget(boxed(row(self.facts, self.waves, spacing=6)))
+        self.addWidget(boxed(row(self.facts, self.waves, (self.verdict, 1), spacing=6)), 1)
         self.saved = RichLabel()
         self.saved.setAccessibleName(translated("Saved file"))
         self.saved.setMinimumWidth(MIN_PX)  # no message may widen the window

@@ -183,7 +183,7 @@ class Workspace(QWidget):
         for group in self._groups.values():
             group.setCurrentIndex(next((at for at, dock in enumerate(group.docks()) if dock.is_open), -1))
         for name in layout.front:
-            self._to_front(name)
+            self.bring_to_front(name)
 
     def _measure(self) -> None:
         """Fold what the layout does not open, and fit it to the height: now, or when first shown."""
@@ -387,13 +387,14 @@ class Workspace(QWidget):
 
     # -- panels -------------------------------------------------------------------------------------
 
-    def _to_front(self, name: str) -> None:
+    def bring_to_front(self, name: str) -> None:
+        """Show an open panel or part in front of the tabs of its place, which may be folded."""
         dock = self._homes[name]
         if name != dock.info.id:
             dock.show_part(name)
         if dock.area == APART:
             dock.raise_()
-        elif dock.area in self._groups:
+        elif dock.is_open and dock.area in self._groups:
             self._groups[dock.area].setCurrentWidget(dock)
 
     def show_panel(self, name: str) -> None:
@@ -413,7 +414,7 @@ class Workspace(QWidget):
         part = next((side for side, areas in SIDES.items() if dock.area in areas), dock.area)
         self.folded -= {part}
         self._arrange()
-        self._to_front(name)
+        self.bring_to_front(name)
 
     def close_panel(self, name: str) -> None:
         """Close a panel; a panel in a window that is not its home goes back among the tabs."""
@@ -524,7 +525,7 @@ class Workspace(QWidget):
         self._arrange()
         for name in map(str, _of(kept, "front", [])):
             if name in self.docks and self.docks[name].is_open:
-                self._to_front(name)
+                self.bring_to_front(name)
 
     # -- focus --------------------------------------------------------------------------------------
 
