@@ -9,8 +9,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, QSize, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, QSize, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.languages import use
@@ -137,6 +139,27 @@ def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(
         assert app.window.workspace.docks["search"].is_seen
         open_sample(app, qtbot, SAMPLES / "pc_sampling")
         assert app.window.workspace.docks["triage"].is_seen
+
+
+def test_what_is_dragged_over_a_window_is_named_until_it_leaves(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        data, shell = QMimeData(), app.window
+        data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
+        how = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        for leave in (QDragLeaveEvent(), QDropEvent(QPointF(50, 50), *how)):
+            enter = QDragEnterEvent(QPoint(50, 50), *how)
+            QApplication.sendEvent(shell, enter)
+            assert enter.isAccepted()
+            assert shell.drop_hint.isVisible()
+            assert shell.drop_hint.geometry() == shell.rect()
+            assert "matmul_tiled" in shell.drop_hint.label.text()
+            QApplication.sendEvent(shell, leave)
+            assert not shell.drop_hint.isVisible()
+        settle(app, qtbot)
+        assert app.ui.session.trace.value.path == SAMPLE
+        data.setUrls([QUrl("https://example.org/capture")])
+        QApplication.sendEvent(shell, QDragEnterEvent(QPoint(50, 50), *how))
+        assert not shell.drop_hint.isVisible()
 
 
 # -- columns ----------------------------------------------------------------------------------------

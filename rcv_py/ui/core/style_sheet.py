@@ -149,8 +149,8 @@ QTextBrowser { border: none; border-radius: 0; background: $base; padding: 0 4px
 #palette QLineEdit { border: none; border-bottom: 1px solid $line; border-radius: 0; padding: 8px 10px; }
 #overlay_card { background: $base; border: 1px solid $line; }
 #welcome, #chooser { background: $canvas; }
+#drop_hint { background: $accent_soft; border: 2px dashed $accent; }
 #drop_target { border: 1px dashed $muted; border-radius: 6px; }
-#drop_target[marked="true"] { border-color: $accent; background: $accent_soft; }
 """
 
 ICONS = {

@@ -47,7 +47,7 @@ from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_vis
 from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arrangement
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
-from rcv_py.ui.shell.welcome import Welcome
+from rcv_py.ui.shell.welcome import DropHint, Welcome
 from rcv_py.ui.shell.workspace import Workspace, tab_stops
 
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
@@ -143,6 +143,11 @@ class MainWindow(QMainWindow):
     def _paint(self) -> None:
         if isValid(self):
             super().event(QEvent(QEvent.Type.UpdateRequest))
+
+    @cached_property
+    def drop_hint(self) -> DropHint:
+        """Return what shows that a drop opens something, made when something is first dragged here."""
+        return DropHint(self)
 
     @cached_property
     def palette_(self) -> Palette:
@@ -692,19 +697,18 @@ class MainWindow(QMainWindow):
                 return
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Offer to open a file or folder that is dragged over the window."""
         if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
             event.acceptProposedAction()
-            self._mark_target(True)
+            self.drop_hint.offer(Path(event.mimeData().urls()[0].toLocalFile()).name)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self._mark_target(False)
-
-    def _mark_target(self, is_marked: bool) -> None:
-        if isinstance(page := self.pages.currentWidget(), Welcome):
-            page.mark_target(is_marked)
+        super().dragLeaveEvent(event)
+        self.drop_hint.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self._mark_target(False)
+        """Open what was dropped."""
+        self.drop_hint.hide()
         self.opener.open(event.mimeData().urls()[0].toLocalFile())
 
     def closeEvent(self, event: QCloseEvent) -> None:

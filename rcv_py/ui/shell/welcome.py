@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLayout, QPushButton, QScrollArea, QWidget
 
 from rcv_py.base import resources
-from rcv_py.base.text import elide_left, translated
+from rcv_py.base.text import Message, elide_left, translated, visible
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, grid, row
@@ -43,6 +43,25 @@ class EnterButton(QPushButton):
             self.click()
         else:
             super().keyPressEvent(event)
+
+
+class DropHint(QFrame):
+    """A frame around the whole window that names what a drop would open."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("drop_hint")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.label = PlainLabel(role="heading", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        column((self.label, 1), margins=(24, 24, 24, 24), of=self)
+        self.hide()
+
+    def offer(self, name: str) -> None:
+        """Show that a drop opens something with that name."""
+        self.label.setText(Message("Drop it to open {0}.", visible(name)))
+        self.setGeometry(self.window().rect())
+        self.show()
+        self.raise_()
 
 
 class Welcome(QScrollArea):
@@ -105,13 +124,8 @@ class Welcome(QScrollArea):
             "Sample captures", {path: SAMPLES.get(path.name, "") for path in (*known, *samples.values())}
         )
 
-    def mark_target(self, is_marked: bool) -> None:
-        """Mark the place to drop a folder, while one is dragged over the window."""
-        self.target.setProperty("marked", is_marked)
-        self.target.style().polish(self.target)
-
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
-        target = self.target = QFrame()
+        target = QFrame()
         target.setObjectName("drop_target")
         self.open = EnterButton(translated("Open a folder …"))
         self.open.setDefault(True)
