@@ -19,7 +19,7 @@ Known = Mapping[str, Module]
 COLOURED = ("ui.core.theme", "base.colors")  # the modules that name colours
 EVALUATES = {"eval", "exec", "compile"}
 QUOTES = re.compile(r'["\']\s*\n\s*["\']')  # what joins two pieces of a text that is cut over lines
-WIDE = 7  # fields of a dataclass that has to be made by their names
+WIDE = 7  # fields of a record (dataclass or NamedTuple) that has to be made by their names
 MOST_PLACES = 3  # arguments without a name that it may have
 FEWEST_WORDS = 3
 SMALL = 40  # lines; a module below has at least two importers, or its idea belongs to the one that imports it
@@ -142,8 +142,8 @@ def small(known: Known) -> Iterator[str]:
 
 
 def positional(known: Known) -> Iterator[str]:
-    """Wide dataclasses that are made by the places of their fields, not by their names."""
-    classes = {(name, node.name): node for name, module in known.items() for node in _dataclasses(module)}
+    """Wide records that are made by the places of their fields, not by their names."""
+    classes = {(name, node.name): node for name, module in known.items() for node in _records(module)}
     for module in known.values():
         names = _imported(module)
         for call in module.nodes:
@@ -155,10 +155,12 @@ def positional(known: Known) -> Iterator[str]:
                     yield f"{module.name}:{call.lineno}: {call.func.id}"
 
 
-def _dataclasses(module: Module) -> Iterator[ast.ClassDef]:
+def _records(module: Module) -> Iterator[ast.ClassDef]:
     for node in module.tree.body:
-        if isinstance(node, ast.ClassDef) and any("dataclass" in ast.unparse(d) for d in node.decorator_list):
-            yield node
+        if isinstance(node, ast.ClassDef):
+            is_tuple = "NamedTuple" in map(ast.unparse, node.bases) and not node.name.startswith("_")
+            if is_tuple or any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+                yield node
 
 
 @cache

@@ -19,7 +19,7 @@ from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.counters.derived_counters import CounterRow, derived_counters, derived_rows, raw_rows
 from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
-from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
+from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.kernel_change import of_kernel
@@ -428,7 +428,7 @@ class Capture(CaptureCode):
 
     @property
     def _spans(self) -> MarkerSpans | None:
-        return self.markers if has_values(self.trace) else None
+        return self.markers if self.trace.has_shader_data else None
 
 
 def _requested(*, latency: Mapping[str | int, float] | None = None, **changes: Any) -> ChangeRequest:

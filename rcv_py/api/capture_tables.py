@@ -13,7 +13,7 @@ import numpy as np
 from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
-from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, has_values, marker_spans
+from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, marker_spans
 from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.check import OF_WAVES as CHECKED
 from rcv_py.analysis.health.check import wave_problems
@@ -256,7 +256,7 @@ class CaptureTables:
     @property
     def markers(self) -> MarkerSpans:
         """Scopes and points of markers; waves are read for them if there is any shader data."""
-        if not has_values(self.trace):
+        if not self.trace.has_shader_data:
             return self._once("markers", None, lambda: marker_spans(self.trace, ()))
         return self._once("markers", None, lambda: self._of(MARKERS[ReferenceRule.OURS]))
 

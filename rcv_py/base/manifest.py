@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rcv_py.base.problems import Affects
 
@@ -26,19 +26,17 @@ class Group(Enum):
     AGENTS = "Agents, scripts and the shell"
 
 
-@dataclass(frozen=True, slots=True)
-class CommandEntry:
+class CommandEntry(NamedTuple):
     """A command, and its place in the help: its group, sorted by `order`."""
 
     name: str  # the word of a command line; for `isa-docs` the class IsaDocsOptions of `options`
     group: Group
     order: int
     module: str = "command"  # whose `run` answers it, in the folder of the feature
-    former: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # old names → the options they imply
+    former: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # old names → the options they imply
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PanelCommand:
+class PanelCommand(NamedTuple):
     """An action of a panel that menus and palette know before the panel's module is imported."""
 
     id: str
@@ -51,8 +49,7 @@ class PanelCommand:
     why_not: str = ""  # method of the panel that returns why the action cannot run, "" if it can
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PanelEntry:
+class PanelEntry(NamedTuple):
     """A panel's place in the window.
 
     `area`: left, wave, details, time, time_below, code, source, bottom; apart: a separate window.  Panels of
@@ -80,14 +77,13 @@ class PanelEntry:
     has_commands: bool = False  # its class has further commands, for which its module is imported at once
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feature:
+class Feature(NamedTuple):
     """One question that the program answers, and all that it adds for it."""
 
     id: str  # the name of its folder
     commands: tuple[CommandEntry, ...] = ()
     schemas: tuple[str, ...] = ("result",)  # modules of its folder that declare schemas of documents
-    sections: Mapping[str, int] = field(default_factory=dict)  # of reports: functions of `report` → order
+    sections: Mapping[str, int] = MappingProxyType({})  # of reports: functions of `report` → order
     panels: tuple[PanelEntry, ...] = ()
 
     def module(self, name: str) -> str:

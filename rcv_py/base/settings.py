@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 VARIABLE = "RCV_LANGUAGE"  # names the language of shown texts
 SYSTEM = "system"  # follows the desktop
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One setting of the viewer.  `choices`, if any, limits text; `low` and `high` limit numbers."""
 
     name: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EISDIR, ENOTDIR
 from pathlib import Path
+from stat import S_IMODE
 from typing import BinaryIO, cast
 
 from rcv_py.base.errors import ExportError
@@ -45,7 +45,7 @@ def whole_path(path: Path, makes_folders: bool = True) -> Iterator[Path]:
         with _beside(target, makes_folders) as part:
             yield part
             if target.exists():
-                shutil.copymode(target, part)
+                part.chmod(S_IMODE(target.stat().st_mode))
             part.replace(target)
     except (OSError, ValueError) as error:
         raise unwritable(path, error) from error
@@ -79,6 +79,8 @@ def _beside(target: Path, makes_folders: bool) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             if part.is_dir():
+                import shutil  # noqa: PLC0415 - after an error only
+
                 shutil.rmtree(part)
             part.unlink(missing_ok=True)
             for folder in made:

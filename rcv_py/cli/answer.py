@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rcv_py import __version__
 from rcv_py.analysis.core.search import find
@@ -38,7 +38,6 @@ from rcv_py.results.field import ShownIn
 from rcv_py.results.places import with_short_sources
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable
-from rcv_py.results.written import DOCUMENTS_SCHEMA
 
 GAP = "  "
 NARROWEST = 12  # characters that an elastic column keeps
@@ -47,8 +46,7 @@ NAME = 24  # characters kept of a name that is neither a path nor a long text
 _STEPS = ((False, GAP), (True, GAP), (True, " "))  # whether headings are in lines of one word, and the gap
 
 
-@dataclass(frozen=True, slots=True)
-class TextColumn:
+class TextColumn(NamedTuple):
     """How a column is printed: numbers to the right; `elastic` is the end that may be cut to fit."""
 
     title: str
@@ -165,7 +163,7 @@ def _translated(
     columns: Sequence[TextColumn], rows: Iterable[Sequence[object]]
 ) -> tuple[list[TextColumn], list[Sequence[object]]]:
     """Titles and cells in the selected language; texts of the capture stay as they are."""
-    titled = [replace(column, title=translated(column.title)) for column in columns]
+    titled = [column._replace(title=translated(column.title)) for column in columns]
     is_data = [column.is_data or column.elastic == "left" for column in columns]
     said: list[Sequence[object]] = [
         [cell if as_is else translated(str(cell)) for cell, as_is in zip(row, is_data, strict=True)]
@@ -217,23 +215,20 @@ _FILTERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """Names and values, printed as two columns."""
 
     rows: Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class TextGrid:
+class TextGrid(NamedTuple):
     """Cells that are not the table of a result, printed below their headings."""
 
     columns: Sequence[TextColumn]
     rows: Sequence[Sequence[object]]
 
 
-@dataclass(frozen=True, slots=True)
-class TextTable:
+class TextTable(NamedTuple):
     """A table for people; unknown values read as `unknown`, source paths of the trace are shortened."""
 
     table: ResultTable
@@ -338,6 +333,8 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], CommandAnsw
 
     def joined(form: str) -> str:
         return "\n".join(answer.forms[form]() for answer in answers)
+
+    from rcv_py.results.written import DOCUMENTS_SCHEMA  # noqa: PLC0415 - most commands read one capture
 
     return CommandAnswer(
         schema=DOCUMENTS_SCHEMA,

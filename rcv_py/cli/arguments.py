@@ -20,7 +20,7 @@ from rcv_py.base.text import Message, is_english, padded, speak, spoken_language
 from rcv_py.cli.exit_codes import ExitCode, codes_text
 from rcv_py.cli.options.commands import COMMANDS, FOLDED, GROUPS
 from rcv_py.cli.options.option import Options, add_arguments, read_options
-from rcv_py.cli.terminal import at_words
+from rcv_py.cli.terminal import at_words, width_of
 
 _FIRST = "usage: "
 _USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
@@ -29,6 +29,7 @@ _MORE = "`rcv help COMMAND` prints a command's options, `rcv --version` all vers
 _LANGUAGES = (
     "`rcv --language zh_CN COMMAND`, or RCV_LANGUAGE=zh_CN, prints text for people in another language."
 )
+USUAL_WIDTH = 80  # characters of a line, of help that is not printed to a terminal
 _HELP = ("-h", "--help")
 _LANGUAGE = "--language"
 OF_ARGPARSE = ("positional arguments", "options", "expected one argument", "expected at least one argument")
@@ -149,6 +150,9 @@ def _usage(text: str) -> str:
 
 class _Help(argparse.HelpFormatter):
     """Help in the selected language."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=(width_of(sys.stdout) or USUAL_WIDTH) - 2)
 
     def start_section(self, heading: str | None) -> None:
         """Begin a part of the help."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from rcv_py.analysis.core.answers import Analysis, Answers, firsts
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
-from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, has_values, marker_spans
 from rcv_py.analysis.program.code_match import CONSEQUENCE, MATCH, REMEDY
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, WaveChoice, wave_choice
 from rcv_py.base.errors import NotATrace, UsageError
@@ -38,6 +37,9 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.work.opening import open_trace
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.events.marker_spans import MarkerSpans
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
@@ -111,8 +113,10 @@ def _waves_in(batch: WaveBatch) -> int:
 
 def markers(trace: Trace) -> MarkerSpans:
     """Return the scopes of markers; waves are read for them if there is any shader data."""
+    from rcv_py.analysis.events.marker_spans import MARKERS, marker_spans  # noqa: PLC0415 - few captures need it
+
     analysis = MARKERS[ReferenceRule.OURS]
-    return answers(trace, (analysis,)).of(analysis) if has_values(trace) else marker_spans(trace, ())
+    return answers(trace, (analysis,)).of(analysis) if trace.has_shader_data else marker_spans(trace, ())
 
 
 def warn(trace: Trace) -> str:
@@ -310,7 +314,7 @@ def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveCh
     rows = rows if choice.rows is None else rows & choice.rows
     what = "working " if choice.name == WORKING and choice.rows is not None else ""
     text = Message("{0:,} {1}{2} of {3:,}", len(rows), what, "wave" if len(rows) == 1 else "waves", choice.of)
-    return replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
+    return choice._replace(rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
 
 
 def _selected(trace: Trace, options: OfWaves) -> set[int] | None:

@@ -7,7 +7,7 @@ is the index in the program, as in every command.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ Column = np.ndarray | DictionaryColumn | list[str]
 Columns = dict[str, Column]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportTable:
+class ExportTable(NamedTuple):
     """One table: `make` returns all of it, or `part` the rows of one batch of waves."""
 
     text: str

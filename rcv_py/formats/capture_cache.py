@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns
@@ -98,8 +98,7 @@ class CachingReader:
         return (copy, (self._reader,))  # of the plain reader
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A cached capture, valid as long as its files do not change."""
 
     mark: Mark

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.text import Message, some
@@ -51,8 +50,7 @@ _OTHER_FILES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """The result of `locate` for a path, from one scan of it."""
 
     folder: Path  # the path, also of a packed capture; for a file inside a capture the capture's
@@ -210,8 +208,7 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
     yield from sorted((*(capture.path for capture in found.values()), *dict.fromkeys(raws)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(NamedTuple):
     """A searched folder or a packed capture, with its depth and whether a link led to it."""
 
     path: Path

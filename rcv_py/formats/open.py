@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -107,7 +106,7 @@ def capture_entry(path: Path) -> CaptureEntry:
     named = DECODED.match(path.name)
     if named is None:
         return entry
-    return replace(entry, agent=int(named["agent"]), dispatch=int(named["dispatch"]))
+    return entry._replace(agent=int(named["agent"]), dispatch=int(named["dispatch"]))
 
 
 def _folder_entry(path: Path) -> CaptureEntry:
@@ -125,8 +124,7 @@ def _folder_entry(path: Path) -> CaptureEntry:
     waves, engines = index.waves, set(index.waves.se.tolist())
     if len(engines) > 1:  # on the common clock, as in an open capture
         waves = aligned(waves, read_clock(files, engines, Problems()).offsets)
-    return replace(
-        entry,
+    return entry._replace(
         cycles=_lived(waves),
         size=int(index.waves.size.sum()),
         recorded=_date(_changed(path / INDEX_FILE)),
@@ -141,7 +139,7 @@ def _lived(waves: WaveIndex) -> int:
 def _packed_entry(path: Path) -> CaptureEntry:
     entry, origin = _opened_entry(path), origin_of(path)
     recorded = _date(origin.recorded) or entry.recorded
-    return replace(entry, agent=origin.agent, dispatch=origin.dispatch, recorded=recorded)
+    return entry._replace(agent=origin.agent, dispatch=origin.dispatch, recorded=recorded)
 
 
 def _raw_entry(path: Path) -> CaptureEntry:
@@ -158,8 +156,7 @@ def _raw_entry(path: Path) -> CaptureEntry:
         entry = CaptureEntry(path=path, name=path.name, kernel=_kernel(code), is_part=True)
     if raw is None:
         return entry
-    return replace(
-        entry,
+    return entry._replace(
         about=raw.text,
         agent=raw.agent,
         dispatch=raw.dispatch,
@@ -173,7 +170,7 @@ def _opened_entry(path: Path) -> CaptureEntry:
     problems = [problem for problem in trace.problems if problem.severity is not Severity.INFO]
     entry = _entry(path, len(trace.waves), trace.code, problems, trace.has_pc_samples)
     size = path.stat().st_size if path.is_file() else -1
-    return replace(entry, cycles=_lived(trace.waves), size=size, recorded=_date(_changed(path)))
+    return entry._replace(cycles=_lived(trace.waves), size=size, recorded=_date(_changed(path)))
 
 
 def origin_of(path: Path) -> Origin:

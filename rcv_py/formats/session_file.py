@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -29,8 +28,7 @@ FORMAT = 1
 _REMOTE = ("//", "\\\\")  # a path that makes Windows contact another machine
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SavedSession:
+class SavedSession(NamedTuple):
     """The contents of a session file; `state` and `layout` are plain, unchecked JSON values."""
 
     path: Path

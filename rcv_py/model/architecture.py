@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _KB = 1024
 
@@ -129,8 +129,7 @@ _ROWS = {  # by the beginning of the target's name; the longest match counts
 # fmt: on
 
 
-@dataclass(frozen=True, slots=True)
-class GpuProduct:
+class GpuProduct(NamedTuple):
     """A product: its memory serves all compute units together, at a rate that no shader clock changes."""
 
     name: str  # as a part of the product's full name

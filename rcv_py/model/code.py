@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,7 @@ def has_known_operands(text: str) -> bool:
     return _RAW_WORDS.match(text) is None
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """A run of code lines that belongs to one kernel."""
 
     name: str  # raw symbol
@@ -106,8 +106,7 @@ class CodeTable(PickledByCopy):
         return int(np.count_nonzero((self.leaf >= 0) & ~self.is_label))
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """A source file that code lines refer to."""
 
     path: str  # exactly as in the debug information

@@ -1,4 +1,4 @@
-"""Dataclasses whose fields are columns: selection of rows, and concatenation.
+"""Dataclasses and NamedTuples whose fields are columns: selection of rows, and concatenation.
 
 Every array field must have one entry a row of the table; other fields are copied from the first table.
 """
@@ -12,12 +12,20 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 
 
-class Columns(Protocol):
+class DataclassColumns(Protocol):
     """A dataclass of columns."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
+class TupleColumns(Protocol):
+    """A NamedTuple of columns."""
+
+    @property
+    def _fields(self) -> tuple[str, ...]: ...
+
+
+Columns = DataclassColumns | TupleColumns
 Table = TypeVar("Table", bound=Columns)
 
 
@@ -50,7 +58,7 @@ class ColumnTable:
 
 def of_rows(table: Table, rows: np.ndarray | slice) -> Table:
     """Return the table with the rows chosen by a mask, by numbers or by a slice, in that order."""
-    return replace(table, **{name: column[rows] for name, column in _arrays(table).items()})
+    return _with(table, {name: column[rows] for name, column in _arrays(table).items()})
 
 
 def joined(tables: Sequence[Table]) -> Table:
@@ -58,9 +66,14 @@ def joined(tables: Sequence[Table]) -> Table:
     if not tables:
         raise ValueError("no table to join")
     parts = [_arrays(table) for table in tables]
-    return replace(tables[0], **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    return _with(tables[0], {name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
 
 
-def _arrays(table: Columns) -> dict[str, np.ndarray]:
-    columns = {one.name: getattr(table, one.name) for one in fields(table)}
+def _with(table: Any, columns: dict[str, np.ndarray]) -> Any:
+    return table._replace(**columns) if hasattr(table, "_fields") else replace(table, **columns)
+
+
+def _arrays(table: Any) -> dict[str, np.ndarray]:
+    names = table._fields if hasattr(table, "_fields") else [one.name for one in fields(table)]
+    columns = {name: getattr(table, name) for name in names}
     return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}

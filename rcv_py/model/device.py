@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +35,7 @@ class WaveEvents:
         return len(self.time)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HardwareEvents:
+class HardwareEvents(NamedTuple):
     """Events of the command processor and the trace unit; sorted by time."""
 
     time: np.ndarray  # int64, cycles, aligned
@@ -47,8 +47,7 @@ class HardwareEvents:
     payload: np.ndarray  # uint64
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
+class Dispatch(NamedTuple):
     """A launch of a kernel as recorded in the trace."""
 
     time: int  # cycles, aligned
@@ -67,8 +66,7 @@ class Dispatch:
     flags: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CounterSamples:
+class CounterSamples(NamedTuple):
     """Streamed hardware counters of one shader engine, in file order."""
 
     se: int
@@ -78,8 +76,7 @@ class CounterSamples:
     bank: np.ndarray  # int16: value column c is counter 4 * bank + c
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpmSeries:
+class SpmSeries(NamedTuple):
     """A streamed performance monitor: a counter at one place."""
 
     counter: str
@@ -90,8 +87,7 @@ class SpmSeries:
     is_xcc: bool = False  # `se` is the number of a die, and the counter covers the whole die
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OtherSimd:
+class OtherSimd(NamedTuple):
     """Memory instructions that the sibling SIMD issued (gfx11 and later); no code lines."""
 
     se: int
@@ -102,8 +98,7 @@ class OtherSimd:
     kind: np.ndarray  # uint8, TokenKind
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ShaderData:
+class ShaderData(NamedTuple):
     """Values that a kernel wrote with s_ttracedata, of one shader engine, in file order."""
 
     se: int
@@ -115,8 +110,7 @@ class ShaderData:
     flags: np.ndarray  # int16: bit 0 immediate form, bit 1 privileged
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerName:
+class MarkerName(NamedTuple):
     """A row of the dictionary that names shader data."""
 
     codeobj: int
@@ -126,8 +120,7 @@ class MarkerName:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StateCurve:
+class StateCurve(NamedTuple):
     """Number of traced waves in a state, as counted by the writer (clocks not aligned)."""
 
     state: int
@@ -135,8 +128,7 @@ class StateCurve:
     waves: np.ndarray  # int32
 
 
-@dataclass(frozen=True, slots=True)
-class PmcDispatch:
+class PmcDispatch(NamedTuple):
     """A launch with counter values."""
 
     kernel: str
@@ -166,8 +158,7 @@ class PmcTable:
         return len(self.value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClockSamples:
+class ClockSamples(NamedTuple):
     """Times at which a shader engine wrote both clocks, sorted by shader clock."""
 
     shader: np.ndarray  # int64 [n], cycles of that shader engine, not aligned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.base.text import Message
 
@@ -35,8 +36,7 @@ class WaveId:
         return cls(*map(int, match.groups()))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SlotId:
+class SlotId(NamedTuple):
     """A slot of the device, which holds one wave at a time."""
 
     se: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, elide_right, join_texts, visible
@@ -84,8 +85,7 @@ class Anchor:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """A title and a text about a place, and its importance.
 
     Both are untrusted plain texts, without markup.  The title is one line.  `kept_in` is the name of the file

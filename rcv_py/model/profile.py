@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,7 @@ from rcv_py.base.problems import Problem
 from rcv_py.model.device import SpmSeries
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(NamedTuple):
     """A processor of the machine; -1 if the database has no value."""
 
     id: int
@@ -29,8 +29,7 @@ class Agent:
     dies: int = -1  # XCCs
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedCode:
+class LoadedCode(NamedTuple):
     """A code object that the run loaded."""
 
     id: int
@@ -40,8 +39,7 @@ class LoadedCode:
     size: int  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSymbol:
+class KernelSymbol(NamedTuple):
     """A kernel of a code object; -1 if the database has no value."""
 
     id: int
@@ -73,8 +71,7 @@ class Launches:
         return len(self.dispatch)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CounterValues:
+class CounterValues(NamedTuple):
     """One row a counter value of a launch; parts of the same counter add up."""
 
     launch: np.ndarray  # int32, row of `Profile.launches`
@@ -82,8 +79,7 @@ class CounterValues:
     value: np.ndarray  # float64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PcSamples:
+class PcSamples(NamedTuple):
     """One row an instruction that samples hit, most samples first."""
 
     code_object: np.ndarray  # int64

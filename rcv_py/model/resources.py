@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class KernelResources:
+class KernelResources(NamedTuple):
     """One launch of a kernel, from `*_kernel_trace.csv`; -1 if the table has no such column."""
 
     kernel: str
@@ -28,8 +27,7 @@ class KernelResources:
         return x * y * z if min(self.workgroup) > 0 else 0
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFacts:
+class AgentFacts(NamedTuple):
     """One kind of GPU, from `*_agent_info.csv`; 0 if the table has no such column."""
 
     name: str  # such as gfx950
@@ -43,8 +41,7 @@ class AgentFacts:
     product: str = ""  # such as AMD Instinct MI300X; "" if the table has no such column
 
 
-@dataclass(frozen=True, slots=True)
-class AllocatedRegisters:
+class AllocatedRegisters(NamedTuple):
     """What the descriptor of a kernel allocates, from its code object."""
 
     vgprs: int  # of a lane, with accumulation registers where both are in one file
@@ -53,8 +50,7 @@ class AllocatedRegisters:
     file: str  # name of the code object
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(NamedTuple):
     """Facts about a capture from the tables next to it."""
 
     kernel: KernelResources | None = None

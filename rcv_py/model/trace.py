@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.pickling import PickledByCopy
-from rcv_py.base.problems import Affects, Problem
-from rcv_py.base.text import Message, elide_right, short_kernel
+from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.text import Message, elide_right, plural, short_kernel
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
@@ -34,6 +34,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.model.window import TimeWindow
 
+NAMED = 20  # waves with their own sentence in the list of problems
 INFERRED = "inferred from the instructions"  # source of a target that no file names
 
 
@@ -117,10 +118,38 @@ class Trace(PickledByCopy):
             )
         return row
 
+    def wave_problems(self, missing: Mapping[int, str], notes: Mapping[int, str]) -> tuple[Problem, ...]:
+        """A problem for each of the first waves that are missing or have notes, and one for all others.
+
+        Both are sentences by row of the wave index.
+        """
+        found = [*missing.items(), *notes.items()]
+        named = [
+            Problem(
+                Severity.WARNING,
+                self.waves.file[row],
+                text,
+                "Copy the capture again if it was moved." if row in missing else "",
+                (Affects.WAVES,) if row in missing else (),
+            )
+            for row, text in found[:NAMED]
+        ]
+        if len(found) > NAMED:
+            more = plural(len(found) - NAMED, "other wave is", "other waves are")
+            named.append(
+                Problem(Severity.WARNING, "", Message("{0} unreadable or doubtful for such reasons.", more))
+            )
+        return tuple(named)
+
     @property
     def has_times(self) -> bool:
         """Whether anything in the trace happened at a known time."""
         return bool(len(self.waves) or len(self.occupancy))
+
+    @property
+    def has_shader_data(self) -> bool:
+        """Whether waves wrote any data; without it there are no scopes of markers."""
+        return any(len(data.time) for data in self.shader_data)
 
     @cached_property
     def span(self) -> TimeWindow:
@@ -164,8 +193,7 @@ def capture_title(path: Path, kernel: str) -> str:
     return " · ".join(filter(None, (elide_right(short_kernel(kernel), KERNEL_LETTERS), *names)))
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureEntry:
+class CaptureEntry(NamedTuple):
     """A capture found below a folder, described without opening its waves; -1 is an unknown number."""
 
     path: Path

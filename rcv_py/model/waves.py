@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
@@ -55,8 +55,7 @@ class WaveIndex(PickledByCopy):
         return TimeWindow(int(self.begin[row]), int(self.end[row]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TracedWave:
+class TracedWave(NamedTuple):
     """A traced wave with all content of its file."""
 
     row: int  # of the index
@@ -132,7 +131,7 @@ class WaveBatch:
         at = np.flatnonzero(np.isin(self.rows, rows))
         if self._source is None:
             return tuple(self.waves[place] for place in at.tolist())
-        return _SomeWaves(replace(self._source, lod=None), at)
+        return _SomeWaves(self._source._replace(lod=None), at)
 
 
 class WaveFacts(NamedTuple):
@@ -161,9 +160,7 @@ class WaveFacts(NamedTuple):
 
 FACTS: np.dtype[Any] = np.dtype([(name, np.int64) for name in WaveFacts._fields])
 TIMES = ("begin", "end", "base", "state_base")  # facts that move with the clock of the shader engine
-_PLAIN = tuple(
-    field.name for field in fields(TracedWave) if field.name in WaveFacts._fields and field.name != "waits"
-)
+_PLAIN = tuple(name for name in TracedWave._fields if name in WaveFacts._fields and name != "waits")
 _plain, _id, _bases = (
     itemgetter(*map(WaveFacts._fields.index, names))
     for names in (_PLAIN, ("se", "simd", "slot", "wid"), ("base", "state_base", "length"))
@@ -191,8 +188,7 @@ def restored_facts(table: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(table[:, :count]).view(FACTS).reshape(-1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaveColumns:
+class WaveColumns(NamedTuple):
     """The waves of a batch as a few long arrays, the form in which they are prepared and sent to processes.
 
     Wave i owns `token_first[i]:token_first[i + 1]`, and so on.
@@ -211,7 +207,6 @@ class WaveColumns:
     wait_line: np.ndarray  # int32, all waits of all waves
     wait_first: np.ndarray  # int32, concatenated `Waits.first` of all waves with waits
     depends_on: np.ndarray  # int32
-    _: KW_ONLY
     lane: np.ndarray | None = None  # uint8, of the waves with `has_lanes`
     has_lanes: np.ndarray | None = None  # bool [waves]
     lod: LodColumns | None = None  # None: not built
@@ -220,9 +215,7 @@ class WaveColumns:
 
     def batch(self) -> WaveBatch:
         """The waves as objects; all their arrays are read-only views of the columns."""
-        parts = (self,) if self.lod is None else (self, self.lod)
-        values = [getattr(part, field.name) for part in parts for field in fields(part)]
-        arrays = [value for value in values if isinstance(value, np.ndarray)]
+        arrays = [value for value in (*self, *(self.lod or ())) if isinstance(value, np.ndarray)]
         for array in arrays:
             array.flags.writeable = False
         batch = WaveBatch(
@@ -301,8 +294,7 @@ class _SomeWaves:
         return self.columns.waves(self.at.tolist())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaveLod:
+class WaveLod(NamedTuple):
     """Buckets of 2^(shift + level) cycles, aligned to absolute time, halved in number at every level.
 
     Bucket i of level k covers the cycles of number `(base >> (shift + k)) + i`, that is from
@@ -327,8 +319,7 @@ class WaveLod:
         return min(int(cycles_per_px).bit_length() - 1 - self.shift, len(self.kind) - 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LodColumns:
+class LodColumns(NamedTuple):
     """The level-of-detail tables of many waves as four arrays: the finest level of all, then the next."""
 
     facts: np.ndarray  # int64 [waves, 3]: base, shift, levels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Flag, auto
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ class ShownIn(Flag):
     EVERYWHERE = DATA | PEOPLE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Kind(NamedTuple):
     """The kind of a value: unit, JSON type, type in memory, and text form; a field adds its meaning."""
 
     json: Callable[[str], Shape]  # its JSON type for a description

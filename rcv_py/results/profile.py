@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,9 +14,9 @@ from rcv_py.results.field import Field, ShownIn, only, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
-_COUNT = replace(kinds.COUNT, has_minus_one=True)
-_BYTES = replace(kinds.BYTES, has_minus_one=True)
-_INDEX = replace(kinds.INDEX, has_minus_one=True)
+_COUNT = kinds.COUNT._replace(has_minus_one=True)
+_BYTES = kinds.BYTES._replace(has_minus_one=True)
+_INDEX = kinds.INDEX._replace(has_minus_one=True)
 MAX_DISPATCHES = 100_000  # most rows of single launches; the longest are kept
 MAX_SHOWN = 20  # rows of a table for people
 
@@ -113,7 +112,7 @@ CODE_OBJECTS = Spec.of(
     "Code objects that were loaded.",
     "code object",
     kinds.INDEX("code_object", "Its number", "code object"),
-    *unknown(replace(kinds.ADDRESS, has_minus_one=True)("address", "Load address"), _BYTES("size", "Size")),
+    *unknown(kinds.ADDRESS._replace(has_minus_one=True)("address", "Load address"), _BYTES("size", "Size")),
     kinds.COUNT("kernels", "Kernels that it holds"),
     kinds.SOURCE("uri", "Where it came from"),
     nothing="It lists no code object.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py.results import json_types
 from rcv_py.results.field import Field, Kind, ShownIn, only, optional, record, shapes
@@ -68,8 +68,7 @@ _HEAD = only(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """One form of the content of a document."""
 
     words: str  # its option: a sentence

@@ -168,7 +168,7 @@ class ResultTable:
         """
         fields = [field for field in spec.fields if not (field.of or field.is_optional)]
         fields = [field for field in fields if field.name not in columns]
-        if not isinstance(found, Sequence):
+        if not isinstance(found, Sequence) or hasattr(found, "_fields"):  # the latter is a NamedTuple
             return cls(spec, {**of_analysis(fields, found), **columns})
         return cls(spec, {field.name: [*map(field.of_analysis, found)] for field in fields} | {**columns})
 

@@ -126,7 +126,7 @@ COUNTERS = Spec.of(
     _TIME,
     kinds.PLACE("xcc", "Die (accelerator complex)"),
     *(_SE, _CU),
-    Field("value", replace(kinds.NUMBER, unit="counts"), "Count since the previous sample"),
+    Field("value", kinds.NUMBER._replace(unit="counts"), "Count since the previous sample"),
 )
 
 SOURCES = Spec.of(

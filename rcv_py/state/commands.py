@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rcv_py.base.registry import Registry
 
@@ -13,8 +13,7 @@ def always() -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """An action.  `why_not` returns "" when the action can run, else a sentence with the reason."""
 
     id: str  # "file.open"
@@ -74,7 +73,7 @@ class Commands(Registry[Command]):
 
     def _bound(self, command: Command) -> Command:
         own = self._own.get(command.id)
-        return command if own is None else replace(command, shortcuts=own)
+        return command if own is None else command._replace(shortcuts=own)
 
     def run(self, name: str) -> None:
         """Run the action, if it can run now."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,8 +24,7 @@ QUICK_TOKENS = 500_000  # executions of an instruction among that many are found
 TOKENS_A_WAVE = 200  # overhead per wave, in tokens
 
 
-@dataclass(frozen=True, slots=True)
-class CountedExecutions:
+class CountedExecutions(NamedTuple):
     """The executions that a view counts, limited to a shader engine and a range; None: all."""
 
     se: int | None = None
@@ -44,8 +43,7 @@ class CountedExecutions:
 ALL = CountedExecutions()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExecutionQuery:
+class ExecutionQuery(NamedTuple):
     """A search for an execution of an instruction among the executions of all chosen waves.
 
     `place` has the instruction and the rest of the selection; FASTER and SLOWER start from its execution.
@@ -156,4 +154,4 @@ class ExecutionSearch:
             return
         sought, _ = self._found
         if sought.which in (Which.FASTEST, Which.MEDIAN, Which.SLOWEST):
-            self.find(replace(sought, is_again=True))
+            self.find(sought._replace(is_again=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
@@ -10,8 +10,7 @@ from rcv_py.state.selection import Selection
 MAX_VISITS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(NamedTuple):
     """A selection of the user and its time window."""
 
     selection: Selection

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,8 +66,7 @@ class Selection:
         return _selection(match.groupdict())
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredPair:
+class MeasuredPair(NamedTuple):
     """Two instructions whose distance is measured; the second is None until the user selects it."""
 
     first: int  # code row
@@ -74,8 +74,7 @@ class MeasuredPair:
     begin: int | None = None  # cycle: start of the chosen execution of the first
 
 
-@dataclass(frozen=True, slots=True)
-class Hover:
+class Hover(NamedTuple):
     """The item under the mouse, in any view."""
 
     wave: WaveId | None = None
@@ -84,8 +83,7 @@ class Hover:
     source: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
+class SearchQuery(NamedTuple):
     """A search text for code and labels."""
 
     text: str = ""

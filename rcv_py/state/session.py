@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ MIN_VISIBLE_PX = 24  # a narrower selected token is hard to see among others
 REVEAL_PX = 40  # its width after zooming in
 
 
-@dataclass(frozen=True, slots=True)
-class _Where:
+class _Where(NamedTuple):
     """The executions that users can select."""
 
     selection: Selection = Selection()
@@ -550,7 +549,7 @@ class Session:
         end = None if token is None else token[0].tokens.span(token[1]).end
         if asked.begin is not None and end is not None and end > asked.begin:
             self.measure.set(TimeWindow(asked.begin, end))
-        self.between.set(replace(asked, last=line))
+        self.between.set(asked._replace(last=line))
 
     def reveal(self, least_px: float = MIN_VISIBLE_PX) -> None:
         """Bring the selected token into view; if it is not `least_px` wide there, REVEAL_PX wide."""

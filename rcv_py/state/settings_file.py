@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
@@ -20,8 +19,7 @@ MAX_KEYS = 4  # of a command
 FORM = "rcv.settings/1"
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsFile:
+class SettingsFile(NamedTuple):
     """Valid contents of a file: values by option, keys by command; `rejected` has a sentence for the rest."""
 
     values: Mapping[str, bool | int | str]

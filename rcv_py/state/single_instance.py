@@ -13,8 +13,8 @@ import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from rcv_py import __version__
 from rcv_py.state.selection import SelectedPlace
@@ -26,8 +26,7 @@ TAKEN, REFUSED = b"taken", b"refused"
 _INVISIBLE = ("offscreen", "minimal", "vnc")  # platforms of Qt without visible windows
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRequest:
+class OpenRequest(NamedTuple):
     """A request to open in a window, with the arguments of the command; paths are absolute, None: nothing."""
 
     path: str | None = None
@@ -64,7 +63,7 @@ def hand_over(place: Path | None, request: OpenRequest) -> bool:
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as near:
         near.settimeout(WAIT)
         near.connect(str(place))
-        near.sendall(json.dumps(asdict(request)).encode())
+        near.sendall(json.dumps(request._asdict()).encode())
         near.shutdown(socket.SHUT_WR)
         return near.recv(len(REFUSED)) == TAKEN
     return False
@@ -132,7 +131,7 @@ def _request(received: bytes) -> OpenRequest | None:
     """Return the request, None if it is no request of this version."""
     try:
         said = json.loads(received)
-        if not isinstance(said, dict) or said.keys() != {field.name for field in fields(OpenRequest)}:
+        if not isinstance(said, dict) or said.keys() != {*OpenRequest._fields}:
             return None
         files = said.pop("run_files")
         texts = [text for text in (*said.values(), *files) if text is not None]

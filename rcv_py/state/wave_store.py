@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,14 +15,13 @@ from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.problems import Affects, Problem, Severity
-from rcv_py.base.text import Message, plural
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import Message
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch, WaveLod
 from rcv_py.state.incremental import Again, AnswerFlag, IncrementalAnswer, RunningReduction, Watcher
 
-NAMED = 20  # waves with their own sentence in the list of problems
 NO_LIMIT = 1 << 62
 SHARE_IN_SIGHT = 0.5  # maximum share of the budget for waves in sight
 
@@ -290,7 +289,7 @@ class WaveStore:
     def problems(self) -> tuple[Problem, ...]:
         """Problems of waves, the first ones by name, and the number of waves that did not fit."""
         unread = self.lost | self.missing
-        named = problems_of(self.trace, unread, self.notes)
+        named = self.trace.wave_problems(unread, self.notes)
         if not self.absent:
             return named
         text = Message(
@@ -312,27 +311,3 @@ class WaveStore:
             if self._batch_of.get(wave.row) is batch:
                 for table in (self._waves, self._lods, self._batch_of):
                     table.pop(wave.row, None)
-
-
-def problems_of(trace: Trace, missing: Mapping[int, str], notes: Mapping[int, str]) -> tuple[Problem, ...]:
-    """Return a problem for each of the first waves that are missing or have notes, and one for all others.
-
-    Both are sentences by row of the wave index.
-    """
-    found = [*missing.items(), *notes.items()]
-    named = [
-        Problem(
-            Severity.WARNING,
-            trace.waves.file[row],
-            text,
-            "Copy the capture again if it was moved." if row in missing else "",
-            (Affects.WAVES,) if row in missing else (),
-        )
-        for row, text in found[:NAMED]
-    ]
-    if len(found) > NAMED:
-        more = plural(len(found) - NAMED, "other wave is", "other waves are")
-        named.append(
-            Problem(Severity.WARNING, "", Message("{0} unreadable or doubtful for such reasons.", more))
-        )
-    return tuple(named)

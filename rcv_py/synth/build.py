@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +32,7 @@ _TICKS_BEGIN = 236_566_044_489_914
 _SLOT_GAP = 28  # minimum cycles that a slot stays empty between two waves
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What to simulate.
 
     `launches` run on one compute unit of every shader engine, with other random numbers on each.
@@ -53,8 +53,7 @@ class Plan:
         return tuple(launch.kernel for launch in self.launches)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Simulated:
+class Simulated(NamedTuple):
     """The result of a plan: the capture, and the simulated waves of each shader engine."""
 
     capture: SyntheticCapture

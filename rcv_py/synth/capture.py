@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.synth.program import SOURCES, Source, SyntheticKernel
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaveRun:
+class WaveRun(NamedTuple):
     """A traced wave as in its file.  Times are raw cycles of its shader engine."""
 
     se: int
@@ -106,8 +105,7 @@ class SimulatedCause(IntEnum):
     UNTOLD = 11  # held for a reason that no file records
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaveTruth:
+class WaveTruth(NamedTuple):
     """Ground truth of a wave; one row a token unless stated otherwise."""
 
     instruction: np.ndarray  # int32, instruction of the kernel
@@ -127,8 +125,7 @@ class WaveTruth:
     holder: np.ndarray  # int32 [n, causes], instruction of any wave to blame for each of these, -1 if none
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Truth:
+class Truth(NamedTuple):
     """The truth about a capture.  Times are raw cycles of the wave's shader engine, as in the files."""
 
     waves: Mapping[tuple[int, int, int, int], WaveTruth]  # (se, simd, slot, wid)

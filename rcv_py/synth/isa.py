@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
@@ -63,8 +63,7 @@ _NO_DESTINATION = ("global_store", "buffer_store", "scratch_store", "flat_store"
 _ACCUMULATES = ("v_fmac_", "v_pk_fmac_", "v_dot2c_")
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionTiming:
+class InstructionTiming(NamedTuple):
     """The timing-relevant properties of an instruction."""
 
     unit: str  # unit that executes it: a key of the simulator's table of units

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from rcv_py.synth.isa import InstructionTiming, meaning
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A source file of the kernels; `is_copied` states whether the capture has a copy."""
 
     path: str
@@ -73,8 +73,7 @@ class SyntheticInstruction:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SyntheticKernel:
+class SyntheticKernel(NamedTuple):
     """A kernel: its instructions and their addresses."""
 
     symbol: str

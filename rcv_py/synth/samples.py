@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,7 @@ _MARKERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NamedSample:
+class NamedSample(NamedTuple):
     """A named capture; `text` describes it in a sentence."""
 
     name: str
@@ -52,7 +52,7 @@ class NamedSample:
 
 def simulated(plan: Callable[[], Plan], seed: int = 0) -> Simulated:
     """Simulate a plan with a seed."""
-    return build(replace(plan(), seed=seed))
+    return build(plan()._replace(seed=seed))
 
 
 def _alone(
@@ -163,7 +163,7 @@ def _placeholder(simulated: Simulated) -> SyntheticCapture:
     full = simulated.capture
     elsewhere = full.truth.residencies[full.truth.residencies[:, 1] != full.waves[0].cu]
     none = np.zeros((0, 4), dtype=np.int64)
-    return replace(full, waves=(), truth=replace(full.truth, waves={}, lines=none, residencies=elsewhere))
+    return replace(full, waves=(), truth=full.truth._replace(waves={}, lines=none, residencies=elsewhere))
 
 
 def _pc_sampling(simulated: Simulated) -> SyntheticCapture:
@@ -297,7 +297,7 @@ for _sample in (
         "PC samples, 14 columns.",
         _matmul,
         _pc_sampling,
-        replace(NATIVE, has_service_type=True),
+        NATIVE._replace(has_service_type=True),
     ),
 ):
     SAMPLES.add(_sample.name, _sample)

@@ -11,8 +11,8 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import (
     QEvent,
@@ -96,8 +96,7 @@ def closes(quit_: Callable[[], object], parent: QObject) -> Iterator[None]:
         far.close()
 
 
-@dataclass(frozen=True, slots=True)
-class App:
+class App(NamedTuple):
     """A window and the objects that live as long as it."""
 
     qt: QApplication

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
@@ -25,8 +25,7 @@ RESIZES = 3  # until a picture has its size: legend and caption may need other l
 SETTLED_TURNS = 4  # turns of the event loop without anything being computed
 
 
-@dataclass(frozen=True, slots=True)
-class Shot:
+class Shot(NamedTuple):
     """Describes a picture: panel `window` is the whole window; `size` in px before scaling."""
 
     path: Path

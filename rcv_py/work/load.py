@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from operator import ne
 from queue import SimpleQueue
 from threading import Event, Lock, RLock
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -232,8 +232,7 @@ class WaveStream:
         return self.waiting < MAX_UNSEEN and asked < self.processes * MAX_BATCHES_AHEAD
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
+class _Job(NamedTuple):
     """Waves that a process reads, and the orders that it maps."""
 
     rows: list[int]
@@ -296,7 +295,7 @@ def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> W
     """The same as a few long arrays, which pass to another process without an object per wave."""
     columns = reader.columns(rows)
     lane, has_lanes = _lanes(columns, reader.base_clock if reader.base_clock > 1 else 0)
-    return replace(columns, lane=lane, has_lanes=has_lanes, lod=tables(columns) if lod else None)
+    return columns._replace(lane=lane, has_lanes=has_lanes, lod=tables(columns) if lod else None)
 
 
 _Map = tuple[Reduction[Any, Any], frozenset[int] | None]  # a reduction, and the rows whose costs count

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ MAX_BYTES = 8 << 20  # bytes of wave files that are read for the size of workgro
 States = Callable[[Reduction[Any, StateCurves]], StateCurves]  # the result of such a reduction
 
 
-@dataclass(frozen=True, eq=False)
-class OccupancyRow:
+class OccupancyRow(NamedTuple):
     """A named curve with its numbers; `ids` are its kernels."""
 
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,9 @@ from rcv_py.formats import open as opening
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.model.trace import Trace
 
-if TYPE_CHECKING:  # decoded captures do not need it
+if TYPE_CHECKING:  # decoded captures do not need them
+    from concurrent.futures import Executor
+
     from rcv_py.formats.raw.options import Early
 
 HERE_BYTES = 24 << 20  # of `.att` files: decoding that many takes as long as starting processes

@@ -12,12 +12,11 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from threading import Lock, Thread, current_thread
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message
@@ -45,8 +44,7 @@ class CallTimedOut(RcvError):
         super().__init__(Message("The analysis was stopped after {0:g} seconds.", seconds))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Call:
+class _Call(NamedTuple):
     """A call for a process."""
 
     future: Future[Any]
@@ -253,7 +251,7 @@ class WorkerPool(Generic[T]):
             call = worker.calls.popleft()
             self._waiting.extendleft(reversed(worker.calls))
             if isinstance(error, WorkerStopped) and call.retries:
-                self._waiting.appendleft(replace(call, retries=call.retries - 1))
+                self._waiting.appendleft(call._replace(retries=call.retries - 1))
             elif error is not None and call.future.set_running_or_notify_cancel():
                 call.future.set_exception(error)
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,8 +59,7 @@ Strip = tuple[Slab, ...]
 # -- one job: a pure function of the files ------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class StripResult:
+class StripResult(NamedTuple):
     """The result of a strip: a part of each reduction."""
 
     parts: tuple[Any, ...]
@@ -215,7 +214,7 @@ class Reducer(Answers):
             at = int(np.searchsorted(self._rows, row))
             begin[at], end[at] = life
         is_new = bool((begin != self._lives.begin).any() or (end != self._lives.end).any())
-        self._lives = replace(self._lives, begin=begin, end=end)
+        self._lives = self._lives._replace(begin=begin, end=end)
         return is_new
 
     def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> StripResult:
@@ -244,7 +243,7 @@ class Reducer(Answers):
     def _of_index(self, slab: Slab, is_together: bool) -> Slab:
         own = self._rows[slab.own]
         if is_together:
-            return replace(slab, own=own, rows=self._rows[slab.rows])
+            return slab._replace(own=own, rows=self._rows[slab.rows])
         return Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own)
 
     def _here(
@@ -311,4 +310,4 @@ class Reducer(Answers):
 
 def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> StripResult:
     lost = {row: STOPPED for slab in strip for row in slab.own.tolist()}
-    return replace(merged(reductions, ()), missing=lost)
+    return merged(reductions, ())._replace(missing=lost)

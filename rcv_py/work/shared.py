@@ -23,10 +23,9 @@ import socket
 import struct
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import finalize
 
 import numpy as np
@@ -147,8 +146,7 @@ _libc = _loaded_libc()
 # -- messages -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Envelope:
+class Envelope(NamedTuple):
     """A serialized value: bytes, and the blocks that they refer to."""
 
     data: bytes | memoryview

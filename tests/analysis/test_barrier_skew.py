@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-from dataclasses import replace
 
 import pytest
 
@@ -35,8 +34,8 @@ def test_waves_that_leave_at_other_times_are_no_group() -> None:
 
 
 def test_a_numbered_group_whose_waves_leave_apart_is_dropped() -> None:
-    one = replace(build.wave("VV|iiI|" + "V" * 600, [0, 1, 2], row=0, place=(0, 0, 0, 0)), workgroup=3)
-    far = replace(build.wave("VV|iiI|V", [0, 1, 2], row=1, begin=500, place=(0, 1, 0, 0)), workgroup=3)
+    one = build.wave("VV|iiI|" + "V" * 600, [0, 1, 2], row=0, place=(0, 0, 0, 0))._replace(workgroup=3)
+    far = build.wave("VV|iiI|V", [0, 1, 2], row=1, begin=500, place=(0, 1, 0, 0))._replace(workgroup=3)
     found = BARRIER_SKEW.of(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
     assert (len(found), found.dropped, found.known_by) == (0, 1, KnownBy.CAPTURE)
 
@@ -52,9 +51,9 @@ def test_waves_that_are_not_asked_for_still_arrive_but_cost_nothing() -> None:
 
 
 def test_workgroup_numbers_are_believed_if_there_are_any() -> None:
-    one = replace(build.wave("V|iI|V", [0, 1, 2], row=0, place=(0, 0, 3, 0)), workgroup=7)
-    two = replace(build.wave("V|iI|V", [0, 1, 2], row=1, place=(0, 1, 5, 2)), workgroup=7)
-    alone = replace(build.wave("V|iI|V", [0, 1, 2], row=2, place=(0, 2, 3, 0)), workgroup=8)
+    one = build.wave("V|iI|V", [0, 1, 2], row=0, place=(0, 0, 3, 0))._replace(workgroup=7)
+    two = build.wave("V|iI|V", [0, 1, 2], row=1, place=(0, 1, 5, 2))._replace(workgroup=7)
+    alone = build.wave("V|iI|V", [0, 1, 2], row=2, place=(0, 2, 3, 0))._replace(workgroup=8)
     found = BARRIER_SKEW.of(build.trace(build.code(TEXTS), [one, two, alone]), [build.batch(one, two, alone)])
     assert (len(found), found.is_guess) == (1, False)
 

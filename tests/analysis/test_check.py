@@ -37,7 +37,7 @@ def found(trace: Trace, waves: list[TracedWave], missing: tuple[tuple[int, str],
 
 
 def with_tokens(wave: TracedWave, **columns: object) -> TracedWave:
-    return replace(wave, tokens=replace(wave.tokens, **columns))
+    return wave._replace(tokens=replace(wave.tokens, **columns))
 
 
 def test_nothing_is_wrong_with_a_healthy_trace() -> None:
@@ -105,7 +105,7 @@ def test_two_waves_in_one_slot() -> None:
 
 def test_states_that_do_not_last_as_long_as_the_wave() -> None:
     trace, (first, second) = healthy()
-    short = replace(first, states=replace(first.states, length=3))
+    short = first._replace(states=replace(first.states, length=3))
     assert any(text.startswith("The states of 1 wave do not last") for text in found(trace, [short, second]))
 
 
@@ -182,7 +182,7 @@ def test_wait_lists_that_are_not_those_of_the_instructions(
         build.wave("..VVV|ii|II", [1, 2, 3], row=row, begin=100 * row, place=(0, 0, 0, row)) for row in (0, 1)
     ]
     listed = None if lists is None else build.waits(lists)
-    waves = [replace(made[0], waits=listed), replace(made[1], waits=build.waits([(2, [1])]))]
+    waves = [made[0]._replace(waits=listed), made[1]._replace(waits=build.waits([(2, [1])]))]
     trace = build.trace(build.counted(build.code(WAITING), [build.batch(*waves)]), waves)
     text = "The wait lists of 1 wave of 2 do not belong to their instructions, first se0/simd0/slot0/wv0."
     assert found(trace, waves) == [text] * wrong

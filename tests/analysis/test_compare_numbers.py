@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -116,10 +115,10 @@ def test_noise_between_waves_hides_a_small_difference() -> None:
 def test_what_a_place_brings_with_it_is_no_noise() -> None:
     """Some workgroups take longer than others in both captures, yet 9 % more in all are seen."""
     a = simulated("groups_512")
-    more = replace(a, latency=a.latency + 0.1 * a.stall, stall=1.1 * a.stall)
+    more = a._replace(latency=a.latency + 0.1 * a.stall, stall=1.1 * a.stall)
     assert compare(a, more).verdict is Verdict.MORE
     assert a.places is not None
-    elsewhere = replace(more, places=a.places + 1)  # as if nothing ran where it ran before
+    elsewhere = more._replace(places=a.places + 1)  # as if nothing ran where it ran before
     assert compare(a, elsewhere).verdict is Verdict.SAME
 
 

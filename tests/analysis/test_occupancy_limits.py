@@ -33,7 +33,7 @@ TABLE = "x_kernel_trace.csv"
 
 def kernel(**other: object) -> KernelResources:
     plain = KernelResources("k", 1, 32, 0, 32, 0, 0, (256, 1, 1), (1024, 1, 1), TABLE)
-    return replace(plain, **other)
+    return plain._replace(**other)
 
 
 def trace_of(*texts: str, target: str = "gfx942", gfxip: int = 9) -> Trace:

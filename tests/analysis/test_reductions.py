@@ -154,7 +154,7 @@ def one_lies_astray() -> Capture:
     """A capture with a wave that ends in a thousand years, as damage makes one."""
     trace, batches = opened(sample_path("matmul_small"))
     *waves, last = whole_batch(batches).waves
-    return trace, (batch_of([*waves, replace(last, end=1 << 62)]),)
+    return trace, (batch_of([*waves, last._replace(end=1 << 62)]),)
 
 
 @cache

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -65,7 +63,7 @@ def test_segments_of_a_damaged_file_that_end_before_they_begin_are_none(
     trace, batches = capture
     wave = batches[0].waves[0]
     offset = np.array([0, 1 << 40, 5, -(1 << 60)], np.int64)
-    broken = replace(wave, states=States(trace.span.begin, offset, np.array([1, 2, 9, 4], np.uint8), 7))
+    broken = wave._replace(states=States(trace.span.begin, offset, np.array([1, 2, 9, 4], np.uint8), 7))
     found = STRIP.of(trace, [build.batch(broken)])
     assert found.cycles.sum(axis=0).tolist()[0] == len(found) << found.shift
     assert (found.cycles >= 0).all()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -186,13 +184,13 @@ def test_gfx1250_is_told_by_name_or_by_its_instructions(texts: list[str], target
 
 def test_a_list_of_the_file_is_kept_where_the_replay_knows_nothing() -> None:
     listed = build.waits([(1, [0])])
-    wave = replace(build.of_tokens(tokens([0, 1])), waits=listed)
+    wave = build.of_tokens(tokens([0, 1]))._replace(waits=listed)
     assert waits_of(wave, build.code(["strange_load v0", "strange_wait"]), architecture_of(9)) is listed
 
 
 def test_a_list_of_the_file_is_left_aside_where_the_replay_knows() -> None:
     texts = ["s_buffer_load_dword s0", "s_waitcnt lgkmcnt(0)"]
-    wave = replace(build.of_tokens(tokens([0, 1])), waits=build.waits([(1, [1])]))
+    wave = build.of_tokens(tokens([0, 1]))._replace(waits=build.waits([(1, [1])]))
     assert entries(waits_of(wave, build.code(texts), architecture_of(9))) == [(1, [0])]
 
 

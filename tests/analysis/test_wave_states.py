@@ -28,7 +28,7 @@ def batch(*timelines: tuple[int, str], row: int = 0) -> WaveBatch:
     waves = []
     for slot, (begin, text) in enumerate(timelines):
         wave = build.wave("v" * max(1, len(text)), begin=begin, row=row + slot, place=(slot % 2, 0, slot, 0))
-        waves.append(replace(wave, states=drawing.states(text, base=begin)))
+        waves.append(wave._replace(states=drawing.states(text, base=begin)))
     return build.batch(*waves)
 
 
@@ -97,7 +97,7 @@ def unaligned(trace: Trace, batches: Sequence[WaveBatch]) -> WaveBatch:
 
 def _moved(trace: Trace, wave: TracedWave) -> TracedWave:
     back = trace.clock.offsets.get(wave.id.se, 0)
-    return replace(wave, states=replace(wave.states, base=wave.states.base - back))
+    return wave._replace(states=replace(wave.states, base=wave.states.base - back))
 
 
 def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(trace: Trace) -> None:
@@ -140,5 +140,5 @@ def test_an_unknown_state_is_no_state() -> None:
     made = batch((0, "EEWW"))
     wave = made.waves[0]
     odd = np.where(wave.states.state == WaveState.WAIT, 9, wave.states.state).astype(np.uint8)
-    changed = build.batch(replace(wave, id=WaveId(0, 0, 0, 0), states=replace(wave.states, state=odd)))
+    changed = build.batch(wave._replace(id=WaveId(0, 0, 0, 0), states=replace(wave.states, state=odd)))
     assert build.of(state_curves(), [changed]).cycles.tolist() == [0, 0, 2, 0, 0]

@@ -148,7 +148,7 @@ def test_engines_and_compute_units_share_no_workgroup() -> None:
 def test_a_number_in_the_capture_wins_and_is_used_again() -> None:
     met = [(90, 200)]
     waves = [wave(0, 0, met), wave(1, 4, met), wave(2, 400, [(490, 600)]), wave(3, 404, [(490, 700)])]
-    numbered = [replace(one, workgroup=number) for one, number in zip(waves, (7, 8, 7, 7), strict=True)]
+    numbered = [one._replace(workgroup=number) for one, number in zip(waves, (7, 8, 7, 7), strict=True)]
     found = told(*numbered)
     assert found.number.tolist() == [0, 1, 2, 2]
     assert set(found.known_by.tolist()) == {KnownBy.CAPTURE}
@@ -367,7 +367,7 @@ def cut(one: TracedWave, when: int) -> TracedWave:
     """A wave as a full buffer leaves it: nothing that began later is recorded."""
     n = int(np.searchsorted(one.tokens.start, when))
     columns = (getattr(one.tokens, name)[:n] for name in ("offset", "stall", "busy", "kind", "line"))
-    return replace(one, tokens=Tokens(one.tokens.base, *columns), end=min(one.end, max(when, one.begin)))
+    return one._replace(tokens=Tokens(one.tokens.base, *columns), end=min(one.end, max(when, one.begin)))
 
 
 @pytest.mark.parametrize("name", ["groups_512", "ping_pong", "several_groups", "mixed_populations"])

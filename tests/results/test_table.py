@@ -35,7 +35,7 @@ SPEC = Spec(
         Field("median", RANK_CYCLES, "Median", is_unknown=True),
         Field("share", SHARE, "Part", digits=3),
         Field("kinds", mapping(COUNT, ("A", "B", "C"), "Times"), "Times by name", at=ShownIn.DATA),
-        Field("outlier", replace(FLAG, text=lambda value: "outlier" if value else ""), "Whether it is one"),
+        Field("outlier", FLAG._replace(text=lambda value: "outlier" if value else ""), "Whether it is one"),
         Field("text", INSTRUCTION, "The instruction"),
         Field(
             "what", TEXT, "Line and stall", at=ShownIn.TEXT, of=lambda row: f"{row['line']}: {row['stall']}"

@@ -7,7 +7,6 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -95,12 +94,12 @@ def test_what_is_not_accepted_is_refused(door: Door) -> None:
         b"nonsense",
         b"\xff\xfe",
         json.dumps({"path": "/a"}).encode(),
-        json.dumps(asdict(OpenRequest()) | {"path": 3}).encode(),
-        json.dumps(asdict(OpenRequest()) | {"path": "a\0b"}).encode(),
-        json.dumps(asdict(OpenRequest()) | {"run_files": 3}).encode(),
-        json.dumps(asdict(OpenRequest()) | {"run_files": [[]]}).encode(),
-        json.dumps(asdict(OpenRequest()) | {"place": "everywhere"}).encode(),
-        json.dumps(asdict(OpenRequest()) | {"path": "a" * MAX_REQUEST}).encode(),
+        json.dumps(OpenRequest()._asdict() | {"path": 3}).encode(),
+        json.dumps(OpenRequest()._asdict() | {"path": "a\0b"}).encode(),
+        json.dumps(OpenRequest()._asdict() | {"run_files": 3}).encode(),
+        json.dumps(OpenRequest()._asdict() | {"run_files": [[]]}).encode(),
+        json.dumps(OpenRequest()._asdict() | {"place": "everywhere"}).encode(),
+        json.dumps(OpenRequest()._asdict() | {"path": "a" * MAX_REQUEST}).encode(),
         b"[" * 50_000,
     ],
 )

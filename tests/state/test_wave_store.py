@@ -3,7 +3,8 @@
 import pytest
 
 from rcv_py.model.ids import WaveId
-from rcv_py.state.wave_store import NAMED, WaveStore
+from rcv_py.model.trace import NAMED
+from rcv_py.state.wave_store import WaveStore
 from rcv_py.work.load import prepare
 from tests.support.wave_folder import reader, trace, wave
 

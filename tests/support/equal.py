@@ -34,6 +34,8 @@ def _parts(value: Any, without: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         yield from (
             (f".{one.name}", getattr(value, one.name)) for one in fields(value) if one.name not in without
         )
+    elif hasattr(value, "_asdict"):
+        yield from ((f".{name}", part) for name, part in value._asdict().items() if name not in without)
     elif isinstance(value, Mapping):
         yield from ((f"[{key!r}]", one) for key, one in value.items())
     elif isinstance(value, tuple | list):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,7 +20,7 @@ PLANS = ("matmul_small", "vector_add", "reduction", "kernels", "gfx11", "gfx12")
 
 
 def simulated(name: str, seed: int) -> SyntheticCapture:
-    return build(replace(SAMPLES[name].plan(), seed=seed)).capture
+    return build(SAMPLES[name].plan()._replace(seed=seed)).capture
 
 
 @pytest.fixture(scope="module", params=PLANS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -158,7 +157,7 @@ def is_over(widget: QWidget, app: App) -> bool:
 def test_no_menu_has_more_than_twenty_rows(app: App, qtbot: QtBot) -> None:
     window = app.window
     entry = window.opener.siblings[0]
-    window.opener.siblings = tuple(replace(entry, path=entry.path / str(at)) for at in range(400))
+    window.opener.siblings = tuple(entry._replace(path=entry.path / str(at)) for at in range(400))
     window.top_bar.capture.menu().aboutToShow.emit()
     assert len(rows(window.top_bar.capture.menu())) == MAX_SIBLINGS + 1
     menus = {**window.menus, "": window.top_bar.capture.menu()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -152,8 +153,7 @@ def _beside(stream: TokenStream, touches: np.ndarray) -> np.ndarray:
     return (stream.start <= high + step) & (stream.issue >= low - step)
 
 
-@dataclass(frozen=True, eq=False)
-class AttributionSums:
+class AttributionSums(NamedTuple):
     """Sums of some parcels."""
 
     claims: saturated.Sums  # key of line, cause and producer; stall, idle, executions and guessed cycles
@@ -179,8 +179,7 @@ def attribution_by(survey: Survey) -> Reduction[AttributionSums, Attribution]:
 ATTRIBUTION = Staged(SURVEY, attribution_by)
 
 
-@dataclass(frozen=True, eq=False)
-class TimedClaims:
+class TimedClaims(NamedTuple):
     """When chosen waves spent claimed cycles, one row per span; spans of a wave do not overlap."""
 
     key: np.ndarray  # int64, for `rows_of`
@@ -312,8 +311,7 @@ def _assumption(trace: Trace, count: int) -> str:
     return join_texts(" ", filter(None, (text, passes)))
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCause:
+class TokenCause(NamedTuple):
     """Some cycles of one token."""
 
     cause: Cause
@@ -354,7 +352,7 @@ def token_causes(
                 owner = int(stream.owner[blamed])
                 inside = blamed - int(stream.tokens.first[owner])
                 line = int(stream.tokens.line[blamed])
-                cause = replace(cause, line=line, row=inside, wave=waves[owner].row)
+                cause = cause._replace(line=line, row=inside, wave=waves[owner].row)
             causes.append(cause)
     return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
 

@@ -6,7 +6,7 @@ Sentences come from `program/families`; unit, passes and distances are the value
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.analysis.attribution.lines import (
     LDS,
@@ -35,8 +35,7 @@ UNIT_NAMES = (
 _PASS = 4  # cycles
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionHelp:
+class InstructionHelp(NamedTuple):
     """Facts about an instruction."""
 
     mnemonic: str

@@ -6,7 +6,7 @@ UNEXPLAINED, so sums are right whatever the rules do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,8 +32,7 @@ class Claims(ColumnTable):
     is_guess: np.ndarray  # bool, the producer is a guess: its cause is in GUESSED, or other candidates fit
 
 
-@dataclass(frozen=True, eq=False)
-class ClaimSpans:
+class ClaimSpans(NamedTuple):
     """When the cycles of claims were spent, one row per span; spans of a token do not overlap."""
 
     claim: np.ndarray  # int64, row of the Claims
@@ -163,8 +162,7 @@ class _Share(NamedTuple):
     within: Within | None
 
 
-@dataclass(frozen=True, eq=False)
-class Spent:
+class Spent(NamedTuple):
     """When the cycles of claims were spent, in a compact form that `spans` expands."""
 
     begin: np.ndarray  # int64, of each row of the ledger
@@ -187,7 +185,7 @@ class Spent:
             some = np.flatnonzero(~is_alone[first : first + len(share.row)])
             if len(some):
                 taken, open_ = _taken(open_, share, some)
-                spans.append(replace(taken, claim=first + taken.claim))
+                spans.append(taken._replace(claim=first + taken.claim))
             first += len(share.row)
         return joined(spans)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,8 +64,7 @@ _SHIFT = 40  # bits of a value in a key, below its line
 _MAX_CYCLES = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 
 
-@dataclass(frozen=True, eq=False)
-class _Uses:
+class _Uses(NamedTuple):
     """The uses in some waves: keys (line, value), and the number of operations for each."""
 
     distance: Sums  # cycles from issue to wait; and stall charged

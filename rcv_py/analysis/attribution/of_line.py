@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
@@ -10,8 +10,7 @@ from rcv_py.analysis.core.saturated import total
 from rcv_py.base.runs import ascending
 
 
-@dataclass(frozen=True, slots=True)
-class Blamed:
+class Blamed(NamedTuple):
     """An instruction that made another one late."""
 
     line: int  # code row
@@ -19,8 +18,7 @@ class Blamed:
     is_guess: bool  # one of several candidates
 
 
-@dataclass(frozen=True, slots=True)
-class LineCause:
+class LineCause(NamedTuple):
     """Cycles of one cause, over all executions of an instruction."""
 
     cause: Cause

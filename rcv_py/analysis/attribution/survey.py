@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,8 +47,7 @@ _SHIFT = 31  # bits of an age in a key
 _OLDEST = (1 << _SHIFT) - 1  # cycles, a second
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(NamedTuple):
     """Operations that may have ended a wait, in order of wait and issue."""
 
     token: np.ndarray  # int64, the wait
@@ -121,8 +120,7 @@ def place_of(se: Numbers, cu: Numbers, unit: Numbers) -> Numbers:
     return ((se << 20) + cu << 8) + unit
 
 
-@dataclass(frozen=True, eq=False)
-class Survey:
+class Survey(NamedTuple):
     """The three facts; engines are the shader engines of the waves that were read."""
 
     engine: np.ndarray  # int64 [e], shader engines, ascending
@@ -142,8 +140,7 @@ class Survey:
         return self.group[[wave.row for wave in waves]].astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Seen:
+class _Seen(NamedTuple):
     """Data from some waves: the latencies of each operation, barriers and last operations."""
 
     ages: Sums  # engine, row of LineTraits, cycles; and how often

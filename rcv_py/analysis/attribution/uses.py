@@ -10,8 +10,8 @@ a jump the key is the line, the distance to the jump, and the lines that ran bef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,16 +26,14 @@ _MAX_KNOWN = 1 << 14  # sequences of lines that are cached
 _AT_ONCE = 1 << 15  # tokens whose last lines are summed up at a time
 
 
-@dataclass(frozen=True, eq=False)
-class Uses:
+class Uses(NamedTuple):
     """One row per reader and writer, nearest writers first within a reader."""
 
     row: np.ndarray  # int64, index in the readers
     writer: np.ndarray  # int64, token
 
 
-@dataclass(frozen=True, eq=False)
-class _Known:
+class _Known(NamedTuple):
     """For each sequence of lines, how far back the registers it wants were last offered."""
 
     context: np.ndarray  # uint64, ascending, a hash of each sequence

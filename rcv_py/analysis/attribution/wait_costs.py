@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,8 +110,7 @@ def _blocking(parts: Sequence[Sums]) -> Blocking:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class WaitSummary:
+class WaitSummary(NamedTuple):
     """Waits of the waves that were read."""
 
     blocking: Blocking
@@ -119,8 +119,7 @@ class WaitSummary:
     of: int  # waves of the trace
 
 
-@dataclass(frozen=True, eq=False)
-class _Waits:
+class _Waits(NamedTuple):
     """Sums over the waits of some waves."""
 
     sums: Sums

@@ -18,7 +18,7 @@ longer than usual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,7 @@ SURE = 0.9  # minimum probability of the likeliest operation; below it the produ
 _FREEDOM = 4.0  # of Student's t
 
 
-@dataclass(frozen=True, eq=False)
-class WaitEnds:
+class WaitEnds(NamedTuple):
     """The end of each wait that required something, in order of tokens."""
 
     token: np.ndarray  # int64, the wait

@@ -41,6 +41,7 @@ from enum import IntEnum
 from functools import cached_property
 from itertools import product
 from operator import eq
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +56,7 @@ MIN_BLOCK = 3  # instructions: shorter blocks are not paired by similarity
 MAX_BLOCKS = 300  # blocks of a side that are compared by similarity
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
+class Side(NamedTuple):
     """A program cut into blocks: keys of its rows by text and by shape (int64)."""
 
     blocks: Blocks

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rcv_py.analysis.compare.compare import compare
 from rcv_py.analysis.compare.costs import CaptureCosts
@@ -14,8 +14,7 @@ from rcv_py.base.text import short_kernel
 NAN = float("nan")
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Build:
+class Build(NamedTuple):
     """A capture and the costs of its waves, or why they are unknown."""
 
     path: Path
@@ -33,8 +32,7 @@ class Build:
         return -1 if self.costs is None or self.costs.launch is None else self.costs.launch.duration
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BuildStep:
+class BuildStep(NamedTuple):
     """A build compared with an earlier build; unknown numbers are -1 or nan."""
 
     build: Build

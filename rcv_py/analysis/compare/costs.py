@@ -15,8 +15,9 @@ shader engines: the launch.  So builds with other tiles can be compared although
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -112,8 +113,7 @@ MEASURES = ("cost", "latency", "stall")  # cost: latency plus the idle before it
 MAX_GROUPS = 128  # more groups are merged, within their engine, to save memory
 
 
-@dataclass(frozen=True, eq=False)
-class CaptureCosts:
+class CaptureCosts(NamedTuple):
     """Sums over the loaded waves of one capture; `n` are the code rows, `g` the groups of waves."""
 
     name: str
@@ -157,16 +157,15 @@ def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
     found.ask((POPULATIONS, WORKGROUPS))
     choice = wave_choice(found.of(POPULATIONS), waves)
     costs = costs_from(found, choice.rows)
-    return costs if choice.rows is None else replace(costs, selection=choice.text)
+    return costs if choice.rows is None else costs._replace(selection=choice.text)
 
 
 def costs_from(found: Answers, rows: Rows = None) -> CaptureCosts:
     """Return the costs of the waves at some rows of the index, in memory or in files."""
-    return replace(found.of(costs_of(rows), rows), missing=len(found.missing))
+    return found.of(costs_of(rows), rows)._replace(missing=len(found.missing))
 
 
-@dataclass(frozen=True, eq=False)
-class _Costs:
+class _Costs(NamedTuple):
     """Costs of some parcels."""
 
     cells: Sums  # group * code rows + code row; executions, latency, stall, idle
@@ -187,8 +186,7 @@ def _costs_by(rows: Rows, known: Workgroups) -> Reduction[_Costs, CaptureCosts]:
     return Reduction(partial(_map, groups), _MERGE, partial(_finish, groups))
 
 
-@dataclass(frozen=True, eq=False)
-class _Groups:
+class _Groups(NamedTuple):
     """The group of each wave; every wave is a group if all belong to one workgroup."""
 
     number: np.ndarray  # int64 [waves of the trace], workgroup of each row of the wave index; -1: not read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +16,7 @@ NO_SOURCE = "no source line"
 ONLY_A = " (A)"
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
+class Groups(NamedTuple):
     """A partition of the rows of a listing."""
 
     of: np.ndarray  # int64 [rows], the group; -1 does not count

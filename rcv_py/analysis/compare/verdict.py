@@ -8,8 +8,8 @@ wave differs, as with other tiles, nothing is reported per wave.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 from rcv_py.analysis.compare.costs import TracedLaunch
 from rcv_py.base.text import Message, count, plural, uncapitalized
@@ -36,8 +36,7 @@ _DIRECTION = {-1: Verdict.FEWER, 1: Verdict.MORE}
 _NO_DIFFERENCE = "No difference beyond noise"
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(NamedTuple):
     """Ratio of B to A and its uncertainty by chance; shares, 1 is equal."""
 
     value: float
@@ -54,8 +53,7 @@ class Ratio:
         return 0 if abs(change) <= self.noise else 1 if change > 0 else -1
 
 
-@dataclass(frozen=True, slots=True)
-class WorkPerWave:
+class WorkPerWave(NamedTuple):
     """Work of a wave: the smallest and the largest value over groups of traced waves.
 
     Few waves of a launch are traced, and if their work varies (ragged batches, causal masks), their mean does
@@ -81,8 +79,7 @@ class WorkPerWave:
         return (self.low + self.high) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchDelta:
+class LaunchDelta(NamedTuple):
     """Both launches, and the ratio of B to A."""
 
     a: TracedLaunch
@@ -104,8 +101,7 @@ class LaunchDelta:
         return a.times(self.a.waves_per_engine), b.times(self.b.waves_per_engine)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelDelta:
+class KernelDelta(NamedTuple):
     """The whole kernel: numbers of both captures, and ratios."""
 
     waves: tuple[int, int]
@@ -123,13 +119,12 @@ class KernelDelta:
         """The numbers with noise at least as large as the replicate's difference from A."""
         launch = self.launch
         if launch is not None and replicate.launch is not None:
-            launch = replace(launch, duration=launch.duration.beyond(replicate.launch.duration))
+            launch = launch._replace(duration=launch.duration.beyond(replicate.launch.duration))
         equal, wave = self.at_equal_hits.beyond(replicate.at_equal_hits), self.a_wave.beyond(replicate.a_wave)
-        return replace(self, at_equal_hits=equal, a_wave=wave, launch=launch)
+        return self._replace(at_equal_hits=equal, a_wave=wave, launch=launch)
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The verdict, its basis (`launch`, `hit` or `wave`, "" if none), and a sentence."""
 
     verdict: Verdict
@@ -150,7 +145,7 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     why = why_not_per_wave(launch)
     if why:
         judged = _of_launch(launch)
-        return replace(judged, beside=Message("Not comparable per wave: {0}.", why))
+        return judged._replace(beside=Message("Not comparable per wave: {0}.", why))
     return _together(launch, _by_wave(kernel, is_same_isa))
 
 
@@ -180,7 +175,7 @@ def _of_other_work(
     against = Verdict.MORE if launch.duration.value < 1 else Verdict.FEWER
     if judged.verdict in (Verdict.NOT_COMPARABLE, against):
         return refuse(why)
-    return replace(judged, beside=Message("Launches are not compared: {0}.", why))
+    return judged._replace(beside=Message("Launches are not compared: {0}.", why))
 
 
 def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
@@ -192,10 +187,10 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
             beside = Message(
                 "The launch takes {0}, within noise ({1}).", change(launch.duration), _durations(launch)
             )
-            return replace(waves, beside=beside)
+            return waves._replace(beside=beside)
     text = waves.sentence
     text = uncapitalized(text) if text.startswith(("No ", "Not ")) else text  # keep "B"
-    return replace(judged, beside=Message("Traced waves: {0}", text))
+    return judged._replace(beside=Message("Traced waves: {0}", text))
 
 
 def _of_launch(launch: LaunchDelta) -> Judgement:

@@ -7,7 +7,7 @@ with all lanes active.  The work of a launch is the work of a traced wave times 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ _KILO, _MEGA = 1e3, 1e6
 NAN = float("nan")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkCosts:
+class WorkCosts(NamedTuple):
     """Work of the waves of a capture and its cost; means over waves, nan where unknown."""
 
     cycles: float  # of latency and idle, a wave

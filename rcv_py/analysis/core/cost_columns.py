@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +56,7 @@ def wave_lines(wave: TracedWave, n: int) -> LineStats:
     return _line_stats(of_waves([wave]), n)
 
 
-@dataclass(frozen=True, eq=False)
-class _RunLines:
+class _RunLines(NamedTuple):
     """Totals of some waves over the lines that they ran."""
 
     sums: Sums  # code row, and hits, latency, stall, idle and executions with idle

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -135,8 +136,7 @@ class IntervalSet:
         return Split(span.take(some), low.take(some), high.take(some), is_inside.take(some))
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
+class Split(NamedTuple):
     """Intervals cut where an IntervalSet begins and ends: one row a part, none of them empty."""
 
     span: np.ndarray  # int64, number of the interval that the part belongs to
@@ -192,8 +192,7 @@ def occupied_cycles(lives: np.ndarray) -> int:
     return IntervalSet.of(begin + shift, end + shift).total
 
 
-@dataclass(frozen=True, eq=False)
-class OwnedIntervals:
+class OwnedIntervals(NamedTuple):
     """Busy time of a unit, and the part of it in which only one owner used the unit."""
 
     all: IntervalSet  # on the axis of the units

@@ -17,9 +17,10 @@ Cuts lie where no wave is alive, if such a moment is near, else where few waves 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,7 @@ MOSTLY = 0.5  # part of the waves begun in a slab that may be alive at its end; 
 SLACK = 2  # a slab may grow to this multiple of its size in search of a better cut
 
 
-@dataclass(frozen=True, eq=False)
-class Slab:
+class Slab(NamedTuple):
     """A stretch of time of one shader engine, and the waves needed to analyse it."""
 
     se: int
@@ -50,8 +50,7 @@ class Slab:
     rows: np.ndarray  # int64, all rows that a parcel of it holds, ascending
 
 
-@dataclass(frozen=True, eq=False)
-class WaveLifetimes:
+class WaveLifetimes(NamedTuple):
     """Lifetimes of waves, one row a wave, and their weights: tokens, or bytes of the file."""
 
     se: np.ndarray  # int64
@@ -65,7 +64,7 @@ def slabs(lives: WaveLifetimes, enough: int = ENOUGH) -> tuple[Slab, ...]:
 
     A wave that lasts as long as the trace is part of every slab; its weight is not divided.
     """
-    lives = replace(lives, end=np.maximum(lives.begin, lives.end))
+    lives = lives._replace(end=np.maximum(lives.begin, lives.end))
     engines = [np.flatnonzero(lives.se == se) for se in ascending(lives.se)]
     return tuple(slab for rows in engines for slab in _of_engine(of_rows(lives, rows), rows, enough))
 

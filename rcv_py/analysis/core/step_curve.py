@@ -13,9 +13,8 @@ A mean over a pixel would hide a peak that is narrower than the pixel; so a pixe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ DIRECT = 1 << 16  # rows in a window up to which all of them are read
 FAN = 16  # rows of a pyramid level that form a row of the next level
 
 
-@dataclass(frozen=True, eq=False)
-class PixelCurve:
+class PixelCurve(NamedTuple):
     """A curve reduced to pixels, float64 [width]; NaN before the curve's first time."""
 
     first: np.ndarray  # value at the first cycle of the pixel

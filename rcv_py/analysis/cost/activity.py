@@ -7,7 +7,7 @@ wave   ..cccCC...iiiiII      lower case: a cycle of stall, upper case: a cycle o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ MEANING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(NamedTuple):
     """Cycles of all traced waves; they add up to idle + latency over all code lines."""
 
     idle: int
@@ -53,8 +52,7 @@ def activity(code: CodeTable) -> Activity:
 SHOWN = tuple(STATE_TEXT)  # the states that count
 
 
-@dataclass(frozen=True, eq=False)
-class StateShares:
+class StateShares(NamedTuple):
     """Cycles in each WaveState over some waves."""
 
     cycles: np.ndarray  # int64 [WaveState]

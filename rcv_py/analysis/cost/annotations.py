@@ -17,9 +17,8 @@ latency, each hidden part at its own part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,8 +61,7 @@ class Annotation(Enum):
         return HEADINGS[self.name]
 
 
-@dataclass(frozen=True, eq=False)
-class Ingredients:
+class Ingredients(NamedTuple):
     """Inputs of the bars; None is not known (yet).
 
     `hidden` is a HiddenLatency; `causes` has line, cause, stall, idle (several rows a line); `memory` has
@@ -85,8 +83,7 @@ class Ingredients:
         return self.code.samples_issued is not None and not self.code.latency.any()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A colour of the bars; `table` names the table it comes from."""
 
     name: str
@@ -96,8 +93,7 @@ class Part:
     lane: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class LineBars:
+class LineBars(NamedTuple):
     """One bar a code line and lane, made of parts."""
 
     mode: Annotation

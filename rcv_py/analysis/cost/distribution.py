@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,8 +67,7 @@ class LineHits(ColumnTable):
         return int(rows[0]) if len(rows) else -1
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """Statistics of a set of times; p90 and p95 are times of actual hits."""
 
     hits: int
@@ -80,8 +80,7 @@ class Spread:
     total: int
 
 
-@dataclass(frozen=True, eq=False)
-class Histogram:
+class Histogram(NamedTuple):
     """Bin i holds the values `edges[i] <= v < edges[i + 1]`, whole cycles."""
 
     edges: np.ndarray  # int64 [bins + 1], ascending
@@ -167,8 +166,7 @@ def _spread(values: np.ndarray, times: np.ndarray) -> Spread | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SlowestHit:
+class SlowestHit(NamedTuple):
     """The hit of a line with most latency; of equals the earliest."""
 
     latency: int  # cycles
@@ -177,16 +175,14 @@ class SlowestHit:
     hit: int  # which hit of its wave, from 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LatencySpread:
+class LatencySpread(NamedTuple):
     """The latencies of the hits of a line."""
 
     spread: Spread
     slowest: SlowestHit
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Latencies:
+class _Latencies(NamedTuple):
     """The latencies in some waves, in a form that can be merged with other waves."""
 
     values: Sums  # cycles, and how often
@@ -304,8 +300,7 @@ def _log_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
 LISTED = 200  # hits in the table
 
 
-@dataclass(frozen=True, slots=True)
-class DistributionChoice:
+class DistributionChoice(NamedTuple):
     """What to show: one of MEASURES, number of bars, scale, and grouping of the bars."""
 
     measure: str = "latency"

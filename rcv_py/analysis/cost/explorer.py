@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ class CostNode(TreeNode):
     text: str | None = None  # of a line or an instruction, without its number; None of other nodes
 
 
-@dataclass(frozen=True, slots=True)
-class TopLine:
+class TopLine(NamedTuple):
     """A source line in the ranking."""
 
     file: int  # index into Trace.sources

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ RANGE_TAIL = 20_000  # cycles of the default range after the last wave
 SHORTEST_RANGE = 128  # cycles
 
 
-@dataclass(frozen=True, eq=False)
-class HotspotBins:
+class HotspotBins(NamedTuple):
     """Bin i holds the code rows `first[i]:stop[i]`; the last bins may lie after the program and be empty."""
 
     first: np.ndarray  # int64 [b]
@@ -117,8 +116,7 @@ def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
     return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))
 
 
-@dataclass(frozen=True, eq=False)
-class Hottest:
+class Hottest(NamedTuple):
     """The most expensive lines and kinds, in the unit of the costs: cycles, or samples."""
 
     line: np.ndarray  # int64 [k], code rows, the most expensive first, equal rows in program order

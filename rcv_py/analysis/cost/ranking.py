@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ from rcv_py.model.modes import SUMS
 BY = ("instruction", "source", "kind", "class")
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A row of the ranking; `share` is its part of the sorted column, 0 to 1."""
 
     name: str  # "line 62", "path:258", "VALU" or "WAIT_LOAD"

@@ -12,7 +12,7 @@ With INCLUSIVE, lines of callers include code inlined into them, and sums exceed
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -98,8 +98,7 @@ def places(
     return row[once], file[once], line[once]
 
 
-@dataclass(frozen=True, eq=False)
-class Reasons:
+class Reasons(NamedTuple):
     """Why each code line waited: causes of cycles, or reasons of PC samples."""
 
     names: tuple[str, ...]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ _WITH_PEAK = ("VALU", "MFMA")
 _KIND = {"SCA": "SMEM", "MFMA": "MATRIX", "MISC": "IMMED"}  # kind of a bar, if not its own name
 
 
-@dataclass(frozen=True, slots=True)
-class CounterBar:
+class CounterBar(NamedTuple):
     """A share of the busy time in percent; it can exceed 100 where a unit issues twice a step."""
 
     name: str  # "VALU", "VALU Peak"

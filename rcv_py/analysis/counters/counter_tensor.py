@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from rcv_py.model.device import Clock
 MAX_CELLS = 1 << 21  # of one tensor: 16 MB; for more, intervals are merged
 
 
-@dataclass(frozen=True, slots=True)
-class CounterGrid:
+class CounterGrid(NamedTuple):
     """`length` intervals of `step` cycles from `start` on, and the lengths of the other axes."""
 
     start: int

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -119,8 +120,7 @@ class Samples(ColumnTable):
         return np.diff(ordered.time)[~starts_run(ordered.place())[1:]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawCounter:
+class RawCounter(NamedTuple):
     """A hardware counter at all its places."""
 
     name: str  # `BUSY_CU_CYCLES`, `LDS_BANK_CONFLICT:1`; without `SQ_` if from the thread trace
@@ -146,8 +146,7 @@ class RawCounter:
         return match[1] if match else self.name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Counters:
+class Counters(NamedTuple):
     """Every raw counter of a capture, and notes about them."""
 
     raw: tuple[RawCounter, ...]
@@ -188,7 +187,7 @@ def counters(trace: Trace) -> Counters:
             seen[counter.name] += 1
             times = seen[counter.name]
             name = counter.name if times == 1 else f"{counter.name}_{times}"
-            left.append(replace(counter, name=name, samples=samples.at(rows)))
+            left.append(counter._replace(name=name, samples=samples.at(rows)))
     _note_lost(notes, lost)
     return Counters(tuple(left), tuple(notes))
 

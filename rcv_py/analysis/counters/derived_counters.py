@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +25,7 @@ MAX_CURVES = 10  # of one definition
 _UNIT = re.compile(r"\[([^\]]{1,40})\]\s*(.*)")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Derived:
+class Derived(NamedTuple):
     """One definition and its value, or why it has none."""
 
     name: str
@@ -43,8 +43,7 @@ class Derived:
         return self.file == BUILT_IN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DerivedSet:
+class DerivedSet(NamedTuple):
     """All definitions that are shown, in the order of their files, built-in definitions first."""
 
     rows: tuple[Derived, ...]

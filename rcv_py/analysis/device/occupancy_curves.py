@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from rcv_py.model.trace import Trace
 FULL = 0.9  # of the peak: from here on the launch counts as done
 
 
-@dataclass(frozen=True, eq=False)
-class OccupancyCurve:
+class OccupancyCurve(NamedTuple):
     """Waves resident at a place over time."""
 
     name: str
@@ -27,8 +26,7 @@ class OccupancyCurve:
     slots: int  # waves that those units can hold; 0 if unknown
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyNumbers:
+class OccupancyNumbers(NamedTuple):
     """Statistics of a step function of waves from its first to its last time."""
 
     begin: int  # cycles
@@ -124,8 +122,7 @@ def _name(lives: Residencies, row: int, by: str) -> str:
     return f"{name} SIMD{lives.simd[row]}" if by == "simd" else name
 
 
-@dataclass(frozen=True, eq=False)
-class KernelCurve:
+class KernelCurve(NamedTuple):
     """A kernel with the step function of its resident waves."""
 
     name: str  # symbol as in the capture; "" if it names none of the ids

@@ -12,7 +12,7 @@ what a SIMD could hold; what it held is measured separately.  Every number state
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ UNBOUND = 1 << 30
 _VECTOR, _SCALAR = "vector registers", "scalar registers"
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyLimit:
+class OccupancyLimit(NamedTuple):
     """The waves that one resource allows."""
 
     name: str
@@ -66,8 +65,7 @@ class OccupancyLimit:
         return max(1, self.available // self.allocated) if self.used else UNBOUND
 
 
-@dataclass(frozen=True, slots=True)
-class Resident:
+class Resident(NamedTuple):
     """Resident waves of a SIMD, by the lives of the traced waves."""
 
     peak: int
@@ -75,8 +73,7 @@ class Resident:
     simds: int
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyLimits:
+class OccupancyLimits(NamedTuple):
     """The limits of a kernel, and the measured occupancy."""
 
     device: Architecture
@@ -223,7 +220,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         fit = limit.shares * size // simds if limit.is_shared else limit.shares
         sharing = wanted if limit.is_shared else -(-wanted * size // simds)
         most = limit.available // sharing // limit.granule * limit.granule
-        return replace(limit, waves=max(1, min(cap, fit)), max_used=-1 if goal > cap else most)
+        return limit._replace(waves=max(1, min(cap, fit)), max_used=-1 if goal > cap else most)
 
     limits = _without_effects_of_lds(list(map(completed, limits)), use, device, notes)
     if group > 1:
@@ -376,7 +373,7 @@ def _without_effects_of_lds(
             count(vector.allocated),
         )
     )
-    return [replace(one, needed=named) if one is vector else one for one in limits]
+    return [one._replace(needed=named) if one is vector else one for one in limits]
 
 
 def resident_waves(trace: Trace, rows: np.ndarray | None = None) -> Resident:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +43,7 @@ from rcv_py.model.waves import TracedWave
 MAX_DISTANCE = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
 
 
-@dataclass(frozen=True, eq=False)
-class SimdAxis:
+class SimdAxis(NamedTuple):
     """All SIMDs in sequence on a single axis of time, so that one sort serves all of them."""
 
     place: np.ndarray  # int64 [SIMDs], shader engine * 256 + SIMD, ascending

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,8 +51,7 @@ class StateCurves(ColumnTable):
         return cycles / max(1, int(cycles.sum()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Changes:
+class _Changes(NamedTuple):
     """Changes of the number of waves in each state at each time; times grow strictly."""
 
     time: np.ndarray  # int64 [n]

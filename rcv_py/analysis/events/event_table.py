@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
 from rcv_py.model.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class EventGroup:
+class EventGroup(NamedTuple):
     """Events that are shown or hidden together."""
 
     id: str
@@ -176,8 +176,7 @@ class EventTable(ColumnTable):
         return int(self.time[row]), None if length < 0 else length, kind, name, place, detail
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Events of one kind, a row each."""
 
     kind: EntryKind

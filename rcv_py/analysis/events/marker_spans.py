@@ -28,6 +28,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -173,8 +174,7 @@ def _index_key(trace: Trace) -> np.ndarray:
     return slot_key(index.se, sa, cu, index.simd, index.slot)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ran:
+class _Ran(NamedTuple):
     """The code object that ran when values were written: one row a value with a known wave."""
 
     value: np.ndarray  # int64, index among the values of the file
@@ -291,11 +291,6 @@ def marker_spans(
     is still open ends with its wave; by the reference rule, with the trace.
     """
     return MARKERS[rule].of(trace, batches)
-
-
-def has_values(trace: Trace) -> bool:
-    """Whether there is any shader data; without it `MARKERS` needs no waves."""
-    return any(len(data.time) for data in trace.shader_data)
 
 
 def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:

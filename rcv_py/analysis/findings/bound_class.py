@@ -7,7 +7,6 @@ decides: compute, or nothing.  `docs/findings.md` shows the same table, and a te
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +28,7 @@ WAITS = 0.5  # part of the stall that is waits for vector memory
 ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 
 
-@dataclass(frozen=True, slots=True)
-class LoadNumbers:
+class LoadNumbers(NamedTuple):
     """How a kernel used the device; shares are 0 to 1."""
 
     issue: float  # of the cycles in which a SIMD held a wave: a wave issued
@@ -61,8 +59,7 @@ class SupportingNumber(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class BoundClass:
+class BoundClass(NamedTuple):
     """What limits a kernel."""
 
     name: str

@@ -71,8 +71,7 @@ class Bound(NamedTuple):
     exposed: int  # the same cycles, summed over the waves that wait: at least `cycles`
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
+class Exposure(NamedTuple):
     """Cycles of SIMDs and of waves, as defined in `simd_work`."""
 
     resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
@@ -219,8 +218,7 @@ def _bound(cycles: int, exposed: int, resident: int) -> Bound:
     return Bound(cycles, cycles / resident if resident else 0.0, exposed)
 
 
-@dataclass(frozen=True, eq=False)
-class Waited:
+class Waited(NamedTuple):
     """Waits of the waves of some parcels: their attribution, its exposed part, and worst executions."""
 
     sums: AttributionSums
@@ -360,8 +358,7 @@ def _of_spans(quiet: np.ndarray) -> tuple[int, int]:
     return IntervalSet.of(first, last).total, int((last - first).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Ranges:
+class Ranges(NamedTuple):
     """A range of time for each of some waves."""
 
     wave: np.ndarray  # int64, rows of the wave index, ascending, each once

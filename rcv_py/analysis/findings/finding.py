@@ -94,8 +94,7 @@ class Evidence:
         return {name: value for name, value in findings.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class RemedyExperiment:
+class RemedyExperiment(NamedTuple):
     """A change of a recording that predicts the gain of a remedy."""
 
     changes: tuple[Change, ...]
@@ -117,8 +116,7 @@ class RemedyAdvice(NamedTuple):
     trial: RemedyExperiment | None  # the trial that predicts its gain; None: no trial is possible
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
+class Predicted(NamedTuple):
     """The predicted gain of a trial, as a part of the kernel's duration; below 0 it would take longer.
 
     `low` and `high` are the least and the greatest gain over all guesses and compute units.
@@ -346,8 +344,7 @@ def gain_percent(gain: float) -> str:
     return percent(round(gain * 1_000_000), 1_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyNumber:
+class KeyNumber(NamedTuple):
     """A number that puts all findings into context."""
 
     id: str

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,8 +64,7 @@ SIMDS_OF_CU = 4  # of a compute unit or a work-group processor
 MAX_THREADS = 1024  # of a workgroup
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchShape:
+class LaunchShape(NamedTuple):
     """A launch in cycles and SIMDs."""
 
     duration: int  # cycles from the first start of a wave to the last end, on all SIMDs that the trace saw
@@ -334,7 +333,7 @@ class FindingInputs:
     def working_shape(self) -> LaunchShape:
         """The shape of the launch, in which only waves that work occupy SIMDs."""
         working = launch_shape(self.trace, self.facts, self.counted, self.working_lives)
-        return replace(self.shape, used=working.used, occupied=working.occupied)
+        return self.shape._replace(used=working.used, occupied=working.occupied)
 
     @cached_property
     def working_curve(self) -> StepCurve | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
 
-@dataclass(frozen=True, eq=False)
-class Issued:
+class Issued(NamedTuple):
     """What some waves issued."""
 
     cycles: np.ndarray  # int64 [code rows], of issue (later than gfx9: of execution), summed over waves

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import inf, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.analysis.findings.finding import RANKED, Finding, Findings
 from rcv_py.analysis.whatif.changes import Change, Free, Latency, NoBarrier
@@ -21,8 +20,7 @@ BASE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KernelChange:
+class KernelChange(NamedTuple):
     """A predicted change of the kernel's duration, 1 being all of it; below 0 it takes less."""
 
     share: float

@@ -106,7 +106,7 @@ class _Trials:
         if not known:
             return None, None
         best, changes = max(known, key=lambda one: one[0].gain)
-        return best, replace(trial, changes=changes, is_limit=True)
+        return best, trial._replace(changes=changes, is_limit=True)
 
     @property
     def cuts(self) -> tuple[str, ...]:
@@ -130,4 +130,4 @@ def _most(*found: Predicted | None) -> Predicted | None:
     if not known:
         return None
     best = max(known, key=lambda one: one.gain)
-    return replace(best, gain=max(0.0, best.gain), low=max(0.0, best.low), high=max(0.0, best.high))
+    return best._replace(gain=max(0.0, best.gain), low=max(0.0, best.low), high=max(0.0, best.high))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from rcv_py.model.columns import ColumnTable, joined, of_rows
 _CAUSES = len(Cause)
 
 
-@dataclass(frozen=True, slots=True)
-class WorstExecution:
+class WorstExecution(NamedTuple):
     """An execution and its cycles of one cause."""
 
     cycles: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ _MARKERS, _HIDDEN = MARKERS[ReferenceRule.OURS], HIDDEN[ReferenceRule.OURS]
 METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
 
 
-@dataclass(frozen=True, eq=False)
-class Charged:
+class Charged(NamedTuple):
     """The costs of code lines: by default the latency and idle time of all waves."""
 
     costs: CostColumns | None = None  # None: costs of all waves

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,8 +71,7 @@ def _rank(
     return np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
 
 
-@dataclass(frozen=True, eq=False)
-class Sandwich:
+class Sandwich(NamedTuple):
     """Two trees whose only root is the same place.
 
     A stack in which the place occurs twice counts once, from its outermost occurrence.

@@ -14,8 +14,8 @@ executed instruction on the scopes that were open when it began, with its source
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,8 +98,7 @@ def marked_tree(
     return fold(Stacks(first, element, own[keep], order[keep]), spans.names, "cycles", hidden is not None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Nest:
+class _Nest(NamedTuple):
     """Scopes without points; nodes are scopes merged by kind, name and enclosing node."""
 
     row: np.ndarray  # int64, row of the spans
@@ -151,8 +150,7 @@ def _heads(nest: _Nest) -> Stacks:
     return Stacks(borders([1, *length.tolist()]), element, nothing, nothing[:, 0])
 
 
-@dataclass(frozen=True, eq=False)
-class _Steps:
+class _Steps(NamedTuple):
     """The innermost open scope as a function of time, for each wave."""
 
     owner: np.ndarray  # int64, sorted: owner of the time

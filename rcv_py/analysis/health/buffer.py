@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ LARGER_BUFFER = "0x40000000"  # 1 GB: four times the largest default; rocprofv3 
 SLOWEST_COUNTERS = 16  # of att_activity: counters share the buffer
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """Signs of a record that was cut off; numbers of waves, and of hardware events."""
 
     unfinished: int  # traced waves whose last instruction is not s_endpgm
@@ -141,8 +140,7 @@ def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
     return max(0, waves - int(code.hits[ends].sum())), waves, 0
 
 
-@dataclass(frozen=True, eq=False)
-class Ends:
+class Ends(NamedTuple):
     """Ends of the records of the waves that were read."""
 
     unfinished: int  # waves whose last instruction is not an end of the program
@@ -151,8 +149,7 @@ class Ends:
     files: Sums  # se << 40 | workgroup, where it is known, and waves
 
 
-@dataclass(frozen=True, eq=False)
-class _Stops:
+class _Stops(NamedTuple):
     """Times at which the records of some waves stop."""
 
     waves: int

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,8 +32,7 @@ _CUT = "The record may have been cut off or have lost packets: record again with
 _TWICE = "The folder may hold files of two recordings: record again into an empty folder."
 
 
-@dataclass(frozen=True, eq=False)
-class WaveChecks:
+class WaveChecks(NamedTuple):
     """Results of the checks of the waves that were read; waves are rows of the wave index, ascending."""
 
     waves: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,8 +53,7 @@ UNEVEN = 0.25  # coefficient of variation of wave-cycles by compute unit
 HALF_FULL = 0.5  # of the slots: below it more waves could have hidden latency
 
 
-@dataclass(frozen=True, slots=True)
-class GridFill:
+class GridFill(NamedTuple):
     """How the waves of the traced kernel filled the compute units on which any of them ran."""
 
     waves: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -171,8 +172,7 @@ def head_of(text: str) -> str:
     return next((name for head, name in _HEADS if head.match(text.strip())), "")
 
 
-@dataclass(frozen=True, slots=True)
-class LineCost:
+class LineCost(NamedTuple):
     """The source line with most of the latency."""
 
     file: int  # index of the source file

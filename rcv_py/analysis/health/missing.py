@@ -6,7 +6,7 @@ rocprofv3 writes a folder for a dispatch even if no wave ran on the target.  Onl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
@@ -174,8 +174,7 @@ def wrong_code(trace: Trace, match: CodeMatch) -> HealthNote | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Unmatched:
+class Unmatched(NamedTuple):
     """Executed instructions that match no line of code.json."""
 
     executions: int
@@ -197,7 +196,7 @@ def _map(trace: Trace, parcel: Parcel) -> Unmatched:
     )
 
 
-_merge = by_field(Unmatched, **{one.name: sum for one in fields(Unmatched)})
+_merge = by_field(Unmatched, **dict.fromkeys(Unmatched._fields, sum))
 UNMATCHED = Reduction(_map, _merge, unchanged)
 
 

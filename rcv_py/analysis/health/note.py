@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import Message, count, join_texts, percent
@@ -13,8 +14,7 @@ Setting = str | int | bool
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """A number that supports a note; `text` is the value as shown, with its unit and its whole."""
 
     name: str

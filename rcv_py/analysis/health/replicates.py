@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicateNoise:
+class ReplicateNoise(NamedTuple):
     """How much two captures of the same instructions differ."""
 
     lines: int  # lines that ran in both

@@ -7,7 +7,7 @@ Waves that took an early exit show the cost of the exit, not of the kernel.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -112,8 +112,7 @@ MIN_LIVES = 2  # lives on either side
 WIDE = 2.0  # ratio of the longest tenth to the shortest: from here on no single wave is typical
 
 
-@dataclass(frozen=True, slots=True)
-class Representation:
+class Representation(NamedTuple):
     """Comparison of the lives of traced waves with the others, in cycles."""
 
     traced: int  # lives on the traced SIMDs

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -221,8 +222,7 @@ class Phases:
         return self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
-class FirstHits:
+class FirstHits(NamedTuple):
     """One row a code line: costs of its first execution in each wave, summed over waves, and of all."""
 
     waves: np.ndarray  # int64, waves that ran it
@@ -253,8 +253,7 @@ def _firsts(tokens: TokenColumns, line: np.ndarray, lines: int) -> np.ndarray:
     return np.concatenate(found)
 
 
-@dataclass(frozen=True, eq=False)
-class LoopSummary:
+class LoopSummary(NamedTuple):
     """The loops, phases and first executions of the analysed waves."""
 
     loops: LoopIterations
@@ -318,8 +317,7 @@ class _Turns(ColumnTable):
     iterations: Iterations
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Results of some waves about loops."""
 
     loops: Sums  # pair, and jumps, waves, cycles; stall, idle and kinds of iterations in the statistics

@@ -16,6 +16,7 @@ holds several segments, and each row names the segment that others most often ra
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,8 +61,7 @@ class Segments(ColumnTable):
     beside: np.ndarray  # int64, executions at the same time; 0: all others ran the same segment
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Results of some waves."""
 
     barriers: Barriers  # of all waves

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,8 +72,7 @@ class AccessHolds(ColumnTable):
         return np.nan_to_num(np.maximum(self.held - self.needed, 0)) * self.hits
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Data from some waves."""
 
     rows: Sums  # code row: executions, refused ones, cycles of these stalls

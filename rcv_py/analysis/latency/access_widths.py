@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -105,8 +105,7 @@ def is_scalar(text: str) -> bool:
     return _SCALAR.match(text.strip()) is not None
 
 
-@dataclass(frozen=True, eq=False)
-class AccessWidths:
+class AccessWidths(NamedTuple):
     """Bytes per lane of each code row, and how often it ran."""
 
     width: np.ndarray  # int64 [code rows], bytes per lane; 0: no memory access or no data; UNKNOWN
@@ -146,8 +145,7 @@ class AccessWidths:
         return [(int(widths[at]), int(times[at])) for at in order]
 
 
-@dataclass(frozen=True, eq=False)
-class _Accesses:
+class _Accesses(NamedTuple):
     """Executions of some waves, and when the waves lived."""
 
     executions: Sums  # code row, and count

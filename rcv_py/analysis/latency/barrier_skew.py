@@ -12,6 +12,7 @@ group ran are one instance, whichever `s_barrier` each of them executed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,8 +53,7 @@ class BarrierSkew(ColumnTable):
         return median(self.skew) if len(self) else None
 
 
-@dataclass(frozen=True, eq=False)
-class _Arrivals:
+class _Arrivals(NamedTuple):
     """Barriers of some waves, and the index rows of the waves that count."""
 
     barriers: Barriers

@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,8 +81,7 @@ class Bubbles(ColumnTable):
         return self.issuing / self.resident if self.resident else 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class _Charged:
+class _Charged(NamedTuple):
     """Cycles charged to the waves of some slabs."""
 
     # Key: number of waves that share (0: any up to _SHARED), kind of wait, code row.  Cycles; for number 0 in

@@ -15,6 +15,7 @@ its size is known from documents only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +56,7 @@ class _Gaps(ColumnTable):
     cycles: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Data from some waves."""
 
     arrivals: Sums  # code row, how often a counted wave came to its line there

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -175,8 +175,7 @@ _COVERS_WAIT = {MATRIX: VALU, VALU: VALU, VMEM: VMEM, SCALAR: SCALAR, OTHER: SCA
 _COVERS_ISSUE = {VALU: MATRIX, VMEM: VALU, SCALAR: VMEM, OTHER: SCALAR}
 
 
-@dataclass(frozen=True, eq=False)
-class HiddenLatency:
+class HiddenLatency(NamedTuple):
     """Hidden cycles of each code line, summed over the counted waves."""
 
     idle: np.ndarray  # int64 [code rows]
@@ -201,8 +200,7 @@ class HiddenLatency:
         return np.maximum(code.latency, 0) + np.maximum(code.idle, 0) - self.hidden(code)
 
 
-@dataclass(frozen=True, eq=False)
-class _Hidden:
+class _Hidden(NamedTuple):
     """Hidden cycles of some waves."""
 
     cycles: np.ndarray  # int64 [3, code rows]: hidden idle, stall and issue
@@ -351,8 +349,7 @@ def _busy(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> tuple[np.ndar
     return begin, end, owner, unit, lane
 
 
-@dataclass(frozen=True, eq=False)
-class HiddenTable:
+class HiddenTable(NamedTuple):
     """Code lines with any cost; all columns int64, cycles summed over waves.
 
     `total` is `seen` plus `hidden`; `hidden` is the sum of the three hidden parts.

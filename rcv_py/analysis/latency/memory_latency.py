@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -82,8 +83,7 @@ class MemoryLatency(ColumnTable):
     reason: str = ""  # why there are no rows, and what to do
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Memory operations of some waves."""
 
     ops: MemoryOps  # empty if the capture has no level counter
@@ -125,8 +125,7 @@ _MERGE = by_field(_Part, ops=all_ops, waves=sum)
 MEMORY = {rule: Reduction(_map, _MERGE, partial(_finish, rule=rule)) for rule in ReferenceRule}
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
+class _Values(NamedTuple):
     """Line and latency of operations; NaN while in flight."""
 
     line: np.ndarray  # int64

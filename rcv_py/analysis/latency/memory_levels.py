@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +25,7 @@ from rcv_py.model.trace import Trace
 COLUMNS = 4  # values of a counter sample; bank b holds counters 4 b to 4 b + 3
 
 
-@dataclass(frozen=True, slots=True)
-class LevelCounter:
+class LevelCounter(NamedTuple):
     """A counter of operations in flight, and the instructions it counts."""
 
     name: str
@@ -60,8 +60,7 @@ class MemoryOps(ColumnTable):
         return self.at(np.isin(self.kind, counter.kinds))
 
 
-@dataclass(frozen=True, eq=False)
-class Levels:
+class Levels(NamedTuple):
     """How many operations of a compute unit were in flight at sampled times, sorted by time."""
 
     time: np.ndarray  # int64, cycles, aligned
@@ -158,8 +157,7 @@ MAX_SAMPLES = 16_384  # samples that shares are fitted to
 _WEIGHT = 100.0  # of the constraint that the shares of a queue sum to one
 
 
-@dataclass(frozen=True, eq=False)
-class QueueSamples:
+class QueueSamples(NamedTuple):
     """Samples of one compute unit and what its queues issued."""
 
     levels: Levels

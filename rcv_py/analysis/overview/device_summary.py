@@ -6,9 +6,8 @@ Numbers that need no wave file are available at once; states and pipes come from
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +37,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A key number: `text` is the value as shown, `of` is its whole or what it is counted over."""
 
     id: str
@@ -50,8 +48,7 @@ class Fact:
     meaning: str
 
 
-@dataclass(frozen=True, eq=False)
-class DeviceSummary:
+class DeviceSummary(NamedTuple):
     """Key numbers and their tables; None if the capture does not have them."""
 
     facts: tuple[Fact, ...]
@@ -99,8 +96,7 @@ def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) 
     return Reduction(partial(_map, left_out=left_out), merge, done, is_together=True, is_of_simd=True)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Results of some waves: parts of reductions, and the cycles of their SIMDs."""
 
     lines: Any

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LibraryRow:
+class LibraryRow(NamedTuple):
     """One capture; missing numbers are 0, missing texts "".  `error`: why it cannot be opened."""
 
     path: Path
@@ -142,7 +141,7 @@ def _with_replicate(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
     if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
         return row
     noise = replicate_noise(other.costs, row.costs)
-    return replace(row, replicate=other.name, noise=-1.0 if noise is None else noise.per_hit)
+    return row._replace(replicate=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
 
 # Orders of rows: the sort key, and whether the largest comes first.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,8 +54,7 @@ class UnitUse:
     busy: int  # cycles, summed over them
 
 
-@dataclass(frozen=True, eq=False)
-class RangeCosts:
+class RangeCosts(NamedTuple):
     """Sums over the waves that count, cut at the borders of the range; columns are int64 [code rows]."""
 
     window: TimeWindow
@@ -75,8 +75,7 @@ class RangeCosts:
         return saturated.later(saturated.later(self.stall, self.busy), self.idle)
 
 
-@dataclass(frozen=True, eq=False)
-class RangePart:
+class RangePart(NamedTuple):
     """Results of some parcels for a range."""
 
     claims: AttributionSums

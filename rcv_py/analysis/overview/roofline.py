@@ -19,6 +19,7 @@ of the others is unknown: rates are per compute unit's worth of traced SIMDs.  W
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +39,7 @@ _NO_WORK = ("s_", "ds_", "flat_", "global_", "scratch_", "buffer_", "tbuffer_", 
 _LEAST = 0.01  # of the operations of the kernel: loops that compute or request less are left out
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(NamedTuple):
     """Operations of a unit with a data type."""
 
     unit: str  # MATRIX or VECTOR
@@ -54,8 +54,7 @@ class Computed:
         return self.rate / self.peak
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The kernel or a loop."""
 
     first: int  # code row

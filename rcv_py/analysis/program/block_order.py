@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.model.columns import ColumnTable
 
@@ -189,8 +190,7 @@ def _listed(
     return order
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """An instruction that saves cycles if it alone is moved up."""
 
     at: int  # index in the work

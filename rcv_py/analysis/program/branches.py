@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +32,7 @@ _SETTERS = ("s_set", "s_swap")  # of the program counter, if the text says `pc`
 _COMMENT = re.compile(r"\s*(//|;).*$")
 
 
-@dataclass(frozen=True, eq=False)
-class Flow:
+class Flow(NamedTuple):
     """One row per code line."""
 
     is_branch: np.ndarray  # bool, it may jump
@@ -133,8 +133,7 @@ def branches(waves: Iterable[TracedWave], code: CodeTable) -> Branches:
     return _made(_jumps(of_waves(waves), code), code)
 
 
-@dataclass(frozen=True, eq=False)
-class _Jumps:
+class _Jumps(NamedTuple):
     """The jumps of some waves."""
 
     pairs: Sums  # source << 32 | target, and times

@@ -9,7 +9,7 @@ location and cause belongs to another instruction, and no conclusion from them i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,8 +48,7 @@ _UNIT = {  # names of the checked units
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CodeMatch:
+class CodeMatch(NamedTuple):
     """How many executions went to another unit than the text of their instruction implies."""
 
     judged: int  # executions whose kind and whose mnemonic are known

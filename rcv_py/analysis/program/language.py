@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from rcv_py.model.trace import Trace
 LOOKED_AT = 400  # lines of a source that are searched for signs
 
 
-@dataclass(frozen=True, slots=True)
-class KernelLanguage:
+class KernelLanguage(NamedTuple):
     """A kernel language, with its terms for issuing loads ahead and for limiting registers."""
 
     name: str

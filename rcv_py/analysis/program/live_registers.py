@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,8 +57,7 @@ _SAVES = re.compile(r"s_\w*saveexec_b(?:32|64)\s+(\S+?),|s_mov_b(?:32|64)\s+(s\S
 _EXEC = 1 << SPECIAL["exec"]
 
 
-@dataclass(frozen=True, eq=False)
-class LiveRegisters:
+class LiveRegisters(NamedTuple):
     """Rows are the rows of the code table."""
 
     held: tuple[int, ...]  # sets of registers that are needed before or after each row, or written by it

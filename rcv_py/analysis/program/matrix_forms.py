@@ -11,7 +11,7 @@ gfx9 shows only the issue.  RDNA forms are computed from the operations per cycl
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,8 +91,7 @@ _RDNA_MACS = {  # multiply-adds per cycle of one SIMD's matrix unit, by the widt
 }
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixPasses:
+class MatrixPasses(NamedTuple):
     """Cycles of the matrix instruction in every code line."""
 
     cycles: np.ndarray  # int64 [code rows]; 0: no matrix instruction
@@ -118,8 +117,7 @@ class MatrixPasses:
         return text + "."
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixUse:
+class MatrixUse(NamedTuple):
     """How busy the matrix units were while waves were resident."""
 
     busy: int  # cycles: executions times the cycles of their form
@@ -157,8 +155,7 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
     return MatrixPasses(cycles, tuple(unknown))
 
 
-@dataclass(frozen=True, eq=False)
-class _Use:
+class _Use(NamedTuple):
     """The use of the matrix units by some waves."""
 
     busy: int  # cycles

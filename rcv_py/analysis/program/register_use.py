@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
@@ -14,8 +14,7 @@ _HALF_MASK = re.compile(r"\b(?:exec|vcc)_lo\b")
 _MASK = re.compile(r"\b(?:exec|vcc)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterUse:
+class RegisterUse(NamedTuple):
     """How many registers of each kind the text needs: the highest number it names plus one."""
 
     vector: int

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
@@ -114,8 +113,7 @@ def _destinations(name: str, text: str) -> int:
     return 2 if _TWO.match(name) or _BOTH.match(name) else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """Registers that a part [start, stop) of an instruction's text represents, as sets.
 
     The mnemonic represents implicit reads and writes.

@@ -10,7 +10,7 @@ shares a    3/8      2/8      kept in 1/255, running over parts
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from rcv_py.analysis.timeline.pixel_shares import FULL
 from rcv_py.analysis.timeline.pixels import Pixels
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Parts:
+class Parts(NamedTuple):
     """Boxes of rows, each a part of its pixels' time; boxes of a row do not overlap."""
 
     row: np.ndarray  # int [boxes], from 0 on

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,8 +100,7 @@ def joined(lods: Sequence[WaveLod]) -> WaveLod:
 # -- the finest buckets of a batch ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Grid:
+class _Grid(NamedTuple):
     """The finest buckets of some waves, in consecutive rows of one table."""
 
     begin: np.ndarray  # int64 [waves], cycles

@@ -17,9 +17,8 @@ cycles.  Rows are processed a few at a time, which keeps them in the cache.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -50,8 +49,7 @@ _ONES = {8: np.uint64(0x0101010101010101), 4: np.uint32(0x01010101)}  # by bytes
 _WIDE: dict[int, type[np.generic]] = {ACTIVITY_COUNT: np.complex128, len(STATE_ORDER): np.uint32}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpanPart:
+class SpanPart(NamedTuple):
     """Tokens or states of a segment that may be in view, and the pixels of a picture that they fill."""
 
     spans: Tokens | States
@@ -66,8 +64,7 @@ class SpanPart:
         return 16 * (self.stop - self.first + self.rows.stop - self.rows.start)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TablePart:
+class TablePart(NamedTuple):
     """A level of a table, and the pixels of a picture that its buckets fill."""
 
     table: np.ndarray  # uint8 [buckets, activities or states]
@@ -243,8 +240,7 @@ def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -
     _add_group(group, picture, [shares.view(np.uint8).reshape(edges, -1) for shares in words], 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Axis:
+class _Axis(NamedTuple):
     """Spans of a group on its axis, sorted by begin."""
 
     begin: np.ndarray  # int32, 1/255 of a pixel

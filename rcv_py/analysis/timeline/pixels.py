@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ WIDE_PX = 3.0  # average width from which on tokens are drawn as rectangles
 PARTS = 256  # sum of the weights of the buckets in a pixel
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strip:
+class Strip(NamedTuple):
     """The buckets that touch some pixels, counted from the first."""
 
     numbers: np.ndarray  # int64 [most buckets in a pixel, pixels]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -137,8 +138,7 @@ class DetailedSegment:
         return bool(cycles >= self.count * cycles_per_px) or cycles_per_px <= 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
+class View(NamedTuple):
     """The visible parts of some rows in a window, looked up once a picture."""
 
     rows: int
@@ -170,8 +170,7 @@ def visible_rows(rows: Sequence[TokenRow], pixels: Pixels) -> View:
     return view
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Raster:
+class Raster(NamedTuple):
     """The contents of each pixel of each row: running shares of its time in 1/255, from the bottom."""
 
     kind: np.ndarray  # uint8 [rows, width, ACTIVITY_COUNT], of `activity.ACTIVITIES`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave
 
 
-@dataclass(frozen=True, slots=True)
-class TokenDetails:
+class TokenDetails(NamedTuple):
     """A token: times, predecessors, wave states."""
 
     line: int  # code row, -1 if none matched
@@ -27,8 +26,7 @@ class TokenDetails:
     states: tuple[int, ...]  # cycles in each WaveState while the token lasted
 
 
-@dataclass(frozen=True, slots=True)
-class LineTotals:
+class LineTotals(NamedTuple):
     """A code line over all traced waves, and the whole of its shares."""
 
     hits: int

@@ -14,9 +14,9 @@ address was loaded, it stays after a wait for all of the counter or an instructi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,8 +57,7 @@ LIMIT_TEXT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class HoistRange:
+class HoistRange(NamedTuple):
     """How far an instruction may move; `renamed_up` assumes other, free destination registers."""
 
     up: int  # instructions above it that it may pass

@@ -16,8 +16,9 @@ other waves may overwrite after it what they read.  `hoisting` determines where 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,8 +68,7 @@ class LoadOrder(ColumnTable):
         return self.bound / max(1, self.cycles)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Sums of some waves by keys of (wait, load, place), and of (wait, deferred load, next wait)."""
 
     moves: Sums  # executions, stall, bound, number that need other registers, number that are carried
@@ -77,8 +77,7 @@ class _Part:
     waves: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Program:
+class _Program(NamedTuple):
     """Columns of code lines for this analysis; the last row is for tokens without a line."""
 
     is_load: np.ndarray  # bool
@@ -127,7 +126,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         seg = pairs.seg[rows]
         key = (pairs.wait_line[seg] << _BITS | pairs.line[rows]) << _BITS | pairs.until[seg]
         deferred.append(summed(key, np.ones(len(rows), dtype=np.int64)))
-    return replace(part, moves=joined_sums(moves), deferred=joined_sums(deferred))
+    return part._replace(moves=joined_sums(moves), deferred=joined_sums(deferred))
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,8 +220,7 @@ def _touched(line: np.ndarray, first: np.ndarray, stop: np.ndarray, program: _Pr
 _PIECE = 1 << 16  # tokens whose registers are in memory at a time
 
 
-@dataclass(frozen=True, eq=False)
-class _Inverted:
+class _Inverted(NamedTuple):
     """The inversion of each wait; tokens, int64 [waits]."""
 
     newest: np.ndarray  # the newest load that is needed and follows an idle load; -1: none

@@ -7,7 +7,7 @@ wait, jump or barrier.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import registers
@@ -26,8 +26,7 @@ BELOW = "Only earlier places can be tried: the recording does not show what woul
 HERE = "It stands there."
 
 
-@dataclass(frozen=True, slots=True)
-class RoomAbove:
+class RoomAbove(NamedTuple):
     """Code rows: an instruction may stand before each row from `top` to its own."""
 
     top: int

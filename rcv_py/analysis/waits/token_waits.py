@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import TracedWave
 
 
-@dataclass(frozen=True, slots=True)
-class Awaited:
+class Awaited(NamedTuple):
     """An instruction that a wait waited for."""
 
     row: int  # token of the wave
@@ -26,8 +25,7 @@ class Awaited:
     ago: int  # cycles from its issue to the start of the wait
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedBy:
+class ReleasedBy(NamedTuple):
     """A wait that released an instruction."""
 
     row: int  # token of the wait
@@ -37,8 +35,7 @@ class ReleasedBy:
     is_exact: bool  # the latency is exact; else it is an upper bound
 
 
-@dataclass(frozen=True, slots=True)
-class TokenWaits:
+class TokenWaits(NamedTuple):
     """Exact dependencies of one token; both are empty if it neither waits nor is counted."""
 
     awaited: tuple[Awaited, ...] = ()  # oldest first, counter by counter

@@ -27,6 +27,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,8 +118,7 @@ def ran_text(table: Populations) -> str:
     return Message("{0:,} of {1} ran", table.ran, plural(table.of, "instruction"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Program:
+class _Program(NamedTuple):
     """Facts for judging paths; one row per block."""
 
     table: Blocks
@@ -182,8 +182,7 @@ class _Waves(ColumnTable):
     way: np.ndarray  # int64, index of its path in `_Read`
 
 
-@dataclass(frozen=True, eq=False)
-class _Read:
+class _Read(NamedTuple):
     """The data that populations are computed from."""
 
     waves: _Waves
@@ -434,8 +433,7 @@ def by_typicality(trace: Trace, rows: Collection[int]) -> list[int]:
     return chosen[np.lexsort((life, np.abs(life - median(life))))].tolist()
 
 
-@dataclass(frozen=True, slots=True)
-class WaveChoice:
+class WaveChoice(NamedTuple):
     """The waves that a table covers."""
 
     name: str  # `working`, `all`, or the id of a population

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +61,7 @@ _merge = partial(_in_order, WaveFactColumns.empty())
 WAVE_FACTS = Reduction(_map, _merge, unchanged)
 
 
-@dataclass(frozen=True, eq=False)
-class WaveStates:
+class WaveStates(NamedTuple):
     """How long each wave that was read was in each state, one row per wave in order of the wave index."""
 
     row: np.ndarray  # int64, of the wave index

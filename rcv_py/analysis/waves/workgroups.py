@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,8 +99,7 @@ def group_facts(tokens: TokenColumns) -> GroupFacts:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Barriers:
+class Barriers(NamedTuple):
     """Waves in order of the wave index, and all their barriers, from which workgroups are derived."""
 
     waves: GroupFacts
@@ -148,8 +148,7 @@ _NO_BARRIERS = Barriers(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class WaveStarts:
+class WaveStarts(NamedTuple):
     """Where and when waves started, one row per wave."""
 
     place: np.ndarray  # int64, number of its compute unit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.analysis.whatif.changes import (
     UNITS,
@@ -25,8 +25,7 @@ from rcv_py.model.code import CodeTable
 MEMORY = "memory"  # all memory units
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeRequest:
+class ChangeRequest(NamedTuple):
     """The changes to apply, all together."""
 
     latency: Sequence[tuple[str, float]] = ()  # a unit or an instruction, and the factor of its latency

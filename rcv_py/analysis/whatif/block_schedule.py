@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ _LEFT_OUT = re.compile(r"s_(wait|nop|delay_alu|clause)|v_nop")
 _MEMORY_BIT, _LDS_BIT = 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class BlockSchedule:
+class BlockSchedule(NamedTuple):
     """One block; cycles are for one execution by a single wave."""
 
     block: int

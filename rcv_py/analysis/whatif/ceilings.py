@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.analysis.attribution.lines import VMEM
 from rcv_py.analysis.whatif.changes import Change, Free, MoreWaves, chosen
@@ -19,8 +19,7 @@ CACHED = 1.5  # of the rate of memory: a compute unit that requests more is serv
 WAITS = 0.5  # of the stall waits for vector memory: memory is what a compute unit waits for
 
 
-@dataclass(frozen=True, slots=True)
-class Ceilings:
+class Ceilings(NamedTuple):
     """Limits of the device and the launch."""
 
     roof: float | None = None  # bytes that memory delivers a compute unit and cycle; None: unknown

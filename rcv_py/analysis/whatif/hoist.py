@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +18,7 @@ from rcv_py.base.text import Message, plural, some
 EACH = 4  # groups of moves that are tried one by one, those with the largest bounds
 
 
-@dataclass(frozen=True, slots=True)
-class Hoist:
+class Hoist(NamedTuple):
     """Move loads before another load, and leave the loads that are needed later to the next wait."""
 
     wait: int
@@ -67,8 +67,7 @@ def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.
     return np.where(following < stop, np.append(recording.order, -1)[following], -1)
 
 
-@dataclass(frozen=True, slots=True)
-class HoistGroup:
+class HoistGroup(NamedTuple):
     """Moves that help only together: each wait defers to the next one what the previous wait left."""
 
     hoists: tuple[Hoist, ...]  # in program order
@@ -116,8 +115,7 @@ def goes_with(found: LoadOrder) -> dict[int, list[int]]:
     return {wait: [other for other in waits if other != wait] for waits in every for wait in waits}
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(NamedTuple):
     """Predictions of moves."""
 
     of_row: dict[int, Prediction]  # by row of the load order; only rows that were tried

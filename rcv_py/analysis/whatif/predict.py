@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,16 +29,14 @@ AT_ONCE = 2  # compute units that are played in parallel
 NO_WIDTH = "Where a range has no width, all guesses agree; the prediction is no more certain for that."
 
 
-@dataclass(frozen=True, slots=True)
-class UnitChange:
+class UnitChange(NamedTuple):
     """One compute unit; cycles from its first begin to its last end."""
 
     before: int
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(NamedTuple):
     """What a change does to the traced compute units, all together.
 
     `share` is the relative change of their spans, -0.1 for a tenth less; `low` and `high` are the least and

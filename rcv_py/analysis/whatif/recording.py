@@ -116,8 +116,7 @@ class Recording:
         return np.repeat(np.arange(len(self)), np.diff(self.await_first))
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(NamedTuple):
     """An assumption where the recording has no data."""
 
     text: str = ""  # the guess in words

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import parser, shown_actions
@@ -20,8 +20,7 @@ MAX_LETTERS = 60  # of a description: menus have one line for it
 _FOLDERS = ("FOLDER", "DIR", "A", "B", "C", "BASELINE", "OTHER")  # what is called so is a folder
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """An option, or a positional argument if it has no flags, and the kind of its value."""
 
     flags: tuple[str, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
+from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.base.whole_files import whole_file
@@ -58,7 +58,7 @@ def wave_rows(trace: Trace, names: Iterable[str] | None) -> list[int] | None:
 
 def _markers(trace: Trace) -> MarkerSpans | None:
     """The scopes of markers, None without shader data."""
-    return markers(trace) if has_values(trace) else None
+    return markers(trace) if trace.has_shader_data else None
 
 
 def _perfetto(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
@@ -160,16 +159,14 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
 # -- a page of each capture, made here, in another process or on a cluster, and written here ------------
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """A capture and the file its report goes to."""
 
     folder: Path
     target: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The row for the index, or why there is no report; `bug` is the traceback of an unexpected error.
 
     `page` is the text still to be written; `waves` says whose costs the report explains, as in documents.
@@ -268,4 +265,4 @@ def _written(job: Job, outcome: Outcome) -> Outcome:
         write_page(outcome.page, job.target)
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)
-    return replace(outcome, entry=replace(outcome.entry, file=job.target.name), page=b"")
+    return outcome._replace(entry=outcome.entry._replace(file=job.target.name), page=b"")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
@@ -59,7 +58,7 @@ def _shown(
         door = None if is_own else address(os.environ)
         request = _request(options, place, files)
         if session is not None:
-            request = replace(request, path=str(session))
+            request = request._replace(path=str(session))
         if hand_over(door, request):
             print(translated("Opened in the window that runs already."))
             return 0

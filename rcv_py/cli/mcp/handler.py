@@ -12,7 +12,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 import orjson
@@ -242,8 +242,7 @@ def sentences(document: dict[str, Any]) -> str:
     return f"{document.get('schema', 'a document')}; {'; '.join(parts)}." if parts else "A document."
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A resource: its address, name and description."""
 
     uri: str

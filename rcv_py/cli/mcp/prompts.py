@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.base.errors import UsageError
 
@@ -24,8 +24,7 @@ INSTRUCTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """A workflow: its text has a {name} for each of the arguments (name, meaning, required)."""
 
     name: str

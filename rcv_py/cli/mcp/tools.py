@@ -12,9 +12,8 @@ import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
@@ -33,8 +32,7 @@ from rcv_py.cli.options.option import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedPaths:
+class AllowedPaths(NamedTuple):
     """`root` holds the captures; `out` takes written files, None: nothing is written.  Both are resolved."""
 
     root: Path
@@ -125,8 +123,7 @@ _MANY = ("+", "*")
 _MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `shortened` names them."
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """A command, the arguments that an agent may give, and their JSON schema."""
 
     command: type[Options]

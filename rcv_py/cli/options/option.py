@@ -9,9 +9,10 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import FrozenInstanceError, dataclass, field
+from dataclasses import FrozenInstanceError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar, dataclass_transform
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import MAX_DIGITS, Message, elide_right
@@ -181,8 +182,7 @@ FORM = "form"  # the forms of the output, of which only one can be
 _EMPTY: tuple[object, ...] = (None, False, [], ())
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """A condition under which options have a meaning: a test of all options, and what they belong to."""
 
     names: str  # of the options, with blanks between them
@@ -191,16 +191,14 @@ class Need:
     hint: str = ""  # hint; "" for "Add …, or leave it out."
 
 
-@dataclass(frozen=True, slots=True)
-class OptionSection:
+class OptionSection(NamedTuple):
     """Options with their own heading in the help."""
 
     title: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """The declaration of an option: its flags, type and help."""
 
     help: str
@@ -210,18 +208,17 @@ class Argument:
     is_range: bool = False  # written as --from and --to
     one_of: str = ""  # options that share this word exclude each other
     section: OptionSection | None = None
-    old: Mapping[str, object] = field(default_factory=dict)  # old flags, and the value they stand for
+    old: Mapping[str, object] = MappingProxyType({})  # old flags, and the value they stand for
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTool:
+class AgentTool(NamedTuple):
     """A command as a tool for agents, who read English: when to use it, and which arguments it has."""
 
     when: str = ""  # sentences
     writes: bool = False  # offered only where there is a folder for its files
     left_out: tuple[str, ...] = ()  # arguments that agents cannot give
     rare: tuple[str, ...] = ()  # arguments that few calls need: only the tool `help` has them
-    defaults: Mapping[str, Any] = field(default_factory=dict)  # other ones than on a command line
+    defaults: Mapping[str, Any] = MappingProxyType({})  # other ones than on a command line
     optional: tuple[str, ...] = ()  # arguments that a command line must have
     required: tuple[str, ...] = ()  # arguments that a command line may lack
 

@@ -7,8 +7,7 @@ first, then waves, steps of occupancy and sources.  The document says what was l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,7 @@ MAX_SOURCE = 1_500_000  # letters of source text
 MAX_TEXT = 300  # letters of an instruction or a source line
 
 
-@dataclass(frozen=True, eq=False)
-class Making:
+class Making(NamedTuple):
     """The inputs of the parts of a page, and the target of their columns."""
 
     inputs: ReportInputs

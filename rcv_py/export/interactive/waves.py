@@ -7,7 +7,7 @@ is full.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ MAX_BYTES = 40_000_000  # of files of the waves that have instructions
 AT_ONCE = 4 << 20  # bytes of files that are read together
 
 
-@dataclass(frozen=True, eq=False)
-class PageWaves:
+class PageWaves(NamedTuple):
     """Rows of the wave index that are on a page, in order of the index."""
 
     rows: np.ndarray  # int64

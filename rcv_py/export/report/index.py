@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py import __version__
 from rcv_py.analysis.findings.finding import RANKED, Finding
@@ -26,8 +25,7 @@ _INTRO = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(NamedTuple):
     """The index row of one capture; plain values, because it comes from another process."""
 
     folder: Path

@@ -7,11 +7,10 @@ to an anchor that no section defines, so a section need not know the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ReportCell:
+class ReportCell(NamedTuple):
     """One value of a table as shown, and its link."""
 
     text: str
@@ -26,8 +25,7 @@ class ReportCell:
     file: str = ""  # name of a file next to the page that it links to
 
 
-@dataclass(frozen=True, slots=True)
-class ReportColumn:
+class ReportColumn(NamedTuple):
     """A column of a table: one cell per row."""
 
     title: str
@@ -36,8 +34,7 @@ class ReportColumn:
     is_number: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTable:
+class ReportTable(NamedTuple):
     """Columns of equal length."""
 
     columns: Sequence[ReportColumn]
@@ -50,8 +47,7 @@ class ReportTable:
         return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class ReportShare:
+class ReportShare(NamedTuple):
     """A part of a total in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
 
     name: str
@@ -59,8 +55,7 @@ class ReportShare:
     role: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stacked:
+class Stacked(NamedTuple):
     """Parts of a total."""
 
     title: str
@@ -68,8 +63,7 @@ class Stacked:
     unit: str = "cycles"
 
 
-@dataclass(frozen=True, slots=True)
-class ReportCurve:
+class ReportCurve(NamedTuple):
     """A step function of time: `values[i]` from `times[i]` on; the last time is the end."""
 
     title: str
@@ -78,8 +72,7 @@ class ReportCurve:
     unit: str = "waves"
 
 
-@dataclass(frozen=True, slots=True)
-class ReportHistogram:
+class ReportHistogram(NamedTuple):
     """Bin i counts values from `edges[i]` up to `edges[i + 1]`."""
 
     title: str
@@ -88,8 +81,7 @@ class ReportHistogram:
     unit: str = "cycles"
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(NamedTuple):
     """One part of every bar: its name, one value per bar, and the role of its colour (its name if empty)."""
 
     name: str
@@ -101,8 +93,7 @@ class Series:
         return ReportShare(self.name, self.values[row], self.role or self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportBars:
+class ReportBars(NamedTuple):
     """Bars below each other on one scale, each made of one value of every series."""
 
     title: str
@@ -119,16 +110,14 @@ class ReportBars:
 Plot = Stacked | ReportCurve | ReportHistogram | ReportBars
 
 
-@dataclass(frozen=True, slots=True)
-class ReportNote:
+class ReportNote(NamedTuple):
     """A sentence; `weight` is "info", "warning" or "error"."""
 
     text: str
     weight: str = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(NamedTuple):
     """A paragraph, after its `label` if any; the lead has the main result."""
 
     text: str
@@ -137,8 +126,7 @@ class Prose:
     is_quiet: bool = False  # how to read a number
 
 
-@dataclass(frozen=True, slots=True)
-class ReportListing:
+class ReportListing(NamedTuple):
     """Lines to copy, such as commands; with a caption they are folded away."""
 
     lines: tuple[str, ...]
@@ -146,8 +134,7 @@ class ReportListing:
     caption: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Subheading:
+class Subheading(NamedTuple):
     """A heading inside of a section."""
 
     text: str
@@ -157,8 +144,7 @@ class Subheading:
 Part = ReportTable | Plot | ReportNote | Prose | ReportListing | Subheading
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSection:
+class ReportSection(NamedTuple):
     """A heading with its contents."""
 
     id: str
@@ -167,8 +153,7 @@ class ReportSection:
     intro: str = ""  # a sentence or two: what the numbers are
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """All sections about one capture."""
 
     title: str

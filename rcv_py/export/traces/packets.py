@@ -10,7 +10,7 @@ The encoding is protocol buffers: base-128 varints, little-endian fixed 64, leng
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,8 +52,7 @@ def text(field: int, value: str) -> bytes:
     return message(field, visible(value).encode())
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(NamedTuple):
     data: np.ndarray  # uint8 [n or 1, width]
     length: np.ndarray | None  # int64 [n], bytes of each row that count; None: all
 

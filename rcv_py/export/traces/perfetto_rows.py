@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ class TraceClock:
         return since if self.ns == 1 else np.floor(since * self.ns).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class FlowEnds:
+class FlowEnds(NamedTuple):
     """Ends of arrows on rows of a table, by row; a row may have any number of them."""
 
     row: np.ndarray  # int64, ascending

@@ -11,8 +11,7 @@ cycles, which the format calls `none`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import orjson
@@ -42,8 +41,7 @@ AT_ONCE = 1 << 17  # events that are turned into text together
 _METRICS = {Metric.TOTAL: "latency and idle", Metric.STALL: "stall", Metric.HITS: "executions"}
 
 
-@dataclass(frozen=True, eq=False)
-class Paths:
+class Paths(NamedTuple):
     """Enclosing frames of each code line, outermost first, the line itself last; last row: others."""
 
     frames: np.ndarray  # int64 [rows + 1, longest], -1 after the last

@@ -71,7 +71,7 @@ def _replicate(row: Record) -> str:
     return Message("{0}, {1} off per execution", row["replicate"], percent(row["replicate_noise"], 1))
 
 
-_NOISE = replace(kinds.NUMBER, digits=6)
+_NOISE = kinds.NUMBER._replace(digits=6)
 LIBRARY = Spec.of(
     "library",
     "One row per capture.",

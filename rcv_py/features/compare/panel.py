@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -107,12 +107,12 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
         return f"{value:,.1f}" if np.isfinite(value) else "unknown"
 
     if column.id == "noise":
-        return replace(column, title="noise ±", values=noise, text=noise_text, tip=NOISE_TIP)
+        return column._replace(title="noise ±", values=noise, text=noise_text, tip=NOISE_TIP)
     if column.id in CHANGES:
-        return replace(column, text=lambda value: column.text(value) if value else "")
+        return column._replace(text=lambda value: column.text(value) if value else "")
     if column.id == "status":
-        return replace(column, text=lambda value: "" if value == SAME else str(value))
-    return replace(column, width=TEXT_PX) if column.id == "text" else column
+        return column._replace(text=lambda value: "" if value == SAME else str(value))
+    return column._replace(width=TEXT_PX) if column.id == "text" else column
 
 
 def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:

@@ -26,9 +26,9 @@ from rcv_py.results.table import Columns, ResultTable, Spec
 MANY_TIMES = 4  # noise as large as the cycles: noise is then unknown
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
 
-_ROW = replace(kinds.ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
-_CYCLES = replace(kinds.MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}")
-_PART = replace(kinds.SHARE, text=lambda value: percent(value, 1))
+_ROW = kinds.ROW_OR_NONE._replace(text=lambda line: "" if line < 0 else str(line))
+_CYCLES = kinds.MEAN_CYCLES._replace(digits=3, text=lambda value: f"{value:,.1f}")
+_PART = kinds.SHARE._replace(text=lambda value: percent(value, 1))
 
 
 def _noise(row: Mapping[str, Any]) -> str:
@@ -62,10 +62,10 @@ _FIELDS = (
     _CYCLES("cycles_b", "Cost per wave of B, at the executions of A", "cycles B", key="cost_b"),
     _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
     _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
-    Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B minus A, per wave"),
+    Field("delta", _CYCLES._replace(text=lambda value: f"{value:+,.1f}"), "B minus A, per wave"),
     Field(
         name="ratio",
-        kind=replace(kinds.RATIO, text=lambda value: f"{100 * value:+.1f} %"),
+        kind=kinds.RATIO._replace(text=lambda value: f"{100 * value:+.1f} %"),
         meaning="Delta divided by the cycles of A",
         title="delta %",
         at=ShownIn.ORDER | ShownIn.TEXT,
@@ -175,7 +175,7 @@ def change_table(found: Comparison, by: str) -> ResultTable:
 
 # -- both programs side by side, and the differences as frames ------------------------------------------
 
-_COST = replace(kinds.MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}" if value else "")
+_COST = kinds.MEAN_CYCLES._replace(digits=3, text=lambda value: f"{value:,.1f}" if value else "")
 LISTING = Spec.of(
     "compare listing",
     "One row per instruction or pair, in the order of B.",
@@ -190,7 +190,7 @@ LISTING = Spec.of(
     _COST("delta", "B minus A, per wave"),
     Field(
         name="ratio",
-        kind=replace(kinds.RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
+        kind=kinds.RATIO._replace(digits=None, text=lambda value: f"{100 * value:+.1f} %"),
         meaning="Delta divided by the cost in A; null if that is 0",
         title="delta %",
         at=ShownIn.DATA | ShownIn.WINDOW,
@@ -310,7 +310,7 @@ def widest(table: ResultTable, top: int) -> ResultTable:
 
 # -- what work costs ------------------------------------------------------------------------------------
 
-_AMOUNT = replace(kinds.NUMBER, text="{:,.5g}".format, digits=6)
+_AMOUNT = kinds.NUMBER._replace(text="{:,.5g}".format, digits=6)
 _WORK_ROWS = (  # attribute of WorkCosts, what it is, and its unit
     ("duration", "Launch", "cycles"),
     ("duration_ns", "Launch", "ns"),
@@ -334,7 +334,7 @@ WORK = Spec.of(
     *unknown(_AMOUNT("a", "Of A", "A"), _AMOUNT("b", "Of B", "B")),
     kinds.TEXT("unit", "Unit"),
     *unknown(
-        replace(kinds.RATIO, text=lambda value: f"{100 * (value - 1):+.1f} %")(
+        kinds.RATIO._replace(text=lambda value: f"{100 * (value - 1):+.1f} %")(
             "ratio", "B divided by A", "B against A"
         )
     ),

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from rcv_py.base.text import Message, number
 from rcv_py.model.code import CodeTable, SourceFile
@@ -28,8 +28,7 @@ class AnalyzerGeneration(Enum):
     NEW = "new"
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzerInstruction:
+class AnalyzerInstruction(NamedTuple):
     """A code line with an index above 0."""
 
     row: int  # of the code table
@@ -40,8 +39,7 @@ class AnalyzerInstruction:
     source: str  # the whole chain, UNKNOWN if there is none
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
+class SourceLine(NamedTuple):
     """All instructions with the same source text."""
 
     source: str
@@ -56,8 +54,7 @@ class SourceLine:
         return 100 * self.stall / self.total if self.total else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
+class Occupancy(NamedTuple):
     """Registers and waves; `limits` are (name, used, waves)."""
 
     arch: int  # registers that the text names
@@ -70,16 +67,14 @@ class Occupancy:
     next_registers: int  # maximum registers for one more wave, -1: unknown
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzerLaunch:
+class AnalyzerLaunch(NamedTuple):
     """The chosen row of the kernel-trace table, and a remark about the choice."""
 
     resources: KernelResources | None = None
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LegacyReport:
+class LegacyReport(NamedTuple):
     """Everything that the scripts print."""
 
     instructions: tuple[AnalyzerInstruction, ...]

@@ -6,7 +6,7 @@ channels.  `traffic` is more exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from rcv_py.model.device import PmcTable
 CHANNELS = 2  # its default factor
 
 
-@dataclass(frozen=True, slots=True)
-class OriginalNumbers:
+class OriginalNumbers(NamedTuple):
     """Sums over all matching dispatches; None where a counter is missing."""
 
     dispatches: int  # distinct ids

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
@@ -42,8 +41,7 @@ SCALES = (
 _MAX_UNITS = 2  # in the title of the axis
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Answer:
+class _Answer(NamedTuple):
     trace: Trace | None
     texts: dict[str, str]
     read: dict[str, Definitions]
@@ -275,7 +273,7 @@ def _computed(
         counted, trace.clock, read.values(), trace.architecture, engines=engines, units=units
     )
     raw = raw_rows(counted, engines, units)
-    return replace(answer, counters=counted, raw=raw, derived=derived, rows=derived_rows(derived))
+    return answer._replace(counters=counted, raw=raw, derived=derived, rows=derived_rows(derived))
 
 
 def _title(rows: Iterable[CounterRow]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
@@ -15,8 +14,8 @@ from rcv_py.results.field import Field, ShownIn, only, rows, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
-_NUMBER = replace(kinds.NUMBER, digits=None)
-_SHARE = replace(kinds.SHARE, digits=None)
+_NUMBER = kinds.NUMBER._replace(digits=None)
+_SHARE = kinds.SHARE._replace(digits=None)
 _COUNTED = {
     "hits": "Requests that found their line in L2",
     "misses": "Requests that did not find their line in L2",
@@ -57,7 +56,7 @@ _TESTS = rows(
 def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any]], str]) -> Field:
     return Field(
         name=name,
-        kind=replace(kinds.TEXT, is_number=True),
+        kind=kinds.TEXT._replace(is_number=True),
         meaning=meaning,
         title=title,
         at=ShownIn.PEOPLE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,8 @@ def _total(row: Mapping[str, Any]) -> str:
     return "" if row["total"] is None else _number(row["total"])
 
 
-_VALUE = replace(kinds.NUMBER, ending=", in the unit.", digits=None, text=_number)
-_SUM = replace(kinds.NUMBER, digits=None, text=_number)
+_VALUE = kinds.NUMBER._replace(ending=", in the unit.", digits=None, text=_number)
+_SUM = kinds.NUMBER._replace(digits=None, text=_number)
 COUNTERS = Spec.of(
     "counter_numbers",
     "One row per counter or formula.",
@@ -49,7 +48,7 @@ COUNTERS = Spec.of(
     _VALUE("mean", "Mean", is_unknown=True),
     _VALUE("max", "Largest value", is_unknown=True),
     _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=ShownIn.DATA),
-    Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=ShownIn.TEXT, of=_total),
+    Field("sum", kinds.TEXT._replace(is_number=True), "Sum", title="total", at=ShownIn.TEXT, of=_total),
     kinds.COUNT("points", "Steps of its curve", at=ShownIn.DATA),
     kinds.TEXT("why_unknown", "Why a formula has no value, a sentence; empty if it has", at=ShownIn.DATA),
     order="name min mean max sum unit from",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Self
@@ -620,7 +619,7 @@ class TriagePanel(Panel):
     def _in_unit(self, number: KeyNumber) -> KeyNumber:
         """Return a key number in the user's unit of time: the duration is known in both."""
         is_ns = number.id == "duration" and self.ui.settings[UNITS] == "ns" and number.of
-        return replace(number, text=number.of, of=number.text) if is_ns else number
+        return number._replace(text=number.of, of=number.text) if is_ns else number
 
     def _show_what_is_there(self) -> None:
         findings, is_whole = self.findings, self.more.isChecked()

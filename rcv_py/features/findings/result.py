@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent, signed_percent
@@ -44,8 +44,7 @@ _EVIDENCE = (
     kinds.CYCLE("end", "End", is_optional=True),
     _LINE_IN_FILE("position", "A line of a source file", is_optional=True),
 )
-_PLACES = replace(
-    rows(*_EVIDENCE, row="A place where the finding can be seen."),
+_PLACES = rows(*_EVIDENCE, row="A place where the finding can be seen.")._replace(
     document=lambda evidence: [place.as_json() for place in evidence],
     text=lambda evidence: "; ".join(map(str, evidence)),
 )
@@ -55,7 +54,7 @@ GAIN = kinds.SHARE(
     "Most of the kernel's duration that can be saved; an estimate if it is not an upper bound",
     at=_WINDOW,
 )
-PREDICTED = replace(kinds.RATIO, ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
+PREDICTED = kinds.RATIO._replace(ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
 AT_STAKE = kinds.WHOLE("cycles", "Amount at stake, in cycles or, for PC samples, in samples", at=_WINDOW)
 
 FINDINGS = Spec.of(
@@ -237,8 +236,7 @@ def _conclusion(found: Findings) -> dict[str, Any]:
 # -- several captures -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A capture of a folder with its findings, or why there are none."""
 
     entry: CaptureEntry
@@ -284,7 +282,7 @@ CAPTURES = Spec.of(
         replace(AT_STAKE, is_unknown=True),
         Field(
             "share_of_unit",
-            replace(kinds.SHARE, digits=None),
+            kinds.SHARE._replace(digits=None),
             "Amount at stake as a part of its unit",
             is_unknown=True,
         ),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.events.marker_spans import MarkerSpans
@@ -40,8 +40,7 @@ CONTENT_TEXT = {
 OF_MARKERS = (Content.MARKERS, Content.MARKED)
 
 
-@dataclass(frozen=True, slots=True)
-class FlameChoice:
+class FlameChoice(NamedTuple):
     """The user's choices; `element` is the place in the middle of a sandwich view."""
 
     content: Content

@@ -19,7 +19,7 @@ from rcv_py.results.field import Field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
-_COST = replace(kinds.WHOLE, ending=", in the unit.")
+_COST = kinds.WHOLE._replace(ending=", in the unit.")
 _SELF = _COST("self", "Own part of the frame, without its children")
 _NAMES = (
     kinds.TEXT("what", "Kind of the frame, such as file, source or instruction"),
@@ -28,7 +28,7 @@ _NAMES = (
     replace(INSTRUCTION_INDEX, is_unknown=True),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; empty for other frames"),
 )
-_BEGIN = Field("start", replace(kinds.SIGNED_INDEX, ending=", in the unit."), "Left edge")
+_BEGIN = Field("start", kinds.SIGNED_INDEX._replace(ending=", in the unit."), "Left edge")
 FRAMES = Spec.of(
     "flame",
     "Frames row by row, from left to right.",

@@ -24,8 +24,7 @@ _MEASURED = (
     kinds.VALUE("value", "The value, in the unit that the text names"),
     kinds.TEXT("text", "The value with its unit and denominator"),
 )
-_EVIDENCE = replace(
-    rows(*_MEASURED),
+_EVIDENCE = rows(*_MEASURED)._replace(
     document=lambda evidence: [of_analysis(_MEASURED, number) for number in evidence],
     text=lambda evidence: "; ".join(f"{number.name}: {number.text}" for number in evidence),
 )

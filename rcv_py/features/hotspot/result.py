@@ -50,7 +50,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         NOUNS[by],
         Field(
             "name",
-            kinds.SOURCE if by == "source" else replace(kinds.TEXT, text=kind_name),
+            kinds.SOURCE if by == "source" else kinds.TEXT._replace(text=kind_name),
             "Name of the row: an instruction, a source place, a kind or a class",
             title=by,
             at=ShownIn.DATA if is_line else ShownIn.EVERYWHERE,

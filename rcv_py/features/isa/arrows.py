@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
@@ -67,8 +68,7 @@ class ArrowRows:
         return cls(*np.zeros((5, 0), dtype=np.int64))
 
 
-@dataclass(frozen=True, slots=True)
-class Emphasis:
+class Emphasis(NamedTuple):
     """The arrows that stand out: only the isolated row's arrows; the selected row's; the hovered arrows."""
 
     isolated: int | None = None
@@ -77,8 +77,7 @@ class Emphasis:
     hovered_row: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class EndLabel:
+class EndLabel(NamedTuple):
     """The number of a row out of sight, next to the visible row that an arrow connects it with."""
 
     row: int  # the target data row

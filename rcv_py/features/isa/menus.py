@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import QMenu
@@ -47,8 +47,7 @@ ARROW_TIPS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class IsaMenus:
+class IsaMenus(NamedTuple):
     """Fills menus with choices; each shows the current choice, and why a choice is disabled."""
 
     view: IsaView

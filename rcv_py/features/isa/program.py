@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QObject
@@ -24,8 +25,7 @@ from rcv_py.ui.core.panel import Panel
 FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """The heading that stays at the top of the listing: a block whose first row is above the visible rows.
 
     It covers the topmost row, and looks like the folded row of the block, with its sums.

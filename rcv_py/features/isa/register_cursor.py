@@ -7,7 +7,7 @@ for each of its registers, a mnemonic for the registers it reads or writes impli
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
 from rcv_py.base.text import Message
@@ -17,8 +17,7 @@ from rcv_py.model.code import CodeTable
 _TESTS = re.compile(r"\s*(s_cmp|s_bitcmp|v_cmpx|s_\w+_saveexec)")
 
 
-@dataclass(frozen=True, slots=True)
-class OperandPosition:
+class OperandPosition(NamedTuple):
     """An operand of an instruction: its row, and its position in the text."""
 
     row: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -160,7 +160,7 @@ def _roomy(column: Column, largest: int) -> Column:
     """Return a column wide enough for the largest total, so that it need not grow while waves are read."""
     if column.id in ("instruction", "hidden_share_of_total") or not column.is_number:
         return column
-    return replace(column, width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
+    return column._replace(width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
 
 
 WHISKER = 2  # px up and down at its ends

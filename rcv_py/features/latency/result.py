@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,8 @@ from rcv_py.results.table import ResultTable, Spec
 
 BRANCH_BYTES = 4
 CONFLICTS, LDS_CYCLES = "LDS_BANK_CONFLICT", "LDS_IDX_ACTIVE"  # counters
-_COUNT = replace(kinds.COUNT, json=json_types.number)
-_MEAN = replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=3)
+_COUNT = kinds.COUNT._replace(json=json_types.number)
+_MEAN = kinds.MEAN_CYCLES._replace(text="{:,.1f}".format, digits=3)
 _PLACE = (INSTRUCTION_TEXT, SOURCE_PLACE)
 _CYCLES = (
     kinds.CYCLES("total", "Latency and idle"),
@@ -102,7 +101,7 @@ ACCESSES = Spec.of(
     "LDS and vector memory instructions that ran, most stall first.",
     "instruction",
     INSTRUCTION_INDEX,
-    replace(kinds.TEXT, width=6)("unit", "LDS or VMEM"),
+    kinds.TEXT._replace(width=6)("unit", "LDS or VMEM"),
     kinds.BYTES("width", "Bytes per lane"),
     kinds.COUNT("hits", "Executions"),
     kinds.COUNT("refused", "Executions that stalled while another access held the unit"),
@@ -115,7 +114,7 @@ ACCESSES = Spec.of(
     ),
     kinds.CYCLES("needed", "Minimum time by its width and issue"),
     *unknown(
-        replace(kinds.RATIO, text="{:.1f}".format)(
+        kinds.RATIO._replace(text="{:.1f}".format)(
             "times_needed",
             "Time that an execution held the unit, divided by the minimum",
             "times",

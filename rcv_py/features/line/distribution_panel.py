@@ -58,7 +58,7 @@ def hit_columns(
     order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
     spec = replace(table.spec, window=tuple(order))
     columns = tuple(
-        replace(column, values=column.values + 1, text="{:,}".format, tip=HIT_TIP)
+        column._replace(values=column.values + 1, text="{:,}".format, tip=HIT_TIP)
         if column.id == "hit" and isinstance(column.values, np.ndarray)
         else column
         for column in result_columns(ResultTable(spec, table.columns), trace)
@@ -67,7 +67,7 @@ def hit_columns(
         return columns
     texts = {**dict.fromkeys(MEASURE_NAMES, _duration(times)), "start": lambda cycle: times.at(int(cycle))}
     return tuple(
-        replace(column, text=texts[column.id]) if column.id in texts else column for column in columns
+        column._replace(text=texts[column.id]) if column.id in texts else column for column in columns
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ _SPREAD = (
     kinds.RANK_CYCLES("median", "Median; for an even count, the mean of the middle two"),
     kinds.SIGNED_CYCLES("p95", "95th percentile of the hits"),
     kinds.SIGNED_CYCLES("max", "Largest value"),
-    Field("mean", replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
+    Field("mean", kinds.MEAN_CYCLES._replace(text="{:,.1f}".format, digits=None), "Mean"),
     kinds.SIGNED_CYCLES("total", "Sum", title="sum"),
 )
 SPREADS = Spec.of(

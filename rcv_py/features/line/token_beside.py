@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,23 +49,23 @@ def facts_job(ui: UiContext) -> Callable[[], TokenFacts]:
         facts = TokenFacts(line, line_totals(trace.code, line))
         if not trace.code.is_label[line]:
             known = instruction_help(trace.code.text[line], trace.architecture, trace.code.text)
-            facts = replace(facts, help=known, described=described(file, trace.target, known.mnemonic))
+            facts = facts._replace(help=known, described=described(file, trace.target, known.mnemonic))
         if trace.has_pc_samples:
             samples = stall_reasons(trace.code, slice(line, line + 1))
-            facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
+            facts = facts._replace(samples=samples, all_samples=stall_reasons(trace.code).samples)
         if wave is None:
             return facts
-        facts = replace(facts, wave=str(wave.id))
+        facts = facts._replace(wave=str(wave.id))
         if token is not None:
             exact = token_waits(*token, trace.code, trace.architecture)
             hidden = hidden_by(store, *token)
-            facts = replace(facts, token=token_details(*token), waits=exact, hidden=hidden)
+            facts = facts._replace(token=token_details(*token), waits=exact, hidden=hidden)
             causes, left_out = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
             doubt = Message("partial: {0} beside it not in memory", plural(left_out, "wave"))
-            return replace(facts, causes=causes, doubts=(doubt,) if causes and left_out else ())
+            return facts._replace(causes=causes, doubts=(doubt,) if causes and left_out else ())
         waits = waits_of(wave, trace.code, trace.architecture)
         late = producers(waits, line, hit, len(wave.executions(line)))
-        return replace(facts, producers=late, waiters=waiters(waits, line))
+        return facts._replace(producers=late, waiters=waiters(waits, line))
 
     return job
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.distribution import DistributionView, Spread
@@ -32,8 +31,7 @@ KINDS = frozenset(TokenKind)
 CAUSES, BLAMED = 6, 2  # maximum causes over all executions, and instructions to blame for each
 
 
-@dataclass(frozen=True, slots=True)
-class TokenFacts:
+class TokenFacts(NamedTuple):
     """The displayed data of a selected instruction, and of its selected execution if there is one."""
 
     line: int

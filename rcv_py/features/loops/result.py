@@ -49,7 +49,7 @@ _KINDS = Field(
     "Cycles by kind of instruction, the most first",
     at=ShownIn.DATA,
 )
-_OUTLIER = replace(kinds.FLAG, text=lambda is_outlier: "outlier" if is_outlier else "")
+_OUTLIER = kinds.FLAG._replace(text=lambda is_outlier: "outlier" if is_outlier else "")
 _SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=ShownIn.TEXT, of=_split)
 _DATA_STALL, _DATA_IDLE = replace(common.STALL, at=ShownIn.DATA), replace(common.IDLE, at=ShownIn.DATA)
 _STATISTIC = "of the iterations between two jumps back"
@@ -160,8 +160,8 @@ FIRST = Spec.of(
         "and of all later executions."
     ),
 )
-_RANK = replace(kinds.NUMBER, is_trimmed=True)  # a median, whole but for means of two
-_BETWEEN = partial(_RANK, is_unknown=True)  # not known where texts are unreadable
+_RANK = kinds.NUMBER._replace(is_trimmed=True)  # a median, whole but for means of two
+_BETWEEN = partial(_RANK.__call__, is_unknown=True)  # not known where texts are unreadable
 _TO_WAIT = "From issue to the first wait that required it"
 DISTANCE = Spec.of(
     "loops distance",
@@ -216,8 +216,8 @@ CHAINS = Spec.of(
         "it, is not analysed."
     ),
 )
-_BEGIN = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "begin")
-_END = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "end")
+_BEGIN = kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row != OUTSIDE else "begin")
+_END = kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row != OUTSIDE else "end")
 
 
 def _meanwhile(row: Mapping[str, Any]) -> str:

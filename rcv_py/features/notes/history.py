@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
@@ -23,8 +23,7 @@ MAX_PLACES = 24  # maximum places in a command
 NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRow:
+class HistoryRow(NamedTuple):
     """A row: a bookmark if `visit` is -1, else a visit by its index in the history."""
 
     selection: Selection

@@ -17,8 +17,8 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 _ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
-_FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
-_MOMENT = replace(kinds.CYCLE, text=str)
+_FILE_LINE = kinds.WHOLE._replace(json=partial(json_types.whole, least=1))
+_MOMENT = kinds.CYCLE._replace(text=str)
 NOTES = Spec.of(
     "notes",
     "One row per note.",

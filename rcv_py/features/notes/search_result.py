@@ -16,13 +16,13 @@ from rcv_py.results.field import Field, ShownIn
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
-_FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
+_FILE_LINE = kinds.WHOLE._replace(json=partial(json_types.whole, least=1))
 HITS = Spec.of(
     "search",
     "The hits.",
     "hit",
     Field(
-        "where", replace(kinds.TEXT, elastic="left"), "What it is: instruction, label, source line or marker"
+        "where", kinds.TEXT._replace(elastic="left"), "What it is: instruction, label, source line or marker"
     ),
     kinds.CODE("text", "The text in which it occurs"),
     replace(INSTRUCTION_INDEX, is_unknown=True, at=ShownIn.DATA),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,9 @@ BY = {  # what a curve is of: its title, and how the document calls it
     "all": ("group", "Group"),
     "name": ("name", "Shader engine, kernel or state"),
 }
-_MEAN = replace(kinds.MEAN_WAVES, digits=None, text=lambda value: f"{value:,.1f}")
-_SHARE = replace(kinds.SHARE, digits=None)
-_AREA = replace(kinds.WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
+_MEAN = kinds.MEAN_WAVES._replace(digits=None, text=lambda value: f"{value:,.1f}")
+_SHARE = kinds.SHARE._replace(digits=None)
+_AREA = kinds.WHOLE._replace(ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
     kinds.CYCLE("start", "First change", key="begin"),
     kinds.CYCLE("end", "Last change"),
@@ -58,7 +57,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
         "occupancy_numbers",
         "The first row is the total.",
         title,
-        replace(kinds.NOTE, text=state_name)(by, Message("{0}, or `all`", what), title=title),
+        kinds.NOTE._replace(text=state_name)(by, Message("{0}, or `all`", what), title=title),
         *((ids,) if has_ids else ()),
         *NUMBERS,
         _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),
@@ -74,7 +73,7 @@ FACTS = (
     CAPTURE,
     Field(
         "ns_per_cycle",
-        replace(kinds.NUMBER, digits=None),
+        kinds.NUMBER._replace(digits=None),
         "Length of a cycle in nanoseconds; null if it is not known",
         is_unknown=True,
     ),
@@ -123,7 +122,7 @@ LIMIT = (  # fields that the header of a ranking has too
     kinds.WHOLE("available", "What is available, in units of the resource"),
     kinds.NOTE("source", "Where the number comes from"),
 )
-_STEP = replace(kinds.TEXT, is_number=True)  # aligned like one
+_STEP = kinds.TEXT._replace(is_number=True)  # aligned like one
 LIMITS = Spec.of(
     "occupancy_limits",
     "One row per resource that is known.",
@@ -208,6 +207,6 @@ def limit_document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
         "limits": limit_table(found).rows(),
         "next_step": found.next_step,
         "goal": found.goal if found.next_step else None,
-        "resident": asdict(found.resident),
+        "resident": found.resident._asdict(),
         "notes": list(found.notes),
     }

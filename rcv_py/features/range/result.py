@@ -125,15 +125,17 @@ def _causes(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     table, whole = found.causes.by_cause(), max(1, found.wave_cycles)
     columns = (table.cause, table.count, table.cycles)
     for cause, times, cycles in zip(*(column.tolist() for column in columns), strict=True):
-        yield RangeRow(CAUSE, CAUSE_TEXT[Cause(cause)].name, -1, times, cycles, cycles / whole, "")
+        name, share = CAUSE_TEXT[Cause(cause)].name, cycles / whole
+        yield RangeRow(CAUSE, name, -1, hits=times, cycles=cycles, share=share, source="")
 
 
 def _instructions(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     cost, whole = found.cost, max(1, found.wave_cycles)
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
         cycles, hits = int(cost[row]), int(found.hits[row])
+        share, source = cycles / whole, source_of(trace, row)
         yield RangeRow(
-            INSTRUCTION, trace.code.text[row], row, hits, cycles, cycles / whole, source_of(trace, row)
+            INSTRUCTION, trace.code.text[row], row, hits=hits, cycles=cycles, share=share, source=source
         )
 
 
@@ -143,14 +145,24 @@ def _lines(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     for at in np.argsort(-table.cost, kind="stable")[: int(np.count_nonzero(table.cost))].tolist():
         file, line, cycles = int(table.file[at]), int(table.line[at]), int(table.cost[at])
         place = f"{trace.sources[file].path}:{line}"
-        yield RangeRow(LINE, place, -1, int(hits.cost[at]), cycles, cycles / whole, place, (file, line))
+        yield RangeRow(
+            LINE,
+            place,
+            -1,
+            hits=int(hits.cost[at]),
+            cycles=cycles,
+            share=cycles / whole,
+            source=place,
+            place=(file, line),
+        )
 
 
 def _units(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     for one in sorted(found.units, key=lambda one: -one.busy / one.count):
         share = one.busy / (one.count * found.window.width)
         if one.busy:
-            yield RangeRow(UNIT, unit_title(one.unit), -1, one.count, one.busy, share, "")
+            title = unit_title(one.unit)
+            yield RangeRow(UNIT, title, -1, hits=one.count, cycles=one.busy, share=share, source="")
 
 
 def range_table(trace: Trace, found: RangeCosts, top: int | None = TOP) -> ResultTable:

@@ -7,11 +7,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count as counted
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes, verdict
 from rcv_py.analysis.health.input_yaml import FILE, job_file
@@ -40,8 +39,7 @@ NO_CAPTURE = "no capture was written"
 FULL = "The buffer was full"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRun:
+class CheckedRun(NamedTuple):
     """A run of rocprofv3, and the check of its capture."""
 
     attempt: Attempt

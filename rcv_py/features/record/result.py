@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcv_py.features.health.result import SETTINGS
 from rcv_py.results import kinds
@@ -32,8 +31,7 @@ HEAD = (
 SCHEMA = Schema("record", "Runs of rocprofv3, and the resulting capture.", (*HEAD, DOCUMENT.field("runs")))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedRun:
+class RecordedRun(NamedTuple):
     """A run of rocprofv3."""
 
     run: int

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -26,8 +26,7 @@ ROUNDING = 0.01  # above the memory line by no more than that is on it
 X_NAME, Y_NAME = "FLOP per requested byte", "FLOP/cycle per compute unit"
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """The position of a scope."""
 
     scope: int  # index in the roofline
@@ -62,8 +61,7 @@ def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda roof: -roof[1]))
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """A logarithmic axis: the values at its ends, and their positions in px."""
 
     low: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,15 +29,15 @@ def _compact(value: float) -> str:
     return f"{value:.3g}"
 
 
-_FLOP = replace(kinds.NUMBER, unit="FLOP", ending=", in FLOP.", text=_compact, digits=0)
-_RATE = replace(kinds.NUMBER, unit="FLOP per cycle", ending=", in FLOP per cycle and compute unit.", digits=3)
-_BYTE_RATE = replace(
-    kinds.NUMBER, unit="bytes per cycle", ending=", in bytes per cycle and compute unit.", digits=3
+_FLOP = kinds.NUMBER._replace(unit="FLOP", ending=", in FLOP.", text=_compact, digits=0)
+_RATE = kinds.NUMBER._replace(unit="FLOP per cycle", ending=", in FLOP per cycle and compute unit.", digits=3)
+_BYTE_RATE = kinds.NUMBER._replace(
+    unit="bytes per cycle", ending=", in bytes per cycle and compute unit.", digits=3
 )
-_INTENSITY = replace(kinds.NUMBER, unit="FLOP per byte", ending=", in FLOP per byte.", digits=3)
-_BYTES = replace(kinds.NUMBER, unit="bytes", ending=", in bytes.", text=_compact, digits=0)
+_INTENSITY = kinds.NUMBER._replace(unit="FLOP per byte", ending=", in FLOP per byte.", digits=3)
+_BYTES = kinds.NUMBER._replace(unit="bytes", ending=", in bytes.", text=_compact, digits=0)
 _OF = kinds.RATIO
-_SHARE = replace(kinds.SHARE, json=_OF.json, ending=_OF.ending)  # requested bytes exceed what memory delivers
+_SHARE = kinds.SHARE._replace(json=_OF.json, ending=_OF.ending)  # requested bytes exceed what memory delivers
 _COMPUTED = (
     kinds.TEXT("unit", "What computes: MFMA/WMMA or VALU"),
     kinds.TEXT("type", "Type of its operands; f8: eight bits, f6f4: six or four"),
@@ -56,7 +55,7 @@ ROOFLINE = Spec.of(
     kinds.TEXT("scope", "Scope: kernel or loop"),
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last", key="last"),
-    replace(kinds.MEAN_CYCLES, digits=0, text=lambda cycles: count(round(cycles)))(
+    kinds.MEAN_CYCLES._replace(digits=0, text=lambda cycles: count(round(cycles)))(
         "cycles", "Cycles in which a compute unit held a wave in it, summed over compute units"
     ),
     kinds.TEXT("type", "Type with most operations"),
@@ -111,7 +110,7 @@ FACTS = (
     common.CAPTURE,
     common.WAVES_READ,
     kinds.TEXT("target", "The instruction set, such as gfx942"),
-    replace(kinds.NUMBER, unit="waves", ending=", in waves.")(
+    kinds.NUMBER._replace(unit="waves", ending=", in waves.")(
         "waves_per_simd", "Mean number of traced waves on a SIMD while there are any", is_unknown=True
     ),
     kinds.WAVES(

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.events.marker_spans import has_values
 from rcv_py.analysis.health.check import OF_WAVES, wave_problems
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import (
@@ -32,7 +31,6 @@ from rcv_py.formats.open import capture_entry
 from rcv_py.formats.rocpd.names import is_profile
 from rcv_py.model.device import NO_CLOCK
 from rcv_py.model.trace import INFERRED
-from rcv_py.state.wave_store import problems_of
 
 
 def run(options: InfoOptions) -> CommandAnswer:
@@ -73,8 +71,8 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
         for batch in batches(trace):
             missing.update(batch.missing)
             notes.update(batch.notes)
-        spans = markers(trace).problems if has_values(trace) else ()
-        trace = replace(trace, problems=(*trace.problems, *problems_of(trace, missing, notes), *spans))
+        spans = markers(trace).problems if trace.has_shader_data else ()
+        trace = replace(trace, problems=(*trace.problems, *trace.wave_problems(missing, notes), *spans))
     facts = info(trace)
 
     def text() -> Iterator[Part]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen
@@ -135,8 +135,7 @@ class PartRows(QWidget):
         return super().event(event)
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
+class Meter(NamedTuple):
     """A bar: `value` in percent may exceed 100, the bar does not; `marks` are the summarized values."""
 
     name: str
@@ -211,8 +210,7 @@ def number(meter: Meter) -> str:
     return f"{meter.value:.1f} %" if meter.value >= LOW or not meter.value else "<0.1 %"
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """A part of a whole."""
 
     name: str

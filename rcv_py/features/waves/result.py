@@ -68,7 +68,7 @@ RESIDENT = Spec.of(
     "waves resident",
     "One row per wave, by place and start.",
     "wave",
-    Field("se", replace(kinds.WHOLE, text=str), "Number of the shader engine"),
+    Field("se", kinds.WHOLE._replace(text=str), "Number of the shader engine"),
     kinds.PLACE("sa", "Number of the shader array"),
     kinds.PLACE("cu", "Number of the compute unit"),
     kinds.PLACE("simd", "Number of the SIMD"),
@@ -76,7 +76,7 @@ RESIDENT = Spec.of(
     common.WAVE_START,
     common.WAVE_END,
     Field(
-        "workgroup", replace(kinds.PLACE, text=_if_known), "Number of its workgroup; -1 if it is not known"
+        "workgroup", kinds.PLACE._replace(text=_if_known), "Number of its workgroup; -1 if it is not known"
     ),
     LIVED,
     _KERNEL,
@@ -85,7 +85,7 @@ RESIDENT = Spec.of(
 )
 
 
-_MEDIAN = replace(kinds.FROM_0, digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
+_MEDIAN = kinds.FROM_0._replace(digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
 POPULATIONS = Spec.of(
     "populations",
     "One row per population: working populations first, then by executions.",
@@ -124,7 +124,7 @@ TOKENS = Spec.of(
     "Instructions that touch the range, in order of their starts: --tokens.",
     "instruction",
     *common.TOKEN,
-    replace(kinds.TEXT, text=kind_name)("kind", "Kind of the instruction"),
+    kinds.TEXT._replace(text=kind_name)("kind", "Kind of the instruction"),
     replace(common.INSTRUCTION_INDEX, is_unknown=True),
     replace(common.INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
     common.SOURCE_PLACE,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rcv_py.analysis.device.utilization import UnitBusy, unit_title
@@ -18,7 +16,7 @@ UNITS = Spec.of(
     "units",
     "One row per unit that was used.",
     "unit",
-    replace(kinds.TEXT, text=unit_title)(
+    kinds.TEXT._replace(text=unit_title)(
         "unit", "Name of the unit with the number of its SIMD; shared units have none"
     ),
     kinds.CYCLES(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ def signed(share: float) -> str:
     return ("−" if share < 0 else "+" if share > 0 else "") + percent(abs(share), 1)
 
 
-CHANGE = replace(kinds.RATIO, text=signed, digits=4)
+CHANGE = kinds.RATIO._replace(text=signed, digits=4)
 PREDICTIONS = Spec.of(
     "whatif",
     "One row per experiment, the largest gain first.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +29,7 @@ SCHEDULES = Spec.of(
     kinds.COUNT("instructions", "Instructions in it, waits and nops aside", at=ShownIn.DATA | ShownIn.WINDOW),
     kinds.COUNT("hits", "Executions"),
     kinds.SHARE("share_of_total", "Part of latency and idle time of all instructions", "of all"),
-    replace(kinds.MEAN_CYCLES, text=lambda cycles: f"{cycles:,.0f}")(
+    kinds.MEAN_CYCLES._replace(text=lambda cycles: f"{cycles:,.0f}")(
         "measured", "Latency and idle time of one execution, as recorded along with other waves"
     ),
     kinds.CYCLES("length", "Time in the executed order, under measured latencies", "executed order"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from rcv_py.analysis.latency.bubbles import Bubbles
@@ -18,8 +17,8 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 NO_INSTRUCTION = "no instruction of the program"
-_CHARGED = replace(kinds.MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
-_PART = replace(_CHARGED, text=lambda cycles: count(round(cycles)) if cycles else "")
+_CHARGED = kinds.MEAN_CYCLES._replace(text=lambda cycles: count(round(cycles)), digits=3)
+_PART = _CHARGED._replace(text=lambda cycles: count(round(cycles)) if cycles else "")
 _WAYS = (
     _PART("idle", "Charged to an instruction before which a wave was idle"),
     _PART("stall", "Charged to an instruction that stalled"),
@@ -66,7 +65,7 @@ SIMDS = Spec.of(
     kinds.WHOLE("simd", "Number of the SIMD"),
     *_SUMS,
 )
-_FROM_0 = replace(kinds.FROM_0, ending=", from 0.", digits=6)
+_FROM_0 = kinds.FROM_0._replace(ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
     Field("rule", kinds.choice("ours", "reference"), "Which rules: ours or the reference viewer's"),

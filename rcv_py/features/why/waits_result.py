@@ -22,7 +22,7 @@ from rcv_py.results.table import Column, Columns, ResultTable, Spec
 if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without trying moves
     from rcv_py.analysis.whatif.hoist import Tried
 
-_LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
+_LATENCY = kinds.MEAN_CYCLES._replace(digits=1, text=lambda cycles: count(round(cycles)))
 _STATISTICS = (
     _LATENCY("p10", "10th percentile of the exact samples", is_unknown=True),
     _LATENCY("median", "Median of the exact samples", is_unknown=True),
@@ -278,7 +278,7 @@ LOAD_ORDER = Spec.of(
     kinds.ROW("load", "The load that is needed first"),
     kinds.INSTRUCTION("load_text", "Its text", at=ShownIn.DATA | ShownIn.WINDOW | ShownIn.REPORT),
     kinds.SOURCE("load_source", "Its source place as file:line; empty if it has none", "source of the load"),
-    replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row >= 0 else "nowhere")(
+    kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row >= 0 else "nowhere")(
         "before", "Instruction before which it should stand; -1: no earlier place is legal"
     ),
     kinds.COUNT("registers", "Additional registers that it takes there", "extra registers"),

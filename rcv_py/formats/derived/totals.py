@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from rcv_py.model.device import StateCurve
 MAX_CYCLES = 1 << 62  # maximum cycles of a sum: clocks of real captures never reach it
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Totals:
+class Totals(NamedTuple):
     """Costs of code rows, summed over waves; int64 [rows] each, cycles except the hits."""
 
     hits: np.ndarray

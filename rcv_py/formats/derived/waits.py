@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _TEXTS = 1 << 16  # of instructions whose effects are cached
 _DIGITS = 16  # of a number that are read: texts are untrusted
 
 
-@dataclass(frozen=True, slots=True)
-class QueueEffect:
+class QueueEffect(NamedTuple):
     """The effect of an instruction on the queues."""
 
     pushes: tuple[str, ...] = ()  # queues that get it; those in _SHARED belong to several counters
@@ -33,8 +32,7 @@ class QueueEffect:
     empties: bool = False  # all its waits release into one row
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaitLists:
+class WaitLists(NamedTuple):
     """One row per wait and counter that released something, in order of execution.
 
     Row i is of token `token[i]` and released tokens `producers[first[i]:first[i + 1]]`; wave i owns rows
@@ -93,8 +91,7 @@ def _listed(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Steps:
+class _Steps(NamedTuple):
     """Effects of executed rows as steps; equal effects once."""
 
     effect: np.ndarray  # int64 [texts], which effect each row has; 0: none

@@ -6,8 +6,9 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import elftools
 import numpy as np
@@ -37,8 +38,7 @@ MIN_INSTRUCTION, MAX_INSTRUCTION = 4, 32  # bytes of an instruction
 _LAST_NUMBER = re.compile(r"_(\d{1,18})$")
 
 
-@dataclass(frozen=True, slots=True)
-class KernelCode:
+class KernelCode(NamedTuple):
     """A kernel that can be launched."""
 
     name: str  # its symbol, "" if it has none

@@ -8,8 +8,8 @@ larger data than any such file has is cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from xml.parsers import expat
 
 from rcv_py.base.errors import TraceError, UsageError
@@ -32,8 +32,7 @@ _GROUP = ("FunctionalGroup", "Name")
 _WANTED = (_ARCHITECTURE, _NAME, _ALIAS, _DESCRIPTION, _GROUP)
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(NamedTuple):
     """One instruction as described in the file."""
 
     name: str  # in lower case
@@ -41,8 +40,7 @@ class Described:
     group: str  # such as VALU; "" if unknown
 
 
-@dataclass(frozen=True, eq=False)
-class IsaDescription:
+class IsaDescription(NamedTuple):
     """A file: instructions by lower-case names, aliases included."""
 
     architecture: str

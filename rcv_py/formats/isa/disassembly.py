@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ SLOWEST = 50_000  # bytes a second; libLLVM reads a million
 MAX_CRASHES = 3  # failures of a disassembler until it is no longer used
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CodeBytes:
+class CodeBytes(NamedTuple):
     """Bytes to be disassembled."""
 
     name: str  # of the function

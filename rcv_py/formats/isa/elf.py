@@ -9,9 +9,9 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
@@ -49,8 +49,7 @@ _MACHINES = """
 MACHINES = {at: name for at, name in enumerate(_MACHINES.split(), 0x20) if name != "?"}
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A function, or a place where one must begin."""
 
     name: str  # from the file, "" if it has none
@@ -59,8 +58,7 @@ class Symbol:
     is_kernel: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class Region(NamedTuple):
     """Contiguous executable bytes."""
 
     address: int
@@ -222,7 +220,7 @@ def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...])
     if not any(one.is_kernel for one in found):
         entries = _described(data, sections, regions)
         known = {one.address for one in found}
-        found = [replace(one, is_kernel=not entries or one.address in entries) for one in found]
+        found = [one._replace(is_kernel=not entries or one.address in entries) for one in found]
         found += [Symbol("", entry, 0, True) for entry in entries - known]
     return tuple(sorted(found, key=lambda one: one.address))
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -42,8 +41,7 @@ FAMILIES = {  # of the architectures that AMD publishes → targets of that fami
 }
 
 
-@dataclass(frozen=True, eq=False)
-class CachedDocs:
+class CachedDocs(NamedTuple):
     """The stored texts of one file."""
 
     family: str  # of FAMILIES

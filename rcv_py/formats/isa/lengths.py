@@ -56,8 +56,7 @@ GFX10_WAITS = (Wait("vmcnt", 0, 4, 14, 2), Wait("expcnt", 4, 3), Wait("lgkmcnt",
 GFX11_WAITS = (Wait("vmcnt", 10, 6), Wait("expcnt", 0, 3), Wait("lgkmcnt", 4, 6))
 
 
-@dataclass(frozen=True, slots=True)
-class IsaFamily:
+class IsaFamily(NamedTuple):
     """The instruction set of some GPUs."""
 
     encodings: tuple[InstructionEncoding, ...]  # the first match counts
@@ -325,8 +324,7 @@ def family_of(target: str) -> IsaFamily | None:
     return next((family for start, family in FAMILIES.items() if target.startswith(start)), None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DecodedRun:
+class DecodedRun(NamedTuple):
     """Consecutive instructions as decoded."""
 
     size: np.ndarray  # uint8 [n], bytes

@@ -10,8 +10,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 PROGRAM = "llvm-mca"
 NEWEST, OLDEST = 25, 14  # versions whose names are searched
@@ -35,8 +35,7 @@ _OLDER = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """The estimate of llvm-mca for one pass over some instructions."""
 
     cycles: int

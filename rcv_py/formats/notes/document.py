@@ -22,7 +22,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -69,8 +69,7 @@ _SEVERITY = {
 _SEVERITY_WRITTEN = {Severity.ERROR: "high", Severity.WARNING: "medium", Severity.INFO: "info"}
 
 
-@dataclass(frozen=True, slots=True)
-class NoteEntry:
+class NoteEntry(NamedTuple):
     """An element of the list as in the file, and its note; None if it is no note."""
 
     raw: Any
@@ -261,7 +260,7 @@ def _with_own_ids(notes: list[Note | None]) -> list[Note | None]:
             made.append(None)
             continue
         seen[note.id] = times = seen.get(note.id, 0) + 1
-        made.append(note if times == 1 else replace(note, id=f"{note.id}-{times}"))
+        made.append(note if times == 1 else note._replace(id=f"{note.id}-{times}"))
     return made
 
 

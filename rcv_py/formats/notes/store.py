@@ -15,9 +15,9 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,8 +60,7 @@ def identity(trace: Trace) -> str:
     return digest.hexdigest()[:IDENTITY_LETTERS]
 
 
-@dataclass(frozen=True, slots=True)
-class Notebook:
+class Notebook(NamedTuple):
     """The notes of a capture from all files, and problems of the files."""
 
     identity: str
@@ -69,8 +68,7 @@ class Notebook:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NotePlaces:
+class NotePlaces(NamedTuple):
     """The files that may hold notes of a capture."""
 
     trace: Trace

@@ -12,10 +12,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from rcv_py.base.errors import BrokenFile, MissingFile
 from rcv_py.base.text import Message, elide_right
@@ -61,8 +60,7 @@ class Writer:
         self._zip.writestr(about, data)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """Position and size of a member."""
 
     at: int  # byte of its header in the archive

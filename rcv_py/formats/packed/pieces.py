@@ -6,7 +6,7 @@ bytes to unpack; a piece for mapping has the columns in their final types.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -77,8 +77,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
     return array.astype(next(dtype for dtype in _NARROW if holds(dtype, low, high)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PackedPiece:
+class PackedPiece(NamedTuple):
     """The columns of a piece, and the first wait of each wave in its columns."""
 
     columns: dict[str, np.ndarray]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -72,8 +72,9 @@ def written(value: object, columns: list[np.ndarray], without: Sequence[str] = (
     if isinstance(value, np.ndarray):
         columns.append(value)
         return len(columns) - 1
-    if is_dataclass(value):
-        names = [field.name for field in fields(value) if field.name not in without]
+    kind: Any = type(value)
+    if _is_record(kind):
+        names = [name for name in _names(kind) if name not in without]
         return {name: written(getattr(value, name), columns) for name in names}
     if isinstance(value, Mapping):
         return [[key, written(one, columns)] for key, one in value.items()]
@@ -92,14 +93,13 @@ def read(kind: type, data: object, columns: Sequence[np.ndarray], **given: objec
     return _Reader(columns).record(kind, data, DEPTH, given)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Reader:
+class _Reader(NamedTuple):
     """Converts written values to the declared types."""
 
     columns: Sequence[np.ndarray]
 
     def record(self, kind: type, data: object, depth: int, given: Mapping[str, object]) -> Any:
-        """A dataclass, whose columns have the same number of rows."""
+        """A record, whose columns have the same number of rows."""
         if not isinstance(data, dict) or not depth:
             raise Unreadable(Message("its table {0} is none", kind.__name__))
         hints = _hints(kind)
@@ -130,7 +130,7 @@ class _Reader:
 
     def single(self, hint: type, data: object, depth: int) -> object:
         """A number, a text, one of some words, a column or a record."""
-        if is_dataclass(hint):
+        if _is_record(hint):
             return self.record(hint, data, depth, {})
         if hint is np.ndarray:
             return self.columns[_whole(data, len(self.columns))]
@@ -159,6 +159,15 @@ def _whole(data: object, stop: int) -> int:
     if type(data) is not int or not (0 if stop < _ANY else -LIMIT) <= data < stop:
         raise Unreadable(_ODD)
     return data
+
+
+def _is_record(kind: type) -> bool:
+    return is_dataclass(kind) or hasattr(kind, "_fields")
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else kind._fields
 
 
 @cache

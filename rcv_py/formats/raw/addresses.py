@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,8 +49,7 @@ class Places:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """A code object as far as its place matters."""
 
     id: int
@@ -57,8 +57,7 @@ class Extent:
     entries: tuple[int, ...]  # addresses of its kernels
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """Load address of a code object: an address of the stream minus `base` is an address inside it."""
 
     id: int
@@ -67,8 +66,7 @@ class Load:
     base: int
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """The kernel that was taken of several that fit an address where waves begin."""
 
     entry: int
@@ -77,8 +75,7 @@ class Claim:
     explained: int  # tokens that decided
 
 
-@dataclass(frozen=True, eq=False)
-class AddressMap:
+class AddressMap(NamedTuple):
     """Code objects by where they lie; of those that overlap the last one counts."""
 
     loads: tuple[Load, ...]

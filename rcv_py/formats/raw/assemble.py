@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,7 @@ _ENTRIES = ("started", "entry", "launched")  # places of an engine where kernels
 _UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
 
 
-@dataclass(frozen=True, eq=False)
-class Assembled:
+class Assembled(NamedTuple):
     """A trace without a reader, and the columns of its waves."""
 
     trace: Trace
@@ -140,7 +138,7 @@ def _with_kernels(engine: Engine, decided: Mapping[int, Claim]) -> Engine:
                 np.where(is_here, np.uint64(taken.address), one.address),
             )
     solved = {claim.entry for claim in open_claims}
-    return replace(engine, **places, doubts=tuple(one for one in engine.doubts if one not in solved))
+    return engine._replace(**places, doubts=tuple(one for one in engine.doubts if one not in solved))
 
 
 def _report_doubts(name: str, doubts: Sequence[int], problems: Problems) -> None:
@@ -193,8 +191,7 @@ def _columns(
             if has_matrix:
                 kind = kind.copy()
                 kind[(kind == TokenKind.VALU) & matrix[line]] = TokenKind.MATRIX
-            yield replace(
-                columns,
+            yield columns._replace(
                 facts=frozen(facts),
                 kind=frozen(kind),
                 line=frozen(line),

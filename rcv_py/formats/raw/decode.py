@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ COMPARED_WAVES = 8  # that begin at an address which several kernels claim
 RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines."
 
 
-@dataclass(frozen=True, slots=True)
-class EngineJob:
+class EngineJob(NamedTuple):
     """Input of a process that decodes one shader engine."""
 
     folder: Path
@@ -88,13 +88,12 @@ def decoded_engine(job: EngineJob) -> Engine:
     is_sure = unanswered() == before
     if not is_sure:
         forget()
-    return replace(
-        engine, problems=tuple(problems), is_sure=is_sure, doubts=loads.doubts, claims=loads.claims
+    return engine._replace(
+        problems=tuple(problems), is_sure=is_sure, doubts=loads.doubts, claims=loads.claims
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class _Found(NamedTuple):
     """A stream, all instructions that its tokens may belong to, and the walk that finds them."""
 
     stream: DecodedStream

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -56,8 +56,7 @@ class ColumnSink(Protocol):
     def __iter__(self) -> Iterator[WaveColumns]: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Engine:
+class Engine(NamedTuple):
     """The contents of one `.att` file; times count its own clock."""
 
     name: str  # of the file
@@ -220,8 +219,7 @@ def texts_of(places: Places, programs: Programs) -> list[str]:
     return texts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Parcel:
+class _Parcel(NamedTuple):
     """The results of some waves; lines are rows of all code."""
 
     columns: WaveColumns
@@ -265,8 +263,7 @@ class _Maker:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Taken:
+class _Taken(NamedTuple):
     """Tokens of waves, sorted by start in each."""
 
     first: np.ndarray

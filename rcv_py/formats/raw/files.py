@@ -17,10 +17,11 @@ import os
 import re
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problems
@@ -42,8 +43,7 @@ _PLAIN = re.compile(r"(?:se)?(\d{1,4})")
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class StreamFile:
+class StreamFile(NamedTuple):
     """One `.att` file; -1: its name does not state the number."""
 
     name: str
@@ -59,8 +59,7 @@ class StreamFile:
         return self.run, self.agent, self.dispatch
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFile:
+class CodeFile(NamedTuple):
     """A code object as a file."""
 
     name: str
@@ -250,4 +249,4 @@ def _numbered(streams: list[StreamFile]) -> dict[int, StreamFile]:
             engines.setdefault(stream.se, stream)
     free = (number for number in range(len(streams) + len(engines)) if number not in engines)
     nameless = [stream for stream in streams if not 0 <= stream.se < MAX_ENGINES]
-    return engines | {se: replace(one, se=se) for se, one in zip(free, nameless, strict=False)}
+    return engines | {se: one._replace(se=se) for se, one in zip(free, nameless, strict=False)}

@@ -13,11 +13,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from ctypes import POINTER, c_char_p, c_int, c_uint64, c_void_p
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -129,8 +128,7 @@ class PcTable(Places):
         return self.codeobj[rows], self.address[rows]
 
 
-@dataclass(frozen=True, slots=True)
-class OfficialJob:
+class OfficialJob(NamedTuple):
     """Input of the library's process."""
 
     folder: Path
@@ -141,8 +139,7 @@ class OfficialJob:
     loads: AddressMap
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Official:
+class Official(NamedTuple):
     """The library's output for one shader engine."""
 
     stream: DecodedStream

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import Message
@@ -23,8 +23,7 @@ Early = Callable[[Trace], None]
 DECODER_NAME = "RCV_DECODER"  # of the environment, which processes inherit
 
 
-@dataclass(frozen=True, slots=True)
-class RawOptions:
+class RawOptions(NamedTuple):
     """How raw captures are read."""
 
     decoder: str = AUTO  # of DECODERS; auto is ours

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -166,8 +166,7 @@ def programs_at(
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StreamStarts:
+class StreamStarts(NamedTuple):
     """Rows of the listing that the stream names, -1 for places whose line is unknown.
 
     A wave's tokens after such a place have no instruction until the next break.
@@ -177,8 +176,7 @@ class StreamStarts:
     breaks: np.ndarray  # int32 [breaks], where programs go on
 
 
-@dataclass(frozen=True, eq=False)
-class Stitched:
+class Stitched(NamedTuple):
     """Tokens with their instructions."""
 
     waves: WaveRecords  # as given, corrected by the program

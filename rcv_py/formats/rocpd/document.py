@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,8 +55,7 @@ class CounterPlace(NamedTuple):
     is_xcc: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
+class _Places(NamedTuple):
     """Places of the instances of a counter: from the document, else from their numbers."""
 
     engines: int  # shader engines of an XCC that it counts for, 0: it counts for the XCC

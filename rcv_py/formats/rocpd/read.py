@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ def read_profile(path: Path) -> Profile:
     return read_document(path) if DOCUMENT.fullmatch(path.name) else read_database(path)
 
 
-@dataclass(frozen=True, slots=True)
-class RawPart:
+class RawPart(NamedTuple):
     """A raw trace or a code object that a profile holds or names; -1: unknown number."""
 
     is_code: bool  # else a trace of a shader engine
@@ -112,7 +111,7 @@ def _numbered(database: Guarded, table: str, columns: dict[str, str], part: RawP
                 found["dispatch"] = value
             elif known == "code_object_id" or (known == "id" and found["id"] < 0):
                 found["id"] = value
-    return replace(part, se=found["se"], dispatch=found["dispatch"], id=found["id"])
+    return part._replace(se=found["se"], dispatch=found["dispatch"], id=found["id"])
 
 
 def _file(profile: Path, name: str) -> Iterator[RawPart]:

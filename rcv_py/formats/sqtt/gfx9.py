@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -221,8 +220,7 @@ class _Kept:
         return rows - np.searchsorted(self._gone, rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Starts:
+class _Starts(NamedTuple):
     """The contents of wave-start tokens."""
 
     row: np.ndarray  # int64 [n], among the noted tokens, ascending

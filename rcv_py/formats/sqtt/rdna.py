@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +25,7 @@ UNIT = 32  # bytes that the hardware writes at once
 OTHER_SIMD = 2  # the number of the other SIMD of the WGP differs from the traced one's by this bit
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Header:
+class Header(NamedTuple):
     """The contents of the first token."""
 
     shader_array: int

@@ -6,6 +6,7 @@ The walk noted them with time and position; this module extracts their bits as c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,8 +100,7 @@ def _unit_and_simd(spot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return spot >> 3 | (spot & 1) << SA_SHIFT, spot >> 1 & 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaveStartNotes:
+class WaveStartNotes(NamedTuple):
     """Starts of waves, and saves and restores of their contexts."""
 
     rows: np.ndarray  # int64, numbers of the notes
@@ -196,8 +196,7 @@ def stamps(notes: Notes) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([notes.time[rows[is_clock]], value[is_clock]], axis=1), lost
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ContextChanges:
+class ContextChanges(NamedTuple):
     """Starts and ends of waves, and saves and restores of contexts, in the order of the stream."""
 
     row: np.ndarray  # int64, numbers of the notes

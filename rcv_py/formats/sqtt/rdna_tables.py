@@ -9,7 +9,6 @@ gfx10 and gfx1250 come from documents alone: no capture of them was available.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
@@ -54,8 +53,7 @@ class Token(IntEnum):
 TOKEN_TYPES = len(Token)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenEncoding:
+class TokenEncoding(NamedTuple):
     """The encoding of a token."""
 
     token: Token
@@ -144,8 +142,7 @@ class Act(IntEnum):
     ELSEWHERE = 9  # on the other SIMD of the WGP
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """A range of instruction numbers whose cycles rise by one."""
 
     first: int
@@ -339,8 +336,7 @@ KNOWN_GFX1250 = KNOWN_GFX12._replace(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenLayout:
+class TokenLayout(NamedTuple):
     """One generation, in the form that the walk needs."""
 
     rules: np.ndarray  # int64 [256], see RULE_…, by the low 8 bits

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,8 +93,7 @@ class OccupancyRecords:
     cluster: np.ndarray  # int16, -1 unknown
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchRecord:
+class DispatchRecord(NamedTuple):
     """A launch in the stream."""
 
     time: int  # cycles
@@ -109,8 +109,7 @@ class DispatchRecord:
     flags: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CodeObjectRecord:
+class CodeObjectRecord(NamedTuple):
     """Code that was loaded at or unloaded from an address, as the recording tool states."""
 
     time: int  # cycles

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -74,8 +74,7 @@ class Dispatches(Sequence[DispatchRecord]):
         return DispatchRecord(**facts, workgroup_size=(x, y, z))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Markers:
+class Markers(NamedTuple):
     """The data that the recording tool wrote into the stream."""
 
     code_objects: tuple[CodeObjectRecord, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from operator import is_not
 from typing import Any, NamedTuple
@@ -74,8 +73,7 @@ class CodeColumns(NamedTuple):
     has_samples: bool
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(NamedTuple):
     """The contents of code.json; `paths` are the source files in the order of their numbers."""
 
     table: CodeTable

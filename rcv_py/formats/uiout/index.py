@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -51,8 +51,7 @@ class _Entry(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(NamedTuple):
     """The contents of filenames.json.  Times are not aligned yet, and compute units are unknown."""
 
     waves: WaveIndex

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -72,7 +72,7 @@ def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
     if inside is not None and not given and (inside.kernel is not None or inside.agent is not None):
         return inside
     facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
-    return replace(facts, allocated=_allocated(trace, _near(trace.path, given)))
+    return facts._replace(allocated=_allocated(trace, _near(trace.path, given)))
 
 
 def _allocated(trace: Trace, near: _Near) -> AllocatedRegisters | None:

@@ -10,7 +10,7 @@ compared with the expected ones; any deviation from the writers' format is left 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -59,8 +59,7 @@ class RawWaits:
     depends_on: np.ndarray  # int64, LineNumbers
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawWave:
+class RawWave(NamedTuple):
     """The contents of a wave file, in its own numbering."""
 
     facts: dict[str, Any]  # the present FACTS, unchecked

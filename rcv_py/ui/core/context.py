@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
@@ -13,8 +13,7 @@ from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 
 
-@dataclass(frozen=True, slots=True)
-class UiContext:
+class UiContext(NamedTuple):
     """Session, scheduler, theme, settings, commands and shared results; made in `ui/app.py`."""
 
     session: Session

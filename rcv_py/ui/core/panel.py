@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, Unpack, runtime_checkable
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, Unpack, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
@@ -76,8 +76,7 @@ Result = TypeVar("Result")
 APanel = TypeVar("APanel", bound="Panel")
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(NamedTuple):
     """A table for CSV and the clipboard: headers, and rows of plain values."""
 
     title: str
@@ -365,7 +364,6 @@ Made = Callable[[], Panel | None]  # holds the panel if it exists
 Need = Callable[[], Panel]  # makes the panel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PanelInfo(PanelEntry):
     """A panel of a manifest; its module is imported when the panel is first needed."""
 
@@ -421,6 +419,5 @@ def discover() -> Registry[PanelInfo]:
     """Return the panels of all manifests."""
     panels: Registry[PanelInfo] = Registry("panel")
     for entry in panel_entries():
-        values = {field.name: getattr(entry, field.name) for field in fields(entry)}
-        panels.add(entry.id, PanelInfo(**values))
+        panels.add(entry.id, PanelInfo(*entry))
     return panels

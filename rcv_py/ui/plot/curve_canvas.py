@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -116,8 +116,7 @@ MAX_NAME = 40  # characters of a name
 TAG_PX = 26
 
 
-@dataclass(frozen=True, slots=True)
-class ReadoutLine:
+class ReadoutLine(NamedTuple):
     """A line of the read-out."""
 
     name: str

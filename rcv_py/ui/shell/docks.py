@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -23,7 +22,7 @@ from rcv_py.ui.widgets.parts import PART
 def make_docks(ui: UiContext) -> list[Dock]:
     """Make a dock for each registered panel, in the order of their areas."""
     infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
-    docked = replace(ui, is_docked=True)
+    docked = ui._replace(is_docked=True)
     parts = {info.id: tuple(part for part in infos if part.within == info.id) for info in infos}
     return [Dock(docked, info, parts[info.id]) for info in infos if not info.within]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, QSize, Qt, QThread, Signal
 from PySide6.QtGui import QImage, QStandardItemModel
@@ -368,8 +369,7 @@ def _resize(panel: Panel, size: QSize) -> None:
             layout.activate()
 
 
-@dataclass(frozen=True, slots=True)
-class PictureLook:
+class PictureLook(NamedTuple):
     """How a picture is drawn."""
 
     scale: int = 1  # device pixels a pixel

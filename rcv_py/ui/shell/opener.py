@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCryptographicHash, QObject, Signal
 
@@ -42,8 +42,7 @@ RECENT_LIMIT = 10
 MAX_JUDGED = 60  # captures: about 20 ms each
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Profiled:
+class Profiled(NamedTuple):
     """What a profiler wrote about a run that has no thread trace to open."""
 
     profile: Profile
@@ -51,8 +50,7 @@ class Profiled:
     trace: str  # a sentence about raw traces
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """What lies at a path; `entries` are captures below a folder that is not a capture itself."""
 
     located: Located
@@ -239,7 +237,7 @@ def _of_session(path: Path) -> Target:
         saved = read_session(path)
     except TraceError as error:
         return Target(Located(path, error=error))
-    return replace(find(saved.capture), saved=saved)
+    return find(saved.capture)._replace(saved=saved)
 
 
 def _profiled(located: Located) -> Target:
@@ -250,7 +248,7 @@ def _profiled(located: Located) -> Target:
         profile = read_profile(located.folder)
         return Target(located, profile=Profiled(profile, tables(profile), trace_inside(profile)))
     except TraceError as error:
-        return Target(replace(located, error=error))
+        return Target(located._replace(error=error))
 
 
 class BaselineOpener(QObject):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -53,8 +53,7 @@ SOURCE_LINE = re.compile(
 CODE_ROWS = 60_000  # further items are not searched: a key press must be answered at once
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A selectable entry."""
 
     title: str

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
@@ -178,8 +177,7 @@ def _triangle(painter: QPainter, x: float, y: float, color: QColor, is_up: bool 
     painter.drawPolygon(QPolygonF([QPointF(x + dx, y + step * dy) for dx, dy in corners]))
 
 
-@dataclass(frozen=True, slots=True)
-class Elastic:
+class Elastic(NamedTuple):
     """The column that takes the room left by the others up to the column `upto`.
 
     While there is less room than `min_px`, the columns `yields` are hidden in that order, unless the user

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
@@ -17,8 +17,7 @@ MAX_LENGTH = 48  # maximum characters of a name in the menu
 MANY = 3  # minimum number of choices for an entry that shows or hides a whole section
 
 
-@dataclass(frozen=True, slots=True)
-class FilterItem:
+class FilterItem(NamedTuple):
     """An element that can be shown or hidden."""
 
     id: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,7 +36,7 @@ def with_bar(
     """Return the columns with a bar column after a given column, sorted as the column `of` is."""
     at = next(i for i, column in enumerate(columns, 1) if column.id == after)
     source = next(column for column in columns if column.id == of)
-    bars = replace(source, id="bar", title=title, is_number=True, is_left=True, width=BAR_PX, tip=tip)
+    bars = source._replace(id="bar", title=title, is_number=True, is_left=True, width=BAR_PX, tip=tip)
     return (*columns[:at], bars, *columns[at:])
 
 
@@ -55,7 +54,7 @@ def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: 
         sort=field.name if field.is_sortable else "",
         is_data=field.kind.is_data,
     )
-    return replace(column, **otherwise)
+    return column._replace(**otherwise)
 
 
 def _column(table: ResultTable, field: Field) -> Column:

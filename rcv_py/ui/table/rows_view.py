@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -55,8 +54,7 @@ CONTEXT_ROWS = 3  # rows kept visible around a row that is scrolled to
 CellPainter = Callable[[QPainter, QRect, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class RowStyle:
+class RowStyle(NamedTuple):
     """The drawing of a row; `band` is its background, None for the plain background."""
 
     ink: QColor
@@ -337,7 +335,7 @@ class RowsView(QTableView):
         looks = [self.row_style(row) for row in rows]
         if self.current in rows:
             at, band = rows.index(self.current), self.theme.role("accent_soft")
-            looks[at] = replace(looks[at], band=band)
+            looks[at] = looks[at]._replace(band=band)
         self._paint_bands(painter, first, looks)
         for at, column in enumerate(self.table.columns):
             left, width = self.columnViewportPosition(at), self.columnWidth(at)

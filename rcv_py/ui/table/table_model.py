@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -24,8 +23,7 @@ def grouped(value: Any) -> str:
     return f"{int(value):,}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Column(NamedTuple):
     """A column: `values` has an entry per row, `text` formats an entry.
 
     Numbers are right-aligned and sort from the largest first.  A column without values (a gutter) is drawn by

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -240,8 +239,7 @@ LABEL_PX = 110  # px a tick needs for its number
 UNITS_NS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class TimeScale:
+class TimeScale(NamedTuple):
     """Formats times: in cycles, or in nanoseconds from `origin` if a cycle's length is known."""
 
     origin: int = 0  # cycles

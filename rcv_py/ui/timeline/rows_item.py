@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
@@ -76,8 +77,7 @@ def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:
     return (MARKERS + kind.astype(np.int64) * MARKER_COLORS + name % MARKER_COLORS).astype(np.uint8)
 
 
-@dataclass(frozen=True, slots=True)
-class RowShape:
+class RowShape(NamedTuple):
     """Heights of a row, in logical pixels: spans, strip of states, band of markers, gap to the next row."""
 
     spans: int = 18
@@ -165,8 +165,7 @@ def _put(codes: np.ndarray, place: np.ndarray) -> None:
         place *= np.uint16(0x0101)
 
 
-@dataclass(frozen=True, slots=True)
-class RowName:
+class RowName(NamedTuple):
     """The label next to a row."""
 
     label: str

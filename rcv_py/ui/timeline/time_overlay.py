@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -37,8 +37,7 @@ from rcv_py.ui.timeline.items import BoxItem, PlotBox, small_text
 FLAG_PX = 11  # of a note
 
 
-@dataclass(frozen=True, slots=True)
-class RowPart:
+class RowPart(NamedTuple):
     """A stretch of a row: of its spans, or of a part with the given height and offset below their top."""
 
     row: int
@@ -47,8 +46,7 @@ class RowPart:
     height: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A moment drawn through all rows, with the cycles that an event beginning there lasted."""
 
     time: int
@@ -63,8 +61,7 @@ class Line:
         return Message("{0} at {1}{2}{3}", self.what, times.at(self.time), lasted, self.more)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Marks:
+class Marks(NamedTuple):
     """The owner's marks; marks with a row are for pictures that have rows."""
 
     selected: RowPart | None = None

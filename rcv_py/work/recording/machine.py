@@ -15,9 +15,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
@@ -47,8 +46,7 @@ class Machine(Protocol):
         """Move the contents of a folder of that machine into `target`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThisMachine:
+class ThisMachine(NamedTuple):
     """This machine: captures are written directly into the target folder."""
 
     def run(self, words: Sequence[str], on_line: OnLine) -> int:
@@ -68,8 +66,7 @@ class ThisMachine:
         """Do nothing: the files are in place."""
 
 
-@dataclass(frozen=True, slots=True)
-class There:
+class There(NamedTuple):
     """Another machine, by the programs `ssh` and `scp` with the user's keys and settings."""
 
     host: str  # as ssh knows it

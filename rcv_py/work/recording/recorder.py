@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import Setting
@@ -22,8 +22,7 @@ KEPT = 200  # lines of output that are searched for reasons
 SHOWN = 3  # lines that are shown if no reason is known
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """A message of rocprofv3 and its meaning."""
 
     sign: str  # an expression that is in a line that it prints, in any case
@@ -72,8 +71,7 @@ TROUBLES = (
 FULL_SIGN = re.compile(r"thread trace buffer full", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """The result of a run."""
 
     folder: Path

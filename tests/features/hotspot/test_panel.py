@@ -113,7 +113,7 @@ def test_the_clock_range_and_the_engine_choose_waves(
 ) -> None:
     index = replace(trace().waves, se=np.array([0, 1], dtype=np.int16))
     first, second = two_waves().waves
-    second = replace(second, id=index.id(1))
+    second = second._replace(id=index.id(1))
     open_in(trace(waves=index), [batch(first, second)])
     settled()
     ui.session.clock_range.set(TimeWindow(0, 600))
@@ -231,7 +231,7 @@ def two_engines() -> tuple[Trace, WaveBatch]:
     """A wave of engine 0 that spends its cycles in row 0, and a shorter one of engine 1 in row 1."""
     made, (both,) = made_trace(["v" * 90 + "|V" + TAIL, "V|" + "v" * 40 + TAIL])
     index = replace(made.waves, se=np.array([0, 1], dtype=np.int16))
-    waves = tuple(replace(wave, id=index.id(row)) for row, wave in enumerate(both.waves))
+    waves = tuple(wave._replace(id=index.id(row)) for row, wave in enumerate(both.waves))
     return replace(made, waves=index), replace(both, waves=waves)
 
 
@@ -255,7 +255,7 @@ def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
 ) -> None:
     made, (both,) = made_trace(["v" * 30 + "|" + "v" * 60 + "|" + "v" * 20 + TAIL])
     tokens = replace(both.waves[0].tokens, line=np.array([0, 1, 0, *range(2, 8)], dtype=np.int32))
-    both = replace(both, waves=(replace(both.waves[0], tokens=tokens),), line=tokens.line)
+    both = replace(both, waves=(both.waves[0]._replace(tokens=tokens),), line=tokens.line)
     open_in(made, [both])
     settled()
     click(hotspot, 0)

@@ -164,9 +164,8 @@ def test_hidden_cycles_come_from_the_shared_result(
     hidden = HiddenLatency(none, np.array([0, 0, 0, 990, 0, 0, 0, 0]), none, "")
     jobs = shared_results.JOBS | {"hidden": lambda trace, batches: hidden}
     monkeypatch.setattr(shared_results, "JOBS", jobs)
-    from dataclasses import replace
 
-    ui = replace(ui, results=SharedResults(ui.session, ui.scheduler))
+    ui = ui._replace(results=SharedResults(ui.session, ui.scheduler))
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1000, 400)

@@ -142,7 +142,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
 ) -> None:
     jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=waits_of(counters))}
     results = SharedResults(ui.session, ui.scheduler, jobs)
-    panel = LatencyPanel(replace(ui, results=results))
+    panel = LatencyPanel(ui._replace(results=results))
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.show()
     found, waves = counters

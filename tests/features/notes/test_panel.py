@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -156,7 +155,7 @@ def test_rows_and_times_are_marked(app: App, qtbot: QtBot) -> None:
     assert session.view.value.contains(middle)
     session.go_to_note(of_wave)
     assert session.selection.value.wave == wave
-    session.go_to_note(replace(row, anchor=Anchor(instructions=(10**6,), source=("gone.py", 3))))
+    session.go_to_note(row._replace(anchor=Anchor(instructions=(10**6,), source=("gone.py", 3))))
 
 
 def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Path, qtbot: QtBot) -> None:

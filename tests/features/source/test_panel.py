@@ -144,7 +144,7 @@ def test_a_file_without_a_copy_lists_its_lines(
 def test_a_line_behind_the_end_of_the_file_is_safe(
     source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
-    short = (replace(SOURCES[0], lines=("import math",)), *SOURCES[1:])
+    short = (SOURCES[0]._replace(lines=("import math",)), *SOURCES[1:])
     open_in(trace(sources=short), [two_waves()])
     settled()
     assert [cell(source, row, "line") for row in range(3)] == ["1", "2", "3"]
@@ -230,7 +230,7 @@ def test_a_source_of_another_trace_is_forgotten(
 
 def with_lines(*lines: str) -> Trace:
     base = trace()
-    return replace(base, sources=(replace(base.sources[0], lines=lines), *base.sources[1:]))
+    return replace(base, sources=(base.sources[0]._replace(lines=lines), *base.sources[1:]))
 
 
 def test_numbers_beside_the_bar_take_no_room_of_80_characters(
@@ -331,7 +331,7 @@ def test_spaces_that_all_lines_in_sight_begin_with_are_not_shown(
 ) -> None:
     deep = ("def f():", *(" " * 24 + f"copy({n})" for n in range(60)), "", " " * 28 + "end()")
     base = trace()
-    open_in(replace(base, sources=(replace(base.sources[0], lines=deep), *base.sources[1:])))
+    open_in(replace(base, sources=(base.sources[0]._replace(lines=deep), *base.sources[1:])))
     settled()
     view = source.view
     view.verticalScrollBar().setValue(0)

@@ -49,8 +49,8 @@ def test_processes_give_what_this_one_does(capture: RawCapture) -> None:
     pairs = list(zip(here.columns, there.columns, strict=True))
     assert sum(len(ours.facts) for ours, _ in pairs) == len(here.trace.waves)
     for ours, theirs in pairs:
-        for field in fields(WaveColumns):
-            assert same(getattr(ours, field.name), getattr(theirs, field.name)), field.name
+        for name in WaveColumns._fields:
+            assert same(getattr(ours, name), getattr(theirs, name)), name
     for name in ("waves", "occupancy"):
         ours, theirs = getattr(here.trace, name), getattr(there.trace, name)
         for field in fields(ours):

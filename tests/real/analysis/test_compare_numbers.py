@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -55,10 +54,10 @@ def test_more_waves_of_the_same_build_are_no_regression() -> None:
 def test_what_a_place_brings_with_it_is_no_noise() -> None:
     """One slot takes a fifth longer than the other in both captures, yet 7 % more in all are seen."""
     a, b = real("pa_mqa_big"), real("pa_mqa_big")
-    more = replace(b, latency=b.latency + 0.15 * b.stall, stall=1.15 * b.stall)
+    more = b._replace(latency=b.latency + 0.15 * b.stall, stall=1.15 * b.stall)
     assert compare(a, more).verdict is Verdict.MORE
     assert a.places is not None
-    elsewhere = replace(more, places=a.places + 1)  # as if nothing ran where it ran before
+    elsewhere = more._replace(places=a.places + 1)  # as if nothing ran where it ran before
     assert compare(a, elsewhere).verdict is Verdict.SAME
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,8 +60,7 @@ _SIGNS: dict[str, Callable[..., np.ndarray]] = {
 _REDUCE: dict[str, Callable[..., np.ndarray]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """One line of a file; if it is not a formula, `node` is None and `error` says why."""
 
     name: str
@@ -77,8 +77,7 @@ class Definition:
         return self.name.startswith(HIDDEN)
 
 
-@dataclass(frozen=True, slots=True)
-class Definitions:
+class Definitions(NamedTuple):
     """The lines of one or more files; of lines with the same name the last counts."""
 
     rows: tuple[Definition, ...] = ()

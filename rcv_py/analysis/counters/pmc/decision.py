@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isnan
 from typing import NamedTuple
 
@@ -26,8 +25,7 @@ OVER_FETCH = 1.25
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionStep:
+class DecisionStep(NamedTuple):
     """A question of the tree."""
 
     name: str
@@ -39,8 +37,7 @@ class DecisionStep:
     missing: tuple[str, ...]  # keys of the unrecorded roles that it needs
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """A leaf of the tree."""
 
     name: str
@@ -48,8 +45,7 @@ class Branch:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The branch taken, and all tests, including tests after it."""
 
     branch: Branch

@@ -19,8 +19,8 @@ and at most 128.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import isnan, nan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent
 from rcv_py.model.device import PmcTable
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(NamedTuple):
     """A quantity and the counters for it; the first recorded counter is used."""
 
     key: str
@@ -113,8 +112,7 @@ def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, int]:
 UNDER_FETCH = 0.95  # of the ideal bytes: fewer cannot be
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """A number known to lie between two; NaN if unknown."""
 
     low: float
@@ -130,8 +128,7 @@ class Range:
         return Range(self.low * factor, self.high * factor)
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(NamedTuple):
     """Numbers of a dispatch, or means of several; NaN where a counter is missing."""
 
     name: str  # of the kernel

@@ -16,7 +16,7 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rcv_py.base.text import number
 from rcv_py.model.architecture import Architecture
@@ -44,8 +44,7 @@ _OWN = re.compile(r"s_waitcnt_(vm|vs|lgkm|exp)cnt\s+(?:\w+\s*,\s*)?" + NUMBER)
 _SINGLE = re.compile(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
 
 
-@dataclass(frozen=True, slots=True)
-class CounterEffect:
+class CounterEffect(NamedTuple):
     """The effect of one instruction on counters."""
 
     raises: Raised = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -153,8 +154,7 @@ def _effects(code: CodeTable, architecture: Architecture) -> _Effects:
     return _Effects(code.text, generation_of(architecture, code.text))
 
 
-@dataclass(frozen=True, eq=False)
-class _Waits:
+class _Waits(NamedTuple):
     """The waits for a counter, in order of execution; int64 each."""
 
     wave: np.ndarray  # index in the columns

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
@@ -69,7 +67,7 @@ class NoteDialog(Dialog):
         severity, text = self.severity.currentData(), self.text.toPlainText()[:TEXT_LETTERS]
         try:
             made = (
-                replace(draft, title=title, text=text, severity=Severity(severity))
+                draft._replace(title=title, text=text, severity=Severity(severity))
                 if draft.id
                 else new_note(trace, draft.anchor, title, text=text, severity=Severity(severity))
             )
