@@ -75,6 +75,17 @@ def test_no_layout_enlarges_a_small_window(qtbot: QtBot, reused: Reused) -> None
                 assert app.window.size() == size, (layout.id, side)
 
 
+def test_the_source_gives_way_where_instructions_would_be_cut(qtbot: QtBot, reused: Reused) -> None:
+    """A scale of 200 % leaves 960 by 540 pixels; Findings are open."""
+    with reused(size=(960, 540), sample=qtbot) as app:
+        app.window.workspace.fold("left", False)
+        settle(app, qtbot)
+        docks = app.window.workspace.docks
+        view = docks["isa"].panel.view
+        assert view.columnWidth(view.table.column_of("text")) >= 150
+        assert docks["source"].width() < docks["isa"].width() / 2
+
+
 def test_a_handle_moves_what_is_beside_it_and_stays_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
     with window(QSettings(file, QSettings.Format.IniFormat), (1600, 900)) as app:
@@ -118,6 +129,7 @@ def test_a_window_without_room_for_findings_says_their_verdict(
         line, findings = app.window.status.verdict, app.window.workspace.docks["triage"]
         settle(app, qtbot)
         assert line.isVisible()
+        assert line.fontMetrics().horizontalAdvance(line.shown_text) <= line.contentsRect().width()
         assert line.text() == app.ui.results.cell("findings").value.sentence != ""
         assert app.window.size().toTuple() == size
         QTest.mouseClick(line, Qt.MouseButton.LeftButton)

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, QSize, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPointF, QSettings, QSize, Qt, QUrl
+from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -161,19 +161,6 @@ def test_a_dropped_folder_is_opened(qtbot: QtBot, reused: Reused) -> None:
         app.window.dropEvent(event)
         settle(app, qtbot)
         assert app.ui.session.trace.value.name == SAMPLE.name
-
-
-def test_the_first_page_reacts_to_a_folder_dragged_over_it(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        data = QMimeData()
-        data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
-        buttons = (Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-        before = app.window.welcome.target.grab().toImage()
-        app.window.dragEnterEvent(QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, data, *buttons))
-        assert app.window.welcome.target.property("marked")
-        app.window.dragLeaveEvent(QDragLeaveEvent())
-        assert not app.window.welcome.target.property("marked")
-        assert app.window.welcome.target.grab().toImage() == before
 
 
 def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:

@@ -48,6 +48,7 @@ CAPTURE_PX = 120  # at least
 FIELD_PX = 420
 MAX_SIBLINGS = 18  # captures in the menu; the page that lists a folder has all of them
 SAVED_LENGTH = 48  # maximum letters of a saved file's name
+FACTS_PX = 900  # width of a window that shows facts of the capture beside the verdict
 SAVED_MS = 30_000  # time for which a saved file is named
 UPDATE_MS = 100  # batches arrive faster than the text can be read
 
@@ -191,6 +192,9 @@ class VerdictLine(ElidedLabel):
         self._ui = ui
         self.setContentsMargins(8, 0, 8, 0)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # else what is beside it would move
+        self.setSizePolicy(policy)
         self.hide()
         self._visibility = Visibility(self)
         self._visibility.allow_sleep()
@@ -260,6 +264,11 @@ class StatusBar(QStatusBar):
         ui.session.busy.watch(self._show_stage)
         self._update()
         self._show_stage()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the room of a narrow window to the verdict."""
+        super().resizeEvent(event)
+        self.facts.setVisible(event.size().width() >= FACTS_PX)
 
     def show_saved(self, path: Path) -> None:
         """Report for a while that a file was written, with links to it, its folder and its path."""
