@@ -8,7 +8,7 @@ from functools import partial
 from operator import attrgetter
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
 
 from rcv_py.analysis.core.lanes import lanes
@@ -140,7 +140,8 @@ class TokenRows(RowSource):
         if len(self.pending):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(hatch(frame.theme.role("muted"), 110))
-            self._rects.draw(painter, _missing(frame, self.pending))
+            for box in _missing(frame, self.pending).tolist():  # few; the first picture waits for no import
+                painter.drawRect(QRectF(*box))
 
     # -- tokens -----------------------------------------------------------------------------------------
 
