@@ -39,7 +39,10 @@ _ISSUED = kinds.COUNT(
 )
 
 
-def ranking_spec(by: str, measure: str) -> Spec:
+_SHARES = {"latency": "of latency", "stall": "of stall", "idle": "of idle", "hits": "of hits"}
+
+
+def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
     """Return the fields of a ranking; people see a name and its meaning, or a row and its instruction."""
     is_line = by == "instruction"
     data_or_all = ShownIn.EVERYWHERE if is_line else ShownIn.DATA
@@ -71,7 +74,10 @@ def ranking_spec(by: str, measure: str) -> Spec:
         *COSTS,
         *issued,
         kinds.SHARE(
-            "share_of_total", "Part of the total of the column that ranks the rows", "share", key="share"
+            "share_of_total",
+            "Part of the total of the column that ranks the rows",
+            "share" if measure == SAMPLES else _SHARES[sort],
+            key="share",
         ),
         kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none", at=data_or_all),
         order=f"{first} hits latency {' '.join(field.name for field in issued)} stall idle share_of_total "
@@ -100,7 +106,7 @@ def ranking_table(
 ) -> tuple[ResultTable, tuple[Ranked, ...]]:
     """Return the rows whose `sort` column is not zero, the largest first, as a table and as ranked rows."""
     found = ranking(trace.code, trace.sources, costs, by, sort)
-    return ResultTable.of(ranking_spec(by, costs.label), found), found
+    return ResultTable.of(ranking_spec(by, costs.label, sort), found), found
 
 
 def totals(costs: CostColumns) -> dict[str, int]:

@@ -32,7 +32,7 @@ BUBBLES = Spec.of(
     INDEX_OR_NONE,
     INSTRUCTION_TEXT,
     _CHARGED("bubbles", "Bubbles charged to the instruction", key="total"),
-    kinds.SHARE("share_of_bubbles", "Part of all bubbles", "share"),
+    kinds.SHARE("share_of_bubbles", "Part of all bubbles", "of bubbles"),
     *_WAYS,
     SOURCE_PLACE,
     order="instruction bubbles share_of_bubbles idle stall drain",

@@ -19,7 +19,7 @@ from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Spec
 
 _CAUSE = kinds.TEXT("cause", "Stable name of the cause")
 SHARE_OF_STALL = kinds.SHARE(
-    "share_of_stall", "Part of all stall; null without stall", "share", is_unknown=True
+    "share_of_stall", "Part of all stall; null without stall", "of stall", is_unknown=True
 )
 TIMES = kinds.COUNT("hits", "Executions", key="count")
 GUESSED = kinds.CYCLES("guessed", "Stall and gaps whose producer is a guess among several that fit")

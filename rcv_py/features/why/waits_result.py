@@ -42,7 +42,7 @@ _NOTHING = "No wave waited for an operation of memory, LDS or messages."
 
 TIMES = kinds.COUNT("hits", "Executions")
 STALL = kinds.CYCLES("stall", "Stall", is_unknown=True)
-SHARE_OF_STALL = kinds.SHARE("share_of_stall", "Part of the stall of all waits", "share")
+SHARE_OF_STALL = kinds.SHARE("share_of_stall", "Part of the stall of all waits", "of stall")
 WAITS = Spec.of(
     "wait_costs",
     "Waits by stall, the largest first.",

@@ -67,7 +67,7 @@ def test_text_ranks_causes_with_lines_and_producers(folder: Path, capsys: pytest
     stall, wait, producer = true_waits()[0]
     text = run(capsys, folder, "--top", 2)
     lines = text.splitlines()
-    assert lines[0].split() == ["stall", "share", "idle", "hits", "cause", "because"]
+    assert lines[0].split() == ["stall", "of", "stall", "idle", "hits", "cause", "because"]
     assert "vector load" in lines[1]
     code = plain(folder)
     assert lines[2].split()[0] == f"{stall:,}"
