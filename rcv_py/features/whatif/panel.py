@@ -70,6 +70,7 @@ FOLLOW_MS = 250  # delay after a slider moved
 RAN, WOULD = "ran", "would"  # next to rows
 WAVE, UNIT = "wave", "unit"
 SCOPES = {WAVE: "The selected wave", UNIT: "Its compute unit"}
+FINDING_PX = 230
 MAX_WAVES = 64  # maximum waves of a compute unit that are drawn, nearest to the selected wave
 
 
@@ -270,7 +271,8 @@ class WhatIfPanel(TimelinePanel):
         table = tried_table(
             [(one.text, one.origin, self._of_kernel(one), self._why_not(one)) for one in self.experiments]
         )
-        self.view.show_columns(plain_columns(table))
+        finding, *others = plain_columns(table)
+        self.view.show_columns((finding._replace(width=FINDING_PX), *others))
         if self._chosen in self.experiments:
             self.view.set_current(self.experiments.index(self._chosen), reveal=False)
         left = sum(
