@@ -26,7 +26,7 @@ class Cell(Generic[Value]):
 
     def set(self, value: Value) -> None:
         """Set the value; notify the watchers if it differs."""
-        if value is self.value or (value == self.value) is True:  # arrays of numbers are compared one by one
+        if _is_same(value, self.value):
             return
         self.value = value
         self.notify()
@@ -46,3 +46,10 @@ class Cell(Generic[Value]):
                 mistakes.append(mistake)
         if mistakes:
             raise mistakes[0]
+
+
+def _is_same(value: object, before: object) -> bool:
+    try:
+        return value is before or (value == before) is True  # arrays of numbers are compared one by one
+    except ValueError:  # tuples of arrays, which are not compared
+        return False

@@ -33,6 +33,13 @@ def test_a_cell_may_hold_an_array() -> None:
         assert cell.value is value
 
 
+def test_a_cell_may_hold_a_tuple_of_arrays() -> None:
+    cell: Cell[tuple[np.ndarray, ...] | None] = Cell(None)
+    for value in ((np.zeros(3),), (np.zeros(3),), (np.zeros(2),)):
+        cell.set(value)
+        assert cell.value is value
+
+
 @pytest.fixture(scope="module")
 def loaded() -> Session:
     session = Session()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
@@ -117,7 +117,7 @@ def _hidden_as_executed(
     code = read.store.trace.code
     if rows is not None:
         code = read.incremental("lines of the chosen", LINES)(rows).on(code)
-    return replace(read.of_all(reduction, rows, flag), code=code)
+    return read.of_all(reduction, rows, flag)._replace(code=code)
 
 
 def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> SnapshotJob:
