@@ -192,7 +192,7 @@ def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
 def test_progress_paints_nothing_by_itself(ui: UiContext, qtbot: object) -> None:
     """A bar of Qt paints when it gets a value, and with it whatever else is to be painted."""
 
-    status, paints = StatusBar(ui, lambda: None), Paints()
+    status, paints = StatusBar(ui, lambda: None, lambda: None), Paints()
     other = QWidget(status)
     status.resize(800, 30)
     status.show()

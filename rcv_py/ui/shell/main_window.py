@@ -111,9 +111,7 @@ class MainWindow(QMainWindow):
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         findings = panel_for("findings")
         self.status = StatusBar(ui, self.cancel, partial(self.workspace.show_panel, findings))
-        self.workspace.panels_changed.connect(
-            lambda: self.status.verdict.setVisible(not self.workspace.docks[findings].is_seen)
-        )
+        self.workspace.panels_changed.connect(self._show_verdict)
         self.setStatusBar(self.status)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.workspace)
@@ -576,6 +574,11 @@ class MainWindow(QMainWindow):
         self._note = None
 
     # -- following -----------------------------------------------------------------------------------
+
+    def _show_verdict(self) -> None:
+        """Show the verdict in the status bar while a capture is shown without its findings."""
+        is_hidden = self.workspace.isVisible() and not self.workspace.docks[panel_for("findings")].is_seen
+        self.status.verdict.setVisible(is_hidden)
 
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
