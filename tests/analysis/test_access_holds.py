@@ -11,7 +11,7 @@ from rcv_py.analysis.latency.access_holds import ENOUGH, HOLDS
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
-from tests.support.prediction_pairs import HARDWARE, Scene
+from tests.support.prediction_scenes import HARDWARE, Scene
 from tests.support.prediction_truth import simulated
 
 CODE = build.code(

@@ -18,7 +18,7 @@ from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
-from tests.support.prediction_pairs import SCENES, Scene
+from tests.support.prediction_scenes import SCENES, Scene
 from tests.support.prediction_truth import simulated
 
 A = "buffer_load_dwordx4 v[0:3], v20, s[4:7], 0 offen"

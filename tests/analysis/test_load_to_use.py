@@ -17,7 +17,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
 from tests.support.opened import VARIED, sample_trace
-from tests.support.prediction_pairs import SCENES
+from tests.support.prediction_scenes import SCENES
 from tests.support.prediction_truth import simulated
 
 TEXTS = [

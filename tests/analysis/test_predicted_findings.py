@@ -16,9 +16,10 @@ from rcv_py.analysis.findings.remedies import REMEDIES
 from rcv_py.analysis.findings.trials import LIMITS, PLAYED
 from rcv_py.analysis.whatif.changes import Latency
 from rcv_py.analysis.whatif.event_loop import play
-from rcv_py.analysis.whatif.predict import NO_WIDTH, Player
+from rcv_py.analysis.whatif.predict import NOTHING, Player
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
+from rcv_py.base.text import capitalized
 from rcv_py.model.trace import Trace
 from tests.support.opened import sample_trace
 
@@ -153,8 +154,9 @@ def test_a_range_without_width_is_explained_beside_the_predictions() -> None:
     """A change of an instruction that never runs changes nothing, under every guess."""
     plain, player = found_in(sample_trace("matmul_small"))
     nops = next(one for one in plain.findings if one.name == "hazard-nops")
-    assert NO_WIDTH not in predicted(replace(plain, findings=(nops,)), player).guesses
+    why = f"{capitalized(NOTHING)}."
+    assert why not in predicted(replace(plain, findings=(nops,)), player).guesses
     nothing = replace(nops, trial=RemedyExperiment((Latency(lines=(0,), cycles=0),)))
     found = predicted(replace(plain, findings=(nothing,)), player)
     assert found.findings[0].predicted_low == found.findings[0].predicted_high == 0
-    assert NO_WIDTH in found.guesses
+    assert why in found.guesses

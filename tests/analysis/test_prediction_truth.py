@@ -9,8 +9,9 @@ import pytest
 
 import rcv_py.analysis.whatif
 import rcv_py.synth
-from tests.support.prediction_pairs import PAIRS, SCENES
-from tests.support.prediction_truth import Measured, measured, quantile, summary
+from tests.support.prediction_pairs import PAIRS
+from tests.support.prediction_scenes import SCENES
+from tests.support.prediction_truth import Measured, measured, missed, quantile, summary
 
 MOST = 0.03  # of the span: the pairs here are some that are well understood
 QUICK = (
@@ -21,6 +22,10 @@ QUICK = (
     "barriers: a barrier removed",
     "short: 2 more waves a SIMD",
     "narrow: one wide access for four",
+    "strict_12: remedy of redundant-wait",  # ties between waves decide whether it gains at all
+    "spills_11: remedy of scratch-spills",
+    "combined: latency of all smem × 0.5",
+    "roof_12: 1 more wave a SIMD",
 )
 
 
@@ -30,10 +35,20 @@ def test_a_prediction_comes_true(name: str) -> None:
     found = measured(pair)
     assert found.error <= MOST, found
     assert found.low <= found.predicted <= found.high
+    assert found.is_held, "the range holds what the changed kernel does"
+    assert not found.is_wrong_way
+
+
+def test_slow_loads_may_be_those_that_the_change_is_about() -> None:
+    """Loads of a cache return behind loads of memory: the recording does not show which were slow."""
+    (pair,) = (pair for pair in PAIRS if pair.name == "crowded: latency of memory × 0.5")
+    found = measured(pair)
+    assert found.is_held
+    assert found.high > 0 > -0.3 > found.low
 
 
 def test_pairs_are_many_and_each_is_another() -> None:
-    assert len(PAIRS) >= 40
+    assert len(PAIRS) >= 120
     assert len({pair.name for pair in PAIRS}) == len(PAIRS)
     assert {scene.hardware.generation for scene in SCENES.values()} == {9, 11, 12}
 
@@ -47,6 +62,16 @@ def test_what_is_said_of_pairs_follows_from_them() -> None:
     text = summary([*right, wrong])
     assert "10 pairs" in text
     assert "1 clear changes have the wrong sign: the wrong one" in text
+    assert "holds the true change in 9 (90 %)" in text
+    assert missed([*right, wrong]) == ["a clear change has the wrong sign", "fewer than 50% are tight"]
+
+
+def test_a_needed_range_holds_all_runs() -> None:
+    one = Measured("pair", -0.1, -0.11, -0.14, -0.06, (-0.09, -0.085))
+    assert one.needed == pytest.approx(0.03)
+    assert one.is_held
+    assert not one.is_tight, "0.08 is more than twice 0.03"
+    assert Measured("none", 0.0, 0.0, 0.0, 0.0).is_tight
 
 
 def imports(folder: Path) -> set[str]:

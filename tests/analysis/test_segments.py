@@ -12,7 +12,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
-from tests.support.prediction_pairs import SCENES
+from tests.support.prediction_scenes import SCENES
 from tests.support.prediction_truth import simulated
 
 TEXTS = [

@@ -29,7 +29,7 @@ from tests.support import prediction_truth
 from tests.support.command_runs import run_anew
 from tests.support.engines import waves_by_engine
 from tests.support.opened import VARIED, sample_trace
-from tests.support.prediction_pairs import SCENES
+from tests.support.prediction_scenes import SCENES
 from tests.support.samples import write_sample
 
 SAMPLED = (*VARIED, "rivals", "several_groups", "mixed_populations", "groups_1024")

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
 
-import rcv_py.synth
 from rcv_py.analysis.whatif.changes import (
     Change,
     Dpp,
@@ -24,91 +21,9 @@ from rcv_py.analysis.whatif.changes import (
     Only,
     Relax,
 )
-from rcv_py.synth.build import Plan
-from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4, Hardware
-from rcv_py.synth.program import SOURCES, SyntheticKernel, assemble
-from rcv_py.synth.wave_state import SyntheticLaunch
+from tests.support.prediction_scenes import SCENES, SWIZZLES, W9, W11, W12, Scene, Words
 
-KERNELS = Path(rcv_py.synth.__file__).parent / "kernels"
 MEMORY = {"near": "cache", "far": "memory", "store": "stores", "lds": "LDS", "smem": "scalar loads"}
-# Waves compete as on hardware: the oldest first, a cache beside memory, counters of few bits.
-_FULL = {"oldest_first": True, "slots": 8, "near_bytes_per_cycle": 64.0}
-_LATER = {**_FULL, "valu_latency": 5}
-HARDWARE = {
-    9: replace(CDNA, **_FULL, outstanding={"vmcnt": 63, "lgkmcnt": 15}),
-    11: replace(RDNA3, **_LATER, outstanding={"vmcnt": 63, "vscnt": 63, "lgkmcnt": 63}),
-    12: replace(RDNA4, **_LATER, outstanding={"loadcnt": 63, "storecnt": 63, "dscnt": 63, "kmcnt": 31}),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """A kernel on some hardware, as one launch.  Instructions are named by the note `at`."""
-
-    name: str
-    text: str
-    hardware: Hardware
-    groups: int
-    rounds: tuple[int, ...]
-    waves: int = 4  # of a workgroup
-    resident: int = 2  # waves a SIMD
-    traced: tuple[int, ...] = (0, 1, 2, 3)
-
-    @cached_property
-    def kernel(self) -> SyntheticKernel:
-        """The kernel."""
-        return assemble(self.text, "_Z4testv", self.hardware.generation, SOURCES, demangled="test()")
-
-    def plan(self, seed: int) -> Plan:
-        """What the simulator runs: two shader engines."""
-        launch = SyntheticLaunch(
-            self.kernel,
-            self.groups,
-            {"n": self.rounds, "K": self.rounds},
-            waves_per_group=self.waves,
-            resident=self.resident,
-        )
-        return Plan(self.hardware, (launch,), (0, 752), traced_simds=self.traced, seed=seed)
-
-    def at(self, name: str) -> int:
-        """The code row of an instruction."""
-        (row,) = (1 + row for row, one in enumerate(self.kernel.instructions) if one.notes.get("at") == name)
-        return row
-
-    def rows(self, mnemonic: str) -> tuple[int, ...]:
-        """The code rows of all instructions that begin so."""
-        rows = enumerate(self.kernel.instructions)
-        return tuple(1 + row for row, one in rows if one.text.startswith(mnemonic))
-
-    def memory(self, kind: str) -> tuple[int, ...]:
-        """The code rows of operations of a kind of memory, as the simulator tells them."""
-        rows = enumerate(self.kernel.instructions)
-        return tuple(
-            1 + row
-            for row, one in rows
-            if kind == _kind(one.meaning.unit, one.meaning.is_store, "near" in one.notes)
-        )
-
-    def edited(self, **texts: str) -> Scene:
-        """The same with other text instead of instructions."""
-        lines = []
-        for line in self.text.splitlines():
-            names = [note[3:] for note in line.partition("//")[2].split() if note.startswith("at=")]
-            lines += [texts.pop(name) for name in names if name in texts] or [line]
-        assert not texts
-        return replace(self, text="\n".join(lines))
-
-    def slower(self, kind: str, factor: float) -> Scene:
-        """The same with another latency of a kind of memory."""
-        field = f"{kind}_latency"
-        latency = round(getattr(self.hardware, field) * factor)
-        return replace(self, hardware=replace(self.hardware, **{field: latency}))
-
-
-def _kind(unit: str, is_store: bool, is_near: bool) -> str:
-    if unit == "vmem":
-        return "near" if is_near else "store" if is_store else "far"
-    return unit
 
 
 @dataclass(frozen=True)
@@ -118,7 +33,9 @@ class Pair:
     what: str
     before: Scene
     after: Scene
-    changes: Sequence[Change]
+    changes: Sequence[Change] = ()
+    finding: str = ""  # whose own remedy is played instead of `changes`
+    is_limit: bool = False  # its limit rather than its remedy
 
     @property
     def name(self) -> str:
@@ -126,231 +43,10 @@ class Pair:
         return f"{self.before.name}: {self.what}"
 
 
-def _file(name: str) -> str:
-    return (KERNELS / f"{name}.s").read_text(encoding="utf-8")
-
-
-def _lines(*lines: str) -> str:
-    return "\n".join(lines) + "\n"
-
-
-def _arithmetic(count: int, add: str) -> str:
-    return _lines(*(f"{add} v{140 + i % 16}, v{160 + i % 16}, v{180 + i % 16}" for i in range(count)))
-
-
-_SWIZZLES = (1, 2, 4, 8, 16)
-
-
-class _Words:
-    """How a generation writes things."""
-
-    def __init__(self, generation: int) -> None:
-        is_new = generation > 9
-        self.generation = generation
-        self.add = "v_add_f32_e32"
-        self.wide, self.one = ("b128", "b32") if is_new else ("dwordx4", "dword")
-        self.read, self.write = ("ds_load", "ds_store") if is_new else ("ds_read", "ds_write")
-        self.lds, self.scalar = {12: ("s_wait_dscnt 0x0", "s_wait_kmcnt 0x0")}.get(
-            generation, ("s_waitcnt lgkmcnt(0)",) * 2
-        )
-        subtract = "s_sub_co_i32" if generation == 12 else "s_sub_i32"
-        self.tail = (
-            f"{subtract} s8, s8, 1\ns_cmp_lg_u32 s8, 0\ns_cbranch_scc1 loop  // iterations=n at=back\n"
-        )
-        self.head = f"s_load_{'b128' if is_new else 'dwordx4'} s[4:7], s[0:1], 0x0\n"
-        self.head += f"v_lshlrev_b32_e32 v1, 4, v0\n{self.scalar}\n"
-        self.barrier = (
-            _lines("s_barrier_signal -1", "s_barrier_wait 0xffff") if generation == 12 else "s_barrier\n"
-        )
-        self.nop = "s_nop 1\n" if generation == 9 else ""
-
-    def vm(self, left: int) -> str:
-        """A wait for loads."""
-        return f"s_wait_loadcnt 0x{left}" if self.generation == 12 else f"s_waitcnt vmcnt({left})"
-
-    def load(self, to: int, offset: int, notes: str = "") -> str:
-        """A load of 16 bytes a lane."""
-        return f"global_load_{self.wide} v[{to}:{to + 3}], v1, s[4:5] offset:{offset}  // {notes}"
-
-    def work(self, count: int) -> str:
-        """Arithmetic that depends on nothing."""
-        return _arithmetic(count, self.add)
-
-    def stream(self) -> str:
-        """Two loads that arithmetic hides in part, and a store."""
-        return (
-            self.head
-            + _lines("loop:", self.load(8, 0), self.load(12, 1024))
-            + self.work(24)
-            + _lines(self.vm(0), f"{self.add} v2, v8, v12")
-            + _lines(f"global_store_{self.wide} v1, v[16:19], s[6:7]")
-            + self.tail
-            + "s_endpgm\n"
-        )
-
-    def inverted(self) -> str:
-        """The load that is used first is issued last, right in front of its wait."""
-        return (
-            self.head
-            + _lines("loop:", self.load(8, 0, "at=head"), self.load(12, 1024))
-            + self.work(30)
-            + _lines(self.load(16, 2048, "at=load"), f"{self.vm(0)}  // at=wait")
-            + _lines(f"{self.add} v2, v16, v17")
-            + self.work(90)
-            + _lines(self.vm(0), f"{self.add} v2, v8, v12")
-            + self.tail
-            + "s_endpgm\n"
-        )
-
-    def strict(self) -> str:
-        """A wait that leaves nothing outstanding where only the oldest load is used."""
-        return (
-            self.head
-            + _lines("loop:", self.load(8, 0))
-            + self.work(60)
-            + _lines(self.load(12, 1024), self.load(16, 2048), f"{self.vm(0)}  // at=wait")
-            + _lines(f"{self.add} v2, v8, v9")
-            + self.work(90)
-            + _lines(self.vm(0), f"{self.add} v2, v12, v16")
-            + self.tail
-            + "s_endpgm\n"
-        )
-
-    def chain(self) -> str:
-        """A reduction over the lanes of a wave: each step waits for a cross-lane move."""
-        steps = "".join(
-            _lines(
-                f"ds_swizzle_b32 v7, v2 offset:{far}  // at=move{far}",
-                f"{self.lds}  // at=wait{far}",
-                f"{self.add} v2, v2, v7  // at=add{far}",
-            )
-            for far in _SWIZZLES
-        )
-        return self.head + "loop:\n" + steps + self.work(10) + self.tail + "s_endpgm\n"
-
-    def barriers(self) -> str:
-        """Tiles with two barriers an iteration; two of four waves work longer."""
-        is_old = self.generation == 9
-        product = (
-            "v_mfma_f32_32x32x8_f16 v[32:47], v[16:17], v[20:21], v[32:47]"
-            if is_old
-            else "v_wmma_f32_16x16x16_f16 v[40:47], v[16:23], v[24:31], v[40:47]"
-        )
-        first, *second = self.barrier.splitlines()
-        second = [f"{second[0]}  // at=two"] if second else []
-        first = f"{first}  // at=one"
-        return (
-            self.head
-            + _lines(
-                "loop:", self.load(8, 0, "near=1"), self.vm(0), f"{self.write}_b128 v1, v[8:11]", self.lds
-            )
-            + self.barrier
-            + _lines(
-                f"{self.read}_b128 v[16:19], v1", f"{self.read}_b128 v[20:23], v1 offset:2048  // conflict=2"
-            )
-            + _lines(self.lds, "s_cbranch_scc1 short  // waves=0-1")
-            + self.work(30)
-            + _lines("short:", product, first, *second)
-            + self.tail
-            + "s_endpgm\n"
-        )
-
-    def short(self) -> str:
-        """Many waves that do little."""
-        return (
-            self.head
-            + _lines(f"global_load_{self.one} v6, v1, s[4:5]", f"global_load_{self.one} v7, v1, s[6:7]")
-            + self.work(10)
-            + _lines(
-                self.vm(0), f"{self.add} v2, v6, v7", f"global_store_{self.one} v1, v2, s[4:5]", "s_endpgm"
-            )
-        )
-
-    def narrow(self, load: str, operands: str, wait: str) -> str:
-        """Four accesses where one would do."""
-        loads = (f"{load}_{self.one} v{8 + i}, {operands} offset:{4 * i}  // at=n{i}" for i in range(4))
-        return self.head + _lines("loop:", *loads, wait) + self.work(12) + self.tail + "s_endpgm\n"
-
-
-W9, W11, W12 = _Words(9), _Words(11), _Words(12)
-_H9, _H11, _H12 = HARDWARE[9], HARDWARE[11], HARDWARE[12]
-# Hazard distances that the program keeps with s_nop.
-_NOPS = (
-    W9.head
-    + _lines("loop:", "ds_read_b128 v[8:11], v1", W9.lds)
-    + _lines(
-        "v_mfma_f32_16x16x16_f16 v[32:35], v[8:9], v[10:11], v[32:35]",
-        "s_nop 15  // at=one",
-        "s_nop 7  // at=two",
-    )
-    + W9.work(8)
-    + _lines("s_nop 3  // at=three", "v_add_f32_e32 v2, v3, v4")
-    + W9.tail
-    + "s_endpgm\n"
-)
-# Two halves of a workgroup that take turns: while one half fetches, the other multiplies.
-_PING_PONG = (
-    W9.head
-    + _lines("s_cbranch_scc1 loop  // waves=0-3", "s_barrier", "loop:")
-    + _lines("global_load_dwordx4 v[8:11], v1, s[4:5]  // near=1", "ds_read_b128 v[16:19], v1")
-    + _lines(
-        "ds_read_b128 v[20:23], v1 offset:2048  // conflict=2", W9.vm(0), W9.lds, "s_barrier", "s_setprio 1"
-    )
-    + _lines(
-        *(
-            f"v_mfma_f32_32x32x8_f16 v[{at}:{at + 15}], v[16:17], v[20:21], v[{at}:{at + 15}]"
-            for at in (32, 48, 64, 80)
-        )
-    )
-    + _lines("s_setprio 0", "s_barrier")
-    + W9.tail
-    + _lines("s_cbranch_scc1 last  // waves=4-7", "s_barrier", "last:", "s_endpgm")
-)
-SCENES = {
-    one.name: one
-    for one in (
-        Scene("matmul", _file("matmul_tiled"), _H9, 3, (8,)),
-        Scene("matmul_plain", _file("matmul_tiled"), CDNA, 3, (8,)),
-        Scene("rivals", _file("rivals"), _H9, 4, (8,)),
-        Scene("crowded", _file("crowded"), _H9, 6, (6,), resident=3),
-        Scene("ceiling", _file("ceiling"), _H9, 4, (10,)),
-        Scene("combined", _file("combined"), replace(_H9, jitter=0.6), 6, (8,)),
-        Scene("stream", W9.stream(), _H9, 6, (10,)),
-        Scene("stream_full", W9.stream(), _H9, 16, (8,), resident=8),
-        Scene("inverted", W9.inverted(), _H9, 6, (10,), resident=1),
-        Scene("strict", W9.strict(), _H9, 6, (10,)),
-        Scene("barriers", W9.barriers(), _H9, 6, (10,)),
-        Scene("nops", _NOPS, _H9, 4, (16,), resident=1),
-        Scene("chain", W9.chain(), _H9, 4, (10,)),
-        Scene("narrow", W9.narrow("ds_read", "v1", W9.lds), _H9, 6, (16,)),
-        Scene("narrow_loads", W9.narrow("global_load", "v1, s[4:5]", W9.vm(0)), _H9, 6, (10,), resident=4),
-        Scene("short", W9.short(), _H9, 48, (1,), resident=4),
-        Scene("ping_pong", _PING_PONG, _H9, 4, (10,), waves=8, resident=4),
-        Scene("matmul_11", _file("matmul_gfx11"), _H11, 6, (12,), resident=4),
-        Scene("matmul_11_one", _file("matmul_gfx11"), _H11, 6, (12,), resident=4, traced=(0,)),
-        Scene("stream_11", W11.stream(), _H11, 8, (10,), resident=4),
-        Scene("stream_11_one", W11.stream(), _H11, 8, (10,), resident=4, traced=(0,)),
-        Scene("inverted_11", W11.inverted(), _H11, 6, (10,)),
-        Scene("strict_11", W11.strict(), _H11, 6, (10,)),
-        Scene("chain_11", W11.chain(), _H11, 4, (12,)),
-        Scene("barriers_11", W11.barriers(), _H11, 6, (10,)),
-        Scene("short_11", W11.short(), _H11, 48, (1,), resident=4),
-        Scene("matmul_12", _file("matmul_gfx12"), _H12, 6, (12,), resident=4),
-        Scene("matmul_12_one", _file("matmul_gfx12"), _H12, 6, (12,), resident=4, traced=(0,)),
-        Scene("stream_12", W12.stream(), _H12, 8, (10,), resident=4),
-        Scene("inverted_12", W12.inverted(), _H12, 6, (10,)),
-        Scene("strict_12", W12.strict(), _H12, 6, (10,)),
-        Scene("chain_12", W12.chain(), _H12, 4, (12,)),
-        Scene("barriers_12", W12.barriers(), replace(_H12, splits_barriers=True), 6, (10,)),
-        Scene("short_12", W12.short(), _H12, 48, (1,), resident=4),
-    )
-}
-
-
 def _latency(scene: str, kind: str, factor: float) -> Pair:
     before = SCENES[scene]
     change = Latency(lines=before.memory(kind), factor=factor)
-    return Pair(f"latency of {MEMORY[kind]} × {factor:g}", before, before.slower(kind, factor), (change,))
+    return Pair(f"latency of {MEMORY[kind]} × {factor:g}", before, before.slower(factor, kind), (change,))
 
 
 def _more(scene: str, more: int) -> Pair:
@@ -359,7 +55,7 @@ def _more(scene: str, more: int) -> Pair:
     return Pair(f"{more} more {'wave' if more == 1 else 'waves'} a SIMD", before, after, (MoreWaves(more),))
 
 
-def _hoisted(scene: str, words: _Words) -> Pair:
+def _hoisted(scene: str, words: Words) -> Pair:
     before = SCENES[scene]
     load, head = words.load(16, 2048), words.load(8, 0)
     after = before.edited(load="", head=f"{load}\n{head}", wait=words.vm(2))
@@ -367,22 +63,22 @@ def _hoisted(scene: str, words: _Words) -> Pair:
     return Pair("the load that is used first issued first", before, after, changes)
 
 
-def _strict(scene: str, words: _Words) -> Pair:
+def _strict(scene: str, words: Words) -> Pair:
     before = SCENES[scene]
     change = Relax(before.at("wait"), 2)
     return Pair("a wait that leaves two outstanding", before, before.edited(wait=words.vm(2)), (change,))
 
 
-def _dpp(scene: str, words: _Words) -> Pair:
+def _dpp(scene: str, words: Words) -> Pair:
     before = SCENES[scene]
-    texts = {f"move{far}": "" for far in _SWIZZLES} | {f"wait{far}": "" for far in _SWIZZLES}
-    for far in _SWIZZLES:
+    texts = {f"move{far}": "" for far in SWIZZLES} | {f"wait{far}": "" for far in SWIZZLES}
+    for far in SWIZZLES:
         texts[f"add{far}"] = f"{words.nop}v_add_f32_dpp v2, v2, v2 row_shr:{far}"
     change = Dpp(before.rows("ds_swizzle"))
     return Pair("DPP instead of LDS moves", before, before.edited(**texts), (change,))
 
 
-def _no_barrier(scene: str, words: _Words) -> Pair:
+def _no_barrier(scene: str, words: Words) -> Pair:
     before = SCENES[scene]
     names = ("one", "two")[: len(words.barrier.splitlines())]
     after = before.edited(**dict.fromkeys(names, ""))
@@ -400,6 +96,81 @@ def _without_nops() -> Pair:
     before = SCENES["nops"]
     rows = tuple(before.at(name) for name in ("one", "two", "three"))
     return Pair("no s_nop", before, before.edited(one="", two="", three=""), (Free(rows),))
+
+
+_VECTOR = ("near", "far", "store")
+
+
+def _all_of(scene: str, unit: str, factor: float) -> Pair:
+    """All operations of a unit at once."""
+    before = SCENES[scene]
+    kinds = _VECTOR if unit == "vmem" else (unit,)
+    change = Latency(units=(unit,), factor=factor)
+    return Pair(f"latency of all {unit} × {factor:g}", before, before.slower(factor, *kinds), (change,))
+
+
+def _several(scene: str, *kinds: str) -> Pair:
+    """Several kinds of memory at once, one change each."""
+    before = SCENES[scene]
+    what = " and ".join(MEMORY[kind] for kind in kinds)
+    changes = tuple(Latency(lines=before.memory(kind), factor=0.5) for kind in kinds)
+    return Pair(f"latency of {what} × 0.5", before, before.slower(0.5, *kinds), changes)
+
+
+def _remedy(scene: str, finding: str, after: Scene) -> Pair:
+    return Pair(f"remedy of {finding}", SCENES[scene], after, finding=finding)
+
+
+def _limit(scene: str, finding: str, *kinds: str) -> Pair:
+    """What is waited for returns at once."""
+    before = SCENES[scene]
+    after = before.slower(0, *kinds)
+    return Pair(f"limit of {finding}", before, after, finding=finding, is_limit=True)
+
+
+def _footprint(scene: str, finding: str, more: int) -> Pair:
+    """The remedy is more waves."""
+    return _remedy(scene, finding, replace(SCENES[scene], resident=SCENES[scene].resident + more))
+
+
+def _hoist_alone(scene: str, words: Words) -> Pair:
+    """The load moves up, its wait still waits for all."""
+    before = SCENES[scene]
+    load, head = words.load(16, 2048), words.load(8, 0)
+    after = before.edited(load="", head=f"{load}\n{head}")
+    return _remedy(scene, "exposed-vector-load", after)
+
+
+def _hoist_strict(scene: str, words: Words) -> Pair:
+    before = SCENES[scene]
+    load, head = words.load(16, 2048), words.load(8, 0)
+    after = before.replaced((load, ""), (head, f"{load}\n{head}"))
+    return _remedy(scene, "exposed-vector-load", after)
+
+
+def _partial(scene: str, words: Words) -> Pair:
+    return _remedy(scene, "redundant-wait", SCENES[scene].edited(wait=words.vm(1)))
+
+
+def _unspilled(scene: str) -> Pair:
+    names = [*(f"out{i}" for i in range(3)), *(f"back{i}" for i in range(3)), "wait"]
+    return _remedy(scene, "scratch-spills", SCENES[scene].edited(**dict.fromkeys(names, "")))
+
+
+def _preloaded(scene: str, *loads: str) -> Pair:
+    """Arguments are in registers when a wave begins; its waits stay."""
+    texts = tuple((load, "") for load in loads)
+    return _remedy(scene, "exposed-scalar-load", SCENES[scene].replaced(*texts))
+
+
+def _ahead(scene: str, finding: str, loop: str, first: str, wait: tuple[str, str]) -> Pair:
+    """Loads an iteration ahead: the first before the loop, and in the loop a wait that leaves them out."""
+    return _remedy(scene, finding, SCENES[scene].replaced((loop, first + loop), wait))
+
+
+def _no_barriers(scene: str, *texts: str) -> Pair:
+    after = SCENES[scene].replaced(*((text, "") for text in texts))
+    return Pair("limit of barrier-skew", SCENES[scene], after, finding="barrier-skew", is_limit=True)
 
 
 PAIRS = (
@@ -441,4 +212,45 @@ PAIRS = (
         )
     ),
     _latency("stream_11_one", "far", 0.5),
+    # more waves, whole workgroups
+    *(_more(*each) for each in (("stream_11", 2), ("stream_12", 2), ("short", 1), ("short_11", 2))),
+    *(_more(*each) for each in (("short_12", 2), ("matmul", 1), ("inverted", 1), ("narrow_loads", 1))),
+    *(_more(*each) for each in (("spills", 1), ("spills_11", 1), ("scalars", 1), ("barriers_11", 1))),
+    _more("rivals", 1),
+    # several loads at once
+    *(_all_of(scene, "vmem", 0.5) for scene in ("crowded", "rivals", "combined", "matmul", "ceiling")),
+    *(_all_of(scene, "vmem", 0.5) for scene in ("matmul_11", "stream", "spills", "spills_12", "short_11")),
+    *(_all_of(scene, "smem", 0.5) for scene in ("scalars", "scalars_11", "scalars_12", "combined")),
+    _several("combined", "near", "lds"),
+    _several("crowded", "far", "near"),
+    _several("matmul_12", "far", "lds"),
+    _several("barriers_12", "near", "lds"),
+    _several("ping_pong", "near", "lds"),
+    # spills
+    *(_unspilled(scene) for scene in ("spills", "spills_11", "spills_12")),
+    _latency("spills_11", "near", 0.5),
+    # memory at its roof
+    *(_latency(scene, "far", 0.5) for scene in ("roof", "near_roof", "roof_12")),
+    *(_latency(scene, "store", 0.5) for scene in ("roof", "roof_12")),
+    *(_more(scene, 1) for scene in ("roof", "near_roof", "roof_12")),
+    # remedies of findings
+    *(_hoist_alone(f"inverted{each}", words) for each, words in (("", W9), ("_11", W11), ("_12", W12))),
+    *(_hoist_strict(f"strict{each}", words) for each, words in (("", W9), ("_11", W11), ("_12", W12))),
+    *(_partial(f"strict{each}", words) for each, words in (("", W9), ("_11", W11), ("_12", W12))),
+    *(_footprint(scene, "low-occupancy", 1) for scene in ("strict", "barriers", "narrow", "stream_11")),
+    _footprint("ping_pong", "low-occupancy", 2),
+    _footprint("short_12", "exposed-vector-load", 4),
+    _footprint("barriers_12", "exposed-lds", 5),
+    _footprint("matmul_11", "exposed-lds", 12),
+    _remedy("matmul_11", "waits-for-stores", SCENES["matmul_11"].replaced(("s_waitcnt_vscnt null, 0x0", ""))),
+    _preloaded("barriers", W9.head.splitlines()[0]),
+    _preloaded("nops", W9.head.splitlines()[0]),
+    _preloaded("ceiling", "s_load_dwordx4 s[4:7], s[0:1], 0x0"),
+    _preloaded("rivals", "s_load_dwordx4 s[4:7], s[0:1], 0x0", "s_load_dwordx2 s[8:9], s[0:1], 0x10"),
+    _preloaded("ping_pong", W9.head.splitlines()[0]),
+    _no_barriers("barriers", "s_barrier\n", "s_barrier  // at=one\n"),
+    _no_barriers("matmul_11", "s_barrier\n"),
+    *(_limit(scene, "exposed-vector-load", "far") for scene in ("short", "stream_11", "inverted")),
+    _limit("short", "exposed-scalar-load", "smem"),
+    _limit("stream_12", "exposed-vector-load", "far"),
 )

@@ -18,7 +18,7 @@ from rcv_py.analysis.findings.finding import (
 )
 from rcv_py.analysis.findings.kernel_change import LEAST, kernel_change
 from rcv_py.analysis.whatif.changes import Change
-from rcv_py.analysis.whatif.predict import NO_WIDTH, Player, Prediction
+from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import Message, capitalized, join_texts
@@ -49,8 +49,6 @@ def predicted(found: Findings, player: Player, report: Report = silent) -> Findi
     why = NOTHING_HELPS if is_calm else "" if found.why == CALM else found.why
     assumed = (*next(iter(trials.played.values())).guesses, *trials.cuts)
     guesses: list[str] = [Message("{0}.", capitalized(text)) for text in assumed]
-    if any(one.has_no_width for one in trials.played.values()):
-        guesses.append(NO_WIDTH)
     return replace(found, findings=findings, why=why, guesses=tuple(guesses))
 
 

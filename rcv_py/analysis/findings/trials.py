@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from rcv_py.analysis.findings.finding import RemedyExperiment
+from rcv_py.analysis.findings.inputs import is_scratch
 from rcv_py.analysis.findings.situation import ROOM, FindingContext
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
@@ -144,8 +145,9 @@ def _no_barriers(case: FindingContext) -> Changes:
     return [NoBarrier(tuple(rows))]
 
 
-def _accesses_left_out(case: FindingContext) -> Changes:
-    lines = tuple(case.accesses.tolist())
+def _spills_left_out(case: FindingContext) -> Changes:
+    """Leave out the accesses to scratch memory; loads that the same waits cover stay."""
+    lines = tuple(row for row in case.accesses.tolist() if is_scratch(case.text(row)))
     return [Free(lines), Latency(lines=lines, cycles=0)]
 
 
@@ -185,7 +187,7 @@ PLAYED: Mapping[str, Plays] = {
     "no-return": _at_once,
     "loads-first": _at_once,
     "write-next-buffer": _at_once,
-    "fewer-live-values": _accesses_left_out,
+    "fewer-live-values": _spills_left_out,
     "partial-count": _waits_relaxed,
     "fill-nops": _all_left_out,
     "double-buffer-lds": lambda case: [NoBarrier((case.top,))],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rcv_py.analysis.attribution.lines import LDS, SMEM, VMEM
+from rcv_py.analysis.attribution.lines import BRANCH, LDS, SMEM, VMEM
 from rcv_py.analysis.whatif.wave_slots import LAUNCH, pooled, residents
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.base.text import Message, some
@@ -53,6 +53,8 @@ class Latency:
         if not self.lines:
             names = self.units or tuple(UNITS)
             is_meant = np.isin(recording.unit, [UNITS[name] for name in names])
+        elif recording.is_held:
+            is_meant = is_meant | held_up(recording, is_meant)
         if self.cycles is None:
             latency = np.rint(np.maximum(recording.latency, 0) * self.factor).astype(np.int64)
             latency = np.where(recording.latency > 0, latency, recording.latency)
@@ -279,6 +281,24 @@ class MoreWaves:
         return Message("{0} more {1} per SIMD", self.more, "wave" if self.more == 1 else "waves")
 
 
+def held_up(recording: Recording, older: np.ndarray) -> np.ndarray:
+    """Return which operations were issued while one of `older` was out that returns first, bool [tokens].
+
+    They may have been back much sooner without it; the recording shows when both were.
+    """
+    rows = np.flatnonzero(recording.in_order > 0)
+    group = recording.owner[rows] * (int(recording.in_order.max(initial=0)) + 1) + recording.in_order[rows]
+    by_group = np.argsort(group, kind="stable")  # a wave's tokens are in order of issue
+    rows, group = rows[by_group], group[by_group]
+    issued = recording.issued[rows]
+    until = np.where(older[rows], issued + recording.latency[rows], 0)
+    shift = np.cumsum(starts_run(group)) * (int(until.max(initial=0)) + 1)
+    latest = np.maximum.accumulate(until + shift) - shift
+    found = np.zeros(len(older), dtype=bool)
+    found[rows[latest > issued]] = True
+    return found
+
+
 def chosen(recording: Recording, lines: Collection[int]) -> np.ndarray:
     """Return which tokens are executions of the given instructions, bool."""
     is_meant = np.zeros(recording.rows + 1, dtype=bool)
@@ -293,10 +313,19 @@ def _awaiting(recording: Recording, kept: np.ndarray) -> Recording:
 
 
 def _costless(recording: Recording, gone: np.ndarray) -> Recording:
-    """Return the recording with tokens `gone`, bool [tokens], that take no time and meet at no barrier."""
+    """Return the recording with tokens `gone`, bool [tokens], that take no time and meet at no barrier.
+
+    The gap before such a token goes with it: waves come to memory units later than to others.  After a
+    branch, the gap is the branch's.
+    """
+    pace = np.where(gone, np.maximum(recording.pace - recording.busy, 0), recording.pace)
+    at = np.flatnonzero(gone[recording.order])
+    before = recording.order[at[~np.isin(at, recording.first)] - 1]
+    before = before[(recording.unit[before] != BRANCH) & ~gone[before]]
+    pace[before] = np.minimum(pace[before], recording.busy[before])
     return replace(
         recording,
-        pace=np.where(gone, np.maximum(recording.pace - recording.busy, 0), recording.pace),
+        pace=pace,
         least=np.where(gone, 0, recording.least),
         resource=np.where(gone, NO_INDEX, recording.resource),
         service=np.where(gone, 0, recording.service),
@@ -333,7 +362,7 @@ def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
 _REPEATED = (
     "line", "unit", "pace", "busy", "least", "delay", "resource", "hold", "queue", "service", "latency",
     "in_order", "moves", "is_measured", "is_loose", "issued", "opening", "members", "lead", "tail",
-    "simd", "slot", "row", "pool", "turn",
+    "simd", "slot", "row", "pool", "turn", "is_by_age",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ contention, the rest is delay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,8 @@ from rcv_py.analysis.attribution.lines import BRANCH, LDS, MATRIX, MESSAGE, NONE
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import memoized
-from rcv_py.analysis.whatif.queues import CLASSES, FAR, Taken, in_time, medians, pipe, returns, seen, serve
+from rcv_py.analysis.whatif.arbitration import by_age
+from rcv_py.analysis.whatif.queues import CLASSES, FAR, Taken, in_time, pipe, returns, seen, serve
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -62,6 +63,7 @@ class Recording:
     resource: np.ndarray  # the resource that it takes, NOBODY: nothing that others compete for
     hold: np.ndarray  # for how long
     rank: np.ndarray  # order of issue; the lower rank goes first at the same moment
+    is_by_age: np.ndarray  # bool, of waves that want its unit at the same moment the oldest goes first
     # memory
     queue: np.ndarray  # where operations wait for earlier ones, NOBODY: no operation
     service: np.ndarray  # parts of a cycle that the queue is busy with it
@@ -69,6 +71,7 @@ class Recording:
     in_order: np.ndarray  # class of operations of a wave that return in order of issue; 0: none
     moves: np.ndarray  # bytes
     is_measured: np.ndarray  # bool, a wait ended at its return
+    is_held: bool  # operations that return in order may have returned late because of an older one
     # counters: token i waits for operations `awaited[await_first[i]:await_first[i + 1]]`
     await_first: np.ndarray  # int64 [tokens + 1]
     awaited: np.ndarray  # int64, tokens of the same wave, in order of issue
@@ -122,17 +125,27 @@ class Guess(NamedTuple):
     text: str = ""  # the guess in words
     latency: float = 1.0  # of operations that no wait stalled for: this factor times the usual latency
     has_contention: bool = True  # False: stalls at a busy unit stay as they are
+    is_held: bool = False  # True: an operation took its time because of an older one that a change is about
+    order: int = 0  # of the latencies of an instruction among its executions; 0: as recorded
 
 
 USUAL = Guess("operations without a stalled wait have the usual latency of their kind")
+_REORDERED = "the range also tries: the latencies of each instruction in two other orders"
 # Of 29,756 returns that waits of real captures show, one in 27 took longer than twice the median of its
 # instruction.  It is unlikely that all other operations returned just in time for a wait that did not stall.
 OTHERS = (
-    Guess("the range also tries: operations without a stalled wait have half the usual latency", latency=0.5),
+    Guess(
+        "the range also tries: operations without a stalled wait have half the usual latency, "
+        "and changed ones held up those that return after them",
+        latency=0.5,
+        is_held=True,
+    ),
     Guess(
         "the range also tries: operations without a stalled wait have twice the usual latency", latency=2.0
     ),
     Guess("the range also tries: contention between waves stays as recorded", has_contention=False),
+    Guess(_REORDERED, order=1),
+    Guess(_REORDERED, order=2),
 )
 
 
@@ -146,7 +159,7 @@ def recording(stream: TokenStream, guess: Guess = USUAL) -> Recording:
     """Return the replayable form of a compute unit's waves; all guesses share the parts that none changes."""
     frame = _frame(stream)
     units = _units(stream, guess)
-    memory = _memory(stream, frame.counted, units.taken.sent, frame.life_tail, guess.latency)
+    memory = _memory(stream, frame.counted, units.taken.sent, frame.life_tail, guess)
     back = np.where(frame.results > 0, stream.issue + frame.results, memory.back)
     ready = _ready(stream, frame, back)
     delay = np.minimum(np.maximum(units.taken.since - ready, 0), stream.issue - ready)
@@ -161,6 +174,7 @@ def recording(stream: TokenStream, guess: Guess = USUAL) -> Recording:
         service=memory.service,
         latency=memory.latency + frame.results,
         is_measured=memory.is_measured,
+        is_held=guess.is_held,
         depth=units.depth,
         rows=len(stream.lines) - 1,
         step=stream.lines.step,
@@ -206,6 +220,7 @@ def _frame(stream: TokenStream) -> _Frame:
         "least": least,
         "issued": stream.issue,
         "rank": rank,
+        "is_by_age": by_age(stream)[stream.unit],
         "in_order": seen(stream).order[line],
         "moves": seen(stream).moves[line],
         **awaits._asdict(),
@@ -294,13 +309,13 @@ def _with_results(stream: TokenStream, awaits: _Awaits) -> tuple[_Awaits, np.nda
 
 
 def _memory(
-    stream: TokenStream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray, factor: float
+    stream: TokenStream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray, guess: Guess
 ) -> _Memory:
     """Return how operations queue and how long they take after that.
 
-    If a wait ended with an operation, its return is known.  Else it took the usual time of its kind after its
-    queue, but returned before the first wait for it that did not stall, before newer operations that return
-    in order, and before its wave ended.
+    If a wait ended with an operation, its return is known.  Else it took a time that is usual for its kind
+    after its queue, but returned before the first wait for it that did not stall, before newer operations
+    that return in order, and before its wave ended.
     """
     issue, n, observed = stream.issue, len(stream), seen(stream)
     numbers = np.full(_PLACES, NO_INDEX, dtype=np.int64)
@@ -325,8 +340,8 @@ def _memory(
         rows = in_time(stream, np.flatnonzero(queue == number))
         gone[rows], service[rows] = serve(gone[rows], service[rows], latest[rows])
     most = latest - gone
-    usual = _usual(stream, np.flatnonzero(is_measured), most[is_measured])[stream.line]
-    rest = np.minimum(most, np.rint(usual * factor).astype(np.int64))
+    usual = _usual(stream, np.flatnonzero(is_measured), most[is_measured], guess.order)
+    rest = np.minimum(most, np.rint(usual * guess.latency).astype(np.int64))
     latency = np.where(is_operation, np.where(is_measured, most, rest), 0)
     back = np.where(is_operation, _in_order(stream, operation, gone + latency), 0)
     return _Memory(queue, service, latency, is_measured, back, drains)
@@ -371,18 +386,41 @@ def _in_order(stream: TokenStream, operation: np.ndarray, back: np.ndarray) -> n
     return found
 
 
-def _usual(stream: TokenStream, known: np.ndarray, latency: np.ndarray) -> np.ndarray:
-    """How long operations of each code row usually take after their queue, int64.
+def _usual(stream: TokenStream, known: np.ndarray, latency: np.ndarray, seed: int) -> np.ndarray:
+    """How long operations usually take after their queue, int64 by token.
 
-    A kind without measurements takes the latency from the survey.
+    Each takes a latency that was measured for its instruction, or else for its kind, so that they vary as
+    the measured ones do.  A kind without measurements takes the latency from the survey.
     """
-    usual = np.rint(np.exp(stream.survey.mean[stream.engine])).astype(np.int64)
     form = stream.lines.form.astype(np.int64)
+    usual = np.rint(np.exp(stream.survey.mean[stream.engine])).astype(np.int64)[stream.line]
+    drawn = np.random.default_rng(seed).random(len(stream))
     for group, enough in ((form, 1), (np.arange(len(form)), _OF_A_LINE)):
-        middle, count = medians(group[stream.line[known]], latency, int(group.max()) + 1)
-        is_known = (count >= enough)[group]
-        usual[is_known] = middle[group][is_known]
+        of = group[stream.line[known]]
+        rows = np.lexsort((latency, of))
+        count = np.bincount(of, minlength=int(group.max()) + 1)
+        first, own = np.cumsum(count) - count, group[stream.line]
+        is_known = count[own] >= enough
+        place = first[own] + (drawn * count[own]).astype(np.int64)
+        usual[is_known] = latency[rows][place[is_known]]
     return usual
+
+
+def arbitrated(recording: Recording) -> Recording:
+    """Return a changed recording in which ties follow the rule of each unit instead of the recorded order."""
+    age = np.empty(len(recording.begin), dtype=np.int64)
+    age[np.lexsort((recording.turn, recording.begin))] = np.arange(len(age))
+    rank = np.where(recording.is_by_age, age[recording.owner], recording.rank)
+    return replace(recording, rank=rank)
+
+
+def reordered(recording: Recording, seed: int) -> Recording:
+    """Return a recording in which the executions of each instruction exchange their measured latencies."""
+    rows = np.flatnonzero(recording.is_measured)
+    drawn = np.random.default_rng(seed).random(len(rows))
+    line, latency = recording.line[rows], recording.latency.copy()
+    latency[rows[np.argsort(line, kind="stable")]] = latency[rows[np.lexsort((drawn, line))]]
+    return replace(recording, latency=latency)
 
 
 def _barriers(stream: TokenStream) -> _Barriers:

@@ -207,20 +207,17 @@ def assumptions(found: Prediction) -> list[str]:
 
 
 def cuts(found: Sequence[Prediction]) -> list[str]:
-    """Return what of the device cuts predictions, and which have no range, as sentences."""
+    """Return what of the device or the recording cuts predictions, as sentences."""
     texts: dict[str, list[str]] = {}
     for one in found:
         for note in one.notes:
             texts.setdefault(note, []).append(one.text)
-    notes = [
+    return [
         Message("{0} ({1}).", capitalized(note), some(of, MAX_NAMED))
         if len(found) > 1
         else Message("{0}.", capitalized(note))
         for note, of in texts.items()
     ]
-    from rcv_py.analysis.whatif.predict import NO_WIDTH  # noqa: PLC0415 - it imports a compiler
-
-    return [*notes, *([NO_WIDTH] if any(one.has_no_width for one in found) else [])]
 
 
 def path_rows(trace: Trace, found: PathTable) -> ResultTable:
