@@ -115,10 +115,10 @@ SHARES = ("time", "below", "bottom", "code")  # fields that users change by drag
 PIXELS = ("left", "right", "wave")
 MAX_PX = 10_000  # of a saved size
 
-EMPTY_PX = {"source": 170, "time": 64, "wave": 110}  # of a place for which the open capture has no data
+EMPTY_PX = {"source": 170, "time": 88, "wave": 110}  # of a place for which the open capture has no data
 ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with instructions that overlap while they execute
-AROUND_ROWS_PX = 72  # px above and below the rows: choices, legend, times
-LEAST_ROWS_PX = 190  # px of a time view with few rows: the tabs next to it need room, too
+AROUND_ROWS_PX = 96  # px above and below the rows: tabs, choices, legend, times
+LEAST_ROWS_PX = 214  # px of a time view with few rows: other tabs of the place need room, too
 
 
 def most_px(trace: Trace | None) -> dict[str, int]:
