@@ -32,9 +32,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.base import text
 from rcv_py.base.settings import VARIABLE
 from rcv_py.base.text import speak, translated
+from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import application, speak_as_set
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import discover
@@ -44,7 +46,7 @@ from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.menus import KeysOverlay
 from rcv_py.ui.table.table_model import TableModel
 from tests.support.pseudo import pseudo
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import SAMPLES, open_sample, settle, window
 
 ROWS = 12  # of a table that are read; the others say the same of other rows
 _MARKUP = re.compile(r"<[^<>]*>|&[a-z]+;")
@@ -133,6 +135,17 @@ def test_a_label_keeps_what_the_program_said(ui: UiContext, qtbot: QtBot) -> Non
     assert label.text() == "Nothing was opened yet.", "what the program compares is English"
     assert QLabel.text(label) == label.shown_text == translated("Nothing was opened yet.")
     assert not words(label.shown_text)
+    label.setText(text.Message("Go to {0}", "the summary"))
+    label.break_lines(lambda shown: shown)
+    assert label.text() == "Go to the summary"
+    assert not words(label.shown_text)
+
+
+@pytest.mark.usefixtures("speaking")
+def test_why_there_are_no_findings_is_looked_up() -> None:
+    why = findings(open_trace(SAMPLES / "placeholder"), ()).why
+    assert words(why)
+    assert not words(translated(why))
     short = ElidedLabel("Cancel")
     assert short.accessibleName() == translated("Cancel")
     assert not words(tooltip("Cancel"))

@@ -29,7 +29,7 @@ from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import Message, count, known_percent, percent, plural, short_kernel
+from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, short_kernel
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -176,7 +176,7 @@ def _why_no_waves(trace: Trace) -> str:
     """Why there are no waves; of a problem that says the same in short, only the hint is added."""
     problems = trace.problems[:2]
     more = [problem.hint if problem.brief else str(problem) for problem in problems]
-    return " ".join(filter(None, (NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)))
+    return join_texts(" ", filter(None, (NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)))
 
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
