@@ -30,6 +30,7 @@ from tests.analysis.in_memory import all_lines, hotspot, jumps
 from tests.support.opened import VARIED
 from tests.support.read_twice import Case, opened, opened_plainly
 from tests.support.samples import sample, sample_path
+from tests.support.simd_cycles import passes_of, worked
 
 Pair = tuple[int, int]
 
@@ -359,14 +360,19 @@ def test_tracks_of_the_units(case: Case, plain: Case) -> None:
     later = case.trace.gfxip > 9
     base = 1 if later else 4
     expected: dict[str, list[Pair]] = defaultdict(list)
+    issued: dict[str, list[Pair]] = defaultdict(list)
     for wave in plain.waves:
         if (wave.id.se, wave.cu) == (main.id.se, main.cu):
-            for _, kind, start, stall, duration in executed(wave):
+            for line, kind, start, stall, duration in executed(wave):
+                if kind == TokenKind.MATRIX:
+                    cycles = passes_of(case.trace.code.text[line], case.trace.gfxip)
+                    issued[f"MATRIX{wave.id.simd}"].append((start + stall, cycles))
                 name = TRACKS_OF.get(TokenKind(kind), ("SCAL{}", "SCAL{}"))[later].format(wave.id.simd)
                 hidden = min(stall, max(0, duration - base))
                 if name in ("IMMED", "MSG"):
                     hidden = max(0, duration - base)
                 expected[name].append((start + hidden, start + duration))
+    expected |= {name: worked(spans) for name, spans in issued.items()}
     own = [wave for wave in case.waves if (wave.id.se, wave.cu) == (main.id.se, main.cu)]
     tracks = utilization(own, case.trace)
     found = {

@@ -19,6 +19,7 @@ from tests.cli.test_numbers import costs, innermost, length, picked, told
 from tests.support.command_runs import run
 from tests.support.plain_capture import LABEL, PlainWave, Stay, Token, plain
 from tests.support.samples import sample_path, write_sample
+from tests.support.simd_cycles import passes_of, worked
 
 NAMES = ("matmul_small", "reduction")
 STATES = {1: "idle", 2: "exec", 3: "wait", 4: "stall"}
@@ -161,14 +162,21 @@ def test_units_were_busy_while_something_issued(folder: Path) -> None:
     unit = [wave for wave in found.waves if (wave.se, wave.cu) == (first.se, first.cu)]
     for window in ((begin, end), (first.begin + 1000, first.begin + 2000)):
         busy: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        matrix: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for wave in unit:
             for token in wave.tokens:
+                if kind_of(folder, token) == "MATRIX":
+                    cycles = passes_of(found.text(token.line))
+                    matrix[f"MATRIX{wave.simd}"].append((token.issue, cycles))
                 kind = UNITS.get(KINDS[token.kind], "SCAL")
                 issue = max(token.time, min(token.issue, token.end - BASE))
                 if kind in SHARED:
                     issue = max(token.time, token.end - BASE)
                 spans = busy[kind if kind in SHARED else f"{kind}{wave.simd}"]
                 spans.append((max(issue, window[0]), max(min(token.end, window[1]), window[0])))
+        for key, issued in matrix.items():
+            spans = [(max(low, window[0]), min(high, window[1])) for low, high in worked(issued)]
+            busy[key] = [span for span in spans if span[0] < span[1]]
         words = () if window == (begin, end) else (f"--within={window[0]}:{window[1]}",)
         document = told(folder, "units", "--of", first.name, *words)
         expected = {key: length([span for span in spans if span[0] < span[1]]) for key, spans in busy.items()}

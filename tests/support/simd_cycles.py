@@ -32,6 +32,15 @@ def passes_of(text: str, gfxip: int = 9) -> int:
     return PASSES[text.split(" ", 1)[0]]
 
 
+def worked(issued: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """When a matrix pipe works on instructions of (issue, cycles): in order of issue, one after another."""
+    spans, free = [], 0
+    for issue, cycles in sorted(issued, key=lambda one: one[0]):
+        free = max(free, issue) + cycles
+        spans.append((free - cycles, free))
+    return spans
+
+
 class Cells:
     """Which cycles some spans cover: `low` is the first cycle."""
 

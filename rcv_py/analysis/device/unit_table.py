@@ -20,7 +20,7 @@ class UnitTable:
     """Rows sorted by (se, sa, cu).
 
     Columns are int64 or float64, NaN if unknown: se, sa (if any is not 0) and cu; of the waves `waves` that
-    lived on the unit, `traced` waves, `mean` and `peak` of resident waves, their `cycles`, and `begin` and
+    lived on the unit, `traced` waves, `mean` and `peak` of resident waves, their `cycles`, and `start` and
     `end` in cycles after the first start on any unit; of each pipe, `share_` in percent of the unit's busy
     time; of each counter, `sum_` over all samples.
     """
@@ -72,7 +72,7 @@ def _waves(index: WaveIndex, lives: Residencies) -> tuple[np.ndarray, dict[str, 
         "mean": cycles / max(1, int(lives.end.max()) - origin),
         "peak": np.array([int(curves[unit].value.max()) for unit in range(n)]),
         "cycles": cycles,
-        "begin": begin - origin,
+        "start": begin - origin,
         "end": end - origin,
     }
 

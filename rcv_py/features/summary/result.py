@@ -66,7 +66,6 @@ _UNIT = (
     _of_unit("peak", "Maximum at a time, in waves"),
     _of_unit("cycles", "Sum of the lifetimes of its waves, in cycles"),
     _of_unit("start", "First start, in cycles after the first start on any compute unit"),
-    _of_unit("begin", "The same as `start`, the former name"),
     _of_unit("end", "Last end, in cycles after the first start on any compute unit"),
 )
 _AFTER = "Cycles after the first start on any compute unit."
@@ -79,7 +78,7 @@ _UNIT_TEXT = {  # title, and meaning in the window
     "mean": ("mean waves", "Resident waves weighted by time, over the duration of all."),
     "peak": ("peak", "Most waves resident on the unit at a time."),
     "cycles": ("wave-cycles", "Sum of the lives of the unit's waves."),
-    "begin": ("first start", _AFTER),
+    "start": ("first start", _AFTER),
     "end": ("last end", _AFTER),
 }
 
@@ -174,10 +173,8 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
     if found.counters is not None:
         document["counters"] = {bar.name[:]: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
-        columns = dict(found.units.columns)
-        columns |= {"start": columns["begin"]} if "begin" in columns else {}
         document["units"] = [
-            {name: plain_number(values[row]) for name, values in columns.items()}
+            {name: plain_number(values[row]) for name, values in found.units.columns.items()}
             for row in range(len(found.units))
         ]
     return document

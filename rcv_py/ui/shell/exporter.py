@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -587,11 +588,12 @@ class FileWriter(QObject):
             from rcv_py.export.report.files import PAGES, check_form, write_page, write_report  # noqa: PLC0415 - few export
             from rcv_py.export.report.inputs import ReportInputs  # noqa: PLC0415 - few export
             from rcv_py.work.reduce import Reducer  # noqa: PLC0415 - few export
+            from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - few export
 
             facts = facts_about(trace, files)
             with Reducer(trace, held=held, report=report, cancel=flag) as found:
                 inputs = ReportInputs(found, facts=facts)
-                inputs.notes = notes
+                inputs.notes, inputs.rank = notes, partial(with_predictions, trace, predict=None)
                 if not is_interactive:
                     inputs.ask()
                     write_report(inputs, path, report=report, cancel=flag)

@@ -530,6 +530,8 @@ class RowsView(QTableView):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `save_state` returned, now or when there are columns."""
+        if not isinstance(state, dict):  # of a file that anyone can edit
+            return
         self.widths.load(state.get("columns"), state.get("widths"))
         self._saved_order = state.get("sort")
         self.widths.apply(self._char_px)

@@ -48,20 +48,23 @@ def app(opened: App, qtbot: QtBot) -> App:
 
 
 @pytest.mark.parametrize("name", ["whatif", "roofline"])
-def test_it_is_no_standing_tab_and_stays_where_it_was_opened(name: str, app: App, qtbot: QtBot) -> None:
+def test_it_is_a_standing_tab_that_stays_closed_where_it_was_closed(
+    name: str, app: App, qtbot: QtBot
+) -> None:
     workspace = app.window.workspace
     dock = workspace.docks[name]
-    assert not dock.is_open
+    assert dock.is_open
     app.ui.commands.run(f"view.panel_{name}")
     settle(app, qtbot)
     assert dock.is_seen
+    dock.close()
     kept = workspace.save()
     workspace.reset_layout()
-    assert not dock.is_open
+    assert dock.is_open
     workspace.load(kept)
     settle(app, qtbot)
-    assert dock.is_open, "it comes back with the layout that had it"
-    dock.close()
+    assert not dock.is_open, "it stays away with the layout that had it not"
+    workspace.reset_layout()
 
 
 # -- the critical path ----------------------------------------------------------------------------------

@@ -196,6 +196,7 @@ def test_utilization_tracks(case: GoldenCase) -> None:
             "overlapped": int((track.start[1:] < np.maximum.accumulate(track.end)[:-1]).sum()),
         }
         for track in tracks
+        if not track.name.startswith("MATRIX")  # the reference viewer counts no passes
     }
     assert found == case.golden["utilization"]
     assert list(found) == list(case.golden["utilization"])
