@@ -287,6 +287,7 @@ class SourceView(RowsView):
             return
         height, width = self.row_height, self.viewport().width()
         painter.fillRect(0, 0, width, height, self.theme.role("raised"))
+        painter.setFont(self._mono)
         for name in ("line", "text"):
             at = self.table.column_of(name)
             cell = QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), height)

@@ -297,6 +297,32 @@ def test_a_selected_line_half_below_the_heading_comes_out_at_a_resize(
     assert view.row_top(30) + view.row_height <= view.viewport().height()
 
 
+def test_the_heading_has_the_letters_of_its_line(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(with_lines("import fx", "def first(iiii, WWWW):", *(f"    copy({n})" for n in range(60))))
+    settled()
+    view = source.view
+
+    def inked() -> list[int]:
+        """Return the columns of pixels with ink in the text of the row at the top."""
+        box = view.cell_rect(1, "text")
+        box.moveTop(0)
+        box.setHeight(view.row_height - 1)
+        image = view.viewport().grab(box).toImage()
+        blank = image.pixel(image.width() - 1, 2)
+        return [
+            x for x in range(image.width()) if any(image.pixel(x, y) != blank for y in range(image.height()))
+        ]
+
+    view.verticalScrollBar().setValue(view.row_height)
+    assert view.heading == -1
+    as_line = inked()
+    view.verticalScrollBar().setValue(30 * view.row_height)
+    assert view.heading == 1
+    assert inked() == as_line
+
+
 def test_the_function_in_view_keeps_its_heading(
     source: SourcePanel, open_in: Callable, settled: Settled
 ) -> None:
