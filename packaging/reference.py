@@ -113,7 +113,7 @@ PAGES = {
 
 
 def pictures() -> None:
-    """Draw the pictures of README and tutorial from our own samples."""
+    """Draw the pictures of README, tutorial and story from our own samples."""
     (ROOT / "docs" / "pictures").mkdir(exist_ok=True)
 
     def rcv(*words: str) -> None:
@@ -124,6 +124,8 @@ def pictures() -> None:
         for capture, table in ((SAMPLE, PICTURES), (f"{folder}/{TUTORIAL}", TUTORIAL_PICTURES)):
             for name, words in table.items():
                 rcv("shot", capture, "--panel", *words, "--out", str(ROOT / "docs" / "pictures" / name))
+    story = [sys.executable, str(ROOT / "packaging" / "story.py"), str(ROOT / "docs" / "pictures" / "story")]
+    subprocess.run(story, cwd=ROOT, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 
 def is_current(path: Path, page: str) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.capture import Truth
+from tests.support import command_runs
 from tests.support.paths import ROOT
 from tests.support.samples import write_sample
 
@@ -59,3 +60,14 @@ def test_the_change_is_that_of_the_sources(written: dict[str, tuple[Path, Truth]
     start = old.index(was[0])
     assert old[start : start + len(was)] == was
     assert new[start : start + len(becomes)] == becomes
+
+
+def test_commands_print_what_the_tutorial_shows(written: dict[str, tuple[Path, Truth]]) -> None:
+    folder = written["tutorial_before"][0].parent
+    shown = re.findall(r"```sh\n(rcv .+)\n```\n+```text\n([^`]*)```", PAGE)
+    assert [command.split()[1] for command, _ in shown] == ["triage", "whatif", "compare"]
+    for command, text in shown:
+        words = command.replace("tutorial/", f"{folder}/").split()[1:]
+        printed = command_runs.run_anew(*words).out
+        for line in filter(None, text.splitlines()):  # the page leaves out columns and sentences
+            assert re.search(".*".join(map(re.escape, line.split())), printed), line
