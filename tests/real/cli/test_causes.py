@@ -26,7 +26,7 @@ def folder() -> Path:
 def test_text_ranks_causes_with_lines_and_producers(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace_path("pa_mqa_big"), "--top", 2)
     lines = text.splitlines()
-    assert lines[0].split() == ["stall", "share", "idle", "hits", "cause", "because"]
+    assert lines[0].split() == ["stall", "of", "stall", "idle", "hits", "cause", "because"]
     assert "vector load" in lines[1]
     assert "481 s_waitcnt vmcnt(5) ← 427 buffer_load_dword" in lines[2]
     assert "of 791,816 stalled" in text
