@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -158,12 +159,16 @@ class _Rows:
     """Values read so far, with numbers in place of names."""
 
     def __init__(self) -> None:
-        self.dispatches: dict[tuple[str, str, str], int] = {}  # kernel, number, agent
+        self.dispatches: dict[tuple[PmcDispatch, int], int] = {}  # and which of these in a profile
+        self.executions: dict[
+            tuple[int, object], int
+        ] = {}  # row of the dispatch, what tells executions apart
         self.counters: dict[str, int] = {}
         self.files: list[str] = []
-        self.rows: list[tuple[int, int, int, float]] = []
-        self.times: list[tuple[int, float]] = []
+        self.rows: list[tuple[int, int, float]] = []  # execution, counter, value
+        self.times: dict[int, float] = {}  # nanoseconds by execution
         self.notes: list[str] = []
+        self.gpus: list[str] = []
 
     def read(self, place: Path, name: str) -> None:
         """Add a table; a damaged end and invalid numbers are noted and left out."""
@@ -191,65 +196,74 @@ class _Rows:
 
         profile = read_profile(path)
         if not len(profile.values.value):
+            streamed = "{0} holds streamed counters alone: samples over time, not values of a launch."
             raise TraceError(
-                Message("{0} holds no counters.", path.name),
+                Message(streamed if profile.spm else "{0} holds no counters.", path.name),
                 hint="Record them: `rocprofv3 --pmc TCC_HIT_sum -- APPLICATION`.",
             )
         self.files.append(path.name)
         self.notes += [problem.text for problem in profile.problems]
-        launches, at = profile.launches, {}
-        for launch in np.unique(profile.values.launch).tolist():
-            row = int(launches.kernel[launch])
+        launches, values = profile.launches, profile.values
+        seen: Counter[PmcDispatch] = Counter()
+        at = {}
+        for launch in np.unique(values.launch).tolist():
+            row, agent = int(launches.kernel[launch]), int(launches.agent[launch])
             kernel = (
                 profile.kernels[row].name
                 if row >= 0
                 else Message("kernel of launch {0}", launches.dispatch[launch])
             )
-            key = kernel, str(launches.dispatch[launch]), str(launches.agent[launch])
-            at[launch] = self.dispatches.setdefault(key, len(self.dispatches))
-            if launches.end[launch] > launches.begin[launch]:
-                self.times.append((at[launch], float(launches.end[launch] - launches.begin[launch])))
+            self.gpus += [profile.agents[agent].name] if agent >= 0 else []
+            one = PmcDispatch(kernel, str(launches.dispatch[launch]), str(agent))
+            at[launch] = self.dispatches.setdefault((one, seen[one]), len(self.dispatches))
+            seen[one] += 1  # further processes of a profile have their own numbers
         names = [counter_name(name) for name in profile.counters]
-        values = profile.values
-        columns = (values.launch.tolist(), values.counter.tolist(), values.value.tolist())
-        for launch, counter, value in zip(*columns, strict=True):
+        columns = (column.tolist() for column in values[:4])
+        for launch, number, counter, value in zip(*columns, strict=True):
+            execution = self._execution(at[launch], number, float(values.nanoseconds[number]))
             if names[counter] and value >= 0:
-                number = self.counters.setdefault(names[counter], len(self.counters))
-                self.rows.append((at[launch], number, len(self.files) - 1, value))
+                self._add(execution, names[counter], value)
 
     def _row(self, head: _Head, cells: Sequence[str]) -> int:
         """Add a row; return the number of values that are no counts.  An empty cell was not recorded."""
         kernel, number, agent = (_cell(cells, place) for place in head.names)
         if not kernel:
             return 0
-        at, bad = self.dispatches.setdefault((kernel, number, agent), len(self.dispatches)), 0
+        one, bad = PmcDispatch(kernel, number, agent), 0
+        at = self.dispatches.setdefault((one, 0), len(self.dispatches))
+        begin, end = (_count(_cell(cells, place)) for place in head.times)
+        execution = self._execution(at, begin, 0.0 if begin is None or end is None else end - begin)
         for name, text in head.values(cells):
             value = _count(text)
             if name and value is not None:
-                counter = self.counters.setdefault(name, len(self.counters))
-                self.rows.append((at, counter, len(self.files) - 1, value))
+                self._add(execution, name, value)
             bad += bool(name and text and value is None)
-        begin, end = (_count(_cell(cells, place)) for place in head.times)
-        if begin is not None and end is not None and end > begin:
-            self.times.append((at, end - begin))
         return bad
+
+    def _execution(self, dispatch: int, known_by: object, length: float) -> int:
+        """Row of an execution of a dispatch: each file, and each begin in a file, is another."""
+        found = self.executions.setdefault((dispatch, (len(self.files), known_by)), len(self.executions))
+        if length > 0:
+            self.times[found] = length
+        return found
+
+    def _add(self, execution: int, name: str, value: float) -> None:
+        self.rows.append((execution, self.counters.setdefault(name, len(self.counters)), value))
 
     def table(self) -> PmcTable:
         """Return everything as columns."""
-        place = np.array([row for row, _ in self.times], dtype=np.int64)
-        total = np.bincount(place, [length for _, length in self.times], len(self.dispatches))
-        known = np.bincount(place, minlength=len(self.dispatches))
-        ids = np.array([row[:3] for row in self.rows], dtype=np.int32).reshape(-1, 3)
+        ids = np.array([row[:2] for row in self.rows], dtype=np.int32).reshape(-1, 2)
         return PmcTable(
-            dispatches=tuple(PmcDispatch(*key) for key in self.dispatches),
-            nanoseconds=np.where(known > 0, total / np.maximum(known, 1), np.nan),
+            dispatches=tuple(one for one, _ in self.dispatches),
+            of=np.array([dispatch for dispatch, _ in self.executions], dtype=np.int32),
+            nanoseconds=np.array([self.times.get(row, math.nan) for row in range(len(self.executions))]),
             counters=tuple(self.counters),
             files=tuple(self.files),
-            dispatch=ids[:, 0],
+            execution=ids[:, 0],
             counter=ids[:, 1],
-            file=ids[:, 2],
-            value=np.array([row[3] for row in self.rows], dtype=np.float64),
+            value=np.array([row[2] for row in self.rows], dtype=np.float64),
             notes=tuple(self.notes),
+            gpus=tuple(dict.fromkeys(self.gpus)),
         )
 
 

@@ -138,21 +138,23 @@ class PmcDispatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PmcTable:
-    """One row a value: a counter of a dispatch in a file.
+    """One row a value: a counter of an execution of a dispatch.
 
-    Each pass of the profiler is a file; a dispatch may be in several.  Rows of a file with the same dispatch
-    and counter are parts of one number (instances of the block) and add up.
+    Each pass of the profiler executes a dispatch again.  Rows with the same execution and counter are parts
+    of one number (instances of the block) and add up; values of two executions neither add up nor form a
+    ratio.
     """
 
     dispatches: tuple[PmcDispatch, ...]
-    nanoseconds: np.ndarray  # float64 [dispatches], duration, NaN if unknown; mean over files
+    of: np.ndarray  # int32 [executions], row of `dispatches`
+    nanoseconds: np.ndarray  # float64 [executions], duration, NaN if unknown
     counters: tuple[str, ...]  # names in upper case, `_sum` below, without the number of an instance
     files: tuple[str, ...]
-    dispatch: np.ndarray  # int32, row of `dispatches`
+    execution: np.ndarray  # int32, row of `of`
     counter: np.ndarray  # int32, row of `counters`
-    file: np.ndarray  # int32, row of `files`
     value: np.ndarray  # float64, finite, 0 or more
     notes: tuple[str, ...] = ()  # what could not be read, as sentences
+    gpus: tuple[str, ...] = ()  # such as gfx950, of a profile
 
     def __len__(self) -> int:
         return len(self.value)

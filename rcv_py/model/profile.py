@@ -72,11 +72,24 @@ class Launches:
 
 
 class CounterValues(NamedTuple):
-    """One row a counter value of a launch; parts of the same counter add up."""
+    """One row a counter value of an execution of a launch; parts of the same counter add up.
+
+    Replays execute a launch several times; values of two executions neither add up nor form a ratio.
+    """
 
     launch: np.ndarray  # int32, row of `Profile.launches`
+    execution: np.ndarray  # int32, row of `nanoseconds`
     counter: np.ndarray  # int32, row of `Profile.counters`
     value: np.ndarray  # float64
+    nanoseconds: np.ndarray  # int64 [executions], duration, 0 if unknown
+
+    def of_launches(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return launch, counter and value, a row per pair: the mean of the launch's executions."""
+        keys = np.stack([self.counter, self.launch, self.execution])
+        runs, part = np.unique(keys, axis=1, return_inverse=True)
+        sums = np.bincount(part.reshape(-1), self.value, runs.shape[1])
+        (counter, launch), run, count = np.unique(runs[:2], axis=1, return_inverse=True, return_counts=True)
+        return launch, counter, np.bincount(run.reshape(-1), sums, len(count)) / count
 
 
 class PcSamples(NamedTuple):

@@ -198,10 +198,9 @@ def _agents(profile: Profile) -> ResultTable:
 
 
 def _counters(profile: Profile) -> ResultTable:
-    values, size = profile.values, len(profile.counters)
-    total = np.bincount(values.counter, values.value, size)
-    pairs = np.unique(np.stack([values.counter, values.launch]), axis=1)[0]
-    launches = np.bincount(pairs, minlength=size)
+    _, counter, value = profile.values.of_launches()
+    size = len(profile.counters)
+    total, launches = np.bincount(counter, value, size), np.bincount(counter, minlength=size)
     return ResultTable(
         COUNTERS,
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,75 @@ def test_passes_hold_at_most_four_counters_of_a_block() -> None:
         blocks = [name.partition("_")[0] for name in names]
         assert max(blocks.count(block) for block in blocks) <= 4
     assert "GL2C_HIT_sum" in pmc_lines(["hits"], "GL2C")[0]
+
+
+def passes(tmp_path: Path, *of_passes: dict[str, float]) -> Traffic:
+    """The numbers of a launch that was executed once a pass."""
+    paths = [
+        write_long(tmp_path / f"pass_{at}" / "x.csv", [("k", 1, counters)], length=1_000 * at)
+        for at, counters in enumerate(of_passes, 1)
+    ]
+    (found,) = traffic(pmc_table(paths))
+    return found
+
+
+def test_a_ratio_takes_both_counters_of_one_pass(tmp_path: Path) -> None:
+    memory = {"TCC_EA0_RDREQ_sum": 100, "TCC_EA0_RDREQ_32B_sum": 10, "TCC_EA0_RDREQ_128B_sum": 40}
+    more = {"TCC_EA0_RDREQ_sum": 50, "TCC_EA0_RDREQ_DRAM_sum": 20}
+    found = passes(tmp_path, {"TCC_HIT_sum": 900, "TCC_MISS_sum": 100} | more, {"TCC_HIT_sum": 300} | memory)
+    assert (found.hit_rate, found.partial, found.dram) == (0.9, 0.1, 0.4)
+    assert (found.counted["hits"], found.counted["misses"]) == (900, 100)
+    assert found.read == Range(8_640, 8_640), "10 of 32, 50 of 64 and 40 of 128 bytes"
+    assert (found.nanoseconds, found.read_rate) == (1_500, Range(4.32, 4.32)), "in the 2,000 ns of that pass"
+    assert found.apart == ()
+
+
+def test_two_passes_with_both_counters_are_a_mean(tmp_path: Path) -> None:
+    found = passes(tmp_path, {"TCC_HIT_sum": 30, "TCC_MISS_sum": 10}, {"TCC_HIT_sum": 10, "TCC_MISS_sum": 30})
+    assert (found.hit_rate, found.hit_rates) == (0.5, Range(0.5, 0.5))
+
+
+def test_passes_without_a_common_pair_have_no_ratio_and_a_reason(tmp_path: Path) -> None:
+    found = passes(tmp_path, {"TCC_HIT_sum": 900, "TCC_EA0_RDREQ_sum": 100}, {"TCC_MISS_sum": 100})
+    assert isnan(found.hit_rate)
+    assert (found.counted["hits"], found.counted["misses"]) == (900, 100), "both were recorded"
+    assert found.apart == ("hit_rate",)
+    step = decision(found).tests[0]
+    assert (step.answer, step.missing) == ("unknown", ("hits", "misses"))
+    assert "different passes" in step.means
+    assert dict(traffic_facts(found))["no ratio"].startswith("TCC_HIT and TCC_MISS")
+
+
+def test_the_dispatches_of_a_kernel_need_not_all_have_a_pair(tmp_path: Path) -> None:
+    rows = [("k", 1, {"TCC_HIT_sum": 900}), ("k", 2, {"TCC_HIT_sum": 1, "TCC_MISS_sum": 3})]
+    (found,) = traffic(pmc_table([write_long(tmp_path / "x.csv", rows)]))
+    assert (found.dispatches, found.hit_rate, found.hit_rates) == (2, 0.25, Range(0.25, 0.25))
+
+
+def test_executions_of_one_file_are_told_apart_by_their_begin(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(
+        "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n"
+        "1,k,TCC_HIT_sum,900,10,20\n1,k,TCC_MISS_sum,100,10,20\n1,k,TCC_HIT_sum,300,30,40\n"
+    )
+    (found,) = traffic(pmc_table([tmp_path / "x.csv"]))
+    assert (found.dispatches, found.hit_rate) == (1, 0.9)
+
+
+@pytest.mark.parametrize("family", ["TCC", "GL2C"])
+def test_recorded_as_0_is_not_unrecorded(tmp_path: Path, family: str) -> None:
+    path = "EA0" if family == "TCC" else "EA"
+    names = ("HIT", "MISS", f"{path}_RDREQ", f"{path}_RDREQ_32B", f"{path}_RDREQ_128B")
+    zeros = {f"{family}_{name}_sum": 0.0 for name in names}
+    found = decision(of(tmp_path, zeros | {"SQ_WAVES": 64.0}, ideal=6_400))
+    assert (found.branch.name, missing(found)) == ("unknown", ())
+    assert [step.answer for step in found.tests] == ["unknown"] * 3
+    assert all("recorded, and 0" in step.means for step in found.tests)
+    assert "named below" not in found.branch.remedy
+    facts = dict(traffic_facts(of(tmp_path, zeros)))
+    assert facts["L2 hit rate"] == "none: hits and misses were recorded, and are 0"
+    some = decision(of(tmp_path, {f"{family}_HIT_sum": 0.0, f"{family}_MISS_sum": 0.0}))
+    assert missing(some) == ("reads", "reads_32", "reads_128")
+
+
+def test_no_hit_among_lookups_is_a_rate_of_0(tmp_path: Path) -> None:
+    assert of(tmp_path, {"TCC_HIT_sum": 0, "TCC_MISS_sum": 100}).hit_rate == 0

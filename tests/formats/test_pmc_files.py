@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.counters.pmc.traffic import role_values
+from rcv_py.analysis.counters.pmc.traffic import repeated, role_values, traffic
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.pmc_files import beside, counter_name, pmc_table
 from tests.support.pmc import write_long, write_wide
@@ -23,8 +23,9 @@ TWO = [
 
 
 def numbers(*paths: Path) -> dict[str, list[float]]:
-    values, _ = role_values(pmc_table(list(paths)))
-    return {key: column.tolist() for key, column in values.items() if not np.isnan(column).all()}
+    found = traffic(pmc_table(list(paths)), "dispatch")
+    values = {key: [one.counted[key] for one in found] for key in found[0].counted}
+    return {key: column for key, column in values.items() if not np.isnan(column).all()}
 
 
 def test_long_and_wide_tell_the_same(tmp_path: Path) -> None:
@@ -37,8 +38,8 @@ def test_passes_of_one_run_are_one_dispatch(tmp_path: Path) -> None:
     write_long(tmp_path / "host" / "pass_2" / "x.csv", [("one", 1, {"TCC_MISS_sum": 70, "TCC_HIT_sum": 34})])
     table = pmc_table([tmp_path])
     assert len(table.dispatches) == 1
-    assert numbers(tmp_path) == {"hits": [32], "misses": [70]}
-    assert role_values(table)[1] == ("TCC_HIT_sum",)
+    assert numbers(tmp_path) == {"hits": [34], "misses": [70]}, "of the pass with both"
+    assert repeated(table) == ("TCC_HIT_sum",)
 
 
 def test_instances_add_up_unless_a_sum_is_there(tmp_path: Path) -> None:
@@ -134,9 +135,9 @@ def test_any_text_is_a_table_or_a_sentence(rows: list[list[str]]) -> None:
             table = pmc_table([path])
         except TraceError:
             return
-        values, _ = role_values(table)
+        values = role_values(table)
         assert np.isfinite(table.value).all()
-        assert all(len(column) == len(table.dispatches) for column in values.values())
+        assert all(len(column) == len(table.of) for column in values.values())
 
 
 def test_kernel_traces_are_no_such_tables(tmp_path: Path) -> None:

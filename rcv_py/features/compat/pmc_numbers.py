@@ -61,7 +61,7 @@ def original_numbers(
     def total(name: str) -> float | None:
         if name not in table.counters:
             return None
-        rows = (table.counter == table.counters.index(name)) & fits[table.dispatch]
+        rows = (table.counter == table.counters.index(name)) & fits[table.of[table.execution]]
         return float(table.value[rows].sum()) if rows.any() else None
 
     return OriginalNumbers(

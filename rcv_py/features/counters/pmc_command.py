@@ -13,7 +13,7 @@ from rcv_py.analysis.counters.pmc.traffic import (
     family_of,
     pmc_lines,
     ratio,
-    role_values,
+    repeated,
     share,
     span,
     traffic,
@@ -116,14 +116,11 @@ def _text(
 
 
 def _repeats(table: PmcTable) -> list[str]:
-    _, repeated = role_values(table)
-    if not repeated:
-        return []
-    many = "were" if len(repeated) > 1 else "was"
-    names = ", ".join(repeated)
-    return [
-        Message("{0} {1} recorded by several files for the same dispatches; their mean counts.", names, many)
-    ]
+    names, text = (
+        repeated(table),
+        "Recorded in several passes: {0}. A ratio takes its counters from the same pass.",
+    )
+    return [Message(text, ", ".join(names))] if names else []
 
 
 def _explained(found: Traffic, decided: Decision, family: str) -> Iterator[Part]:

@@ -19,8 +19,8 @@ from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import whole_number
 from rcv_py.formats.input.files import parse_json
 from rcv_py.formats.rocpd.guarded import Guarded, guarded
-from rcv_py.formats.rocpd.parts import Records, is_raw_name, text_of
-from rcv_py.model.profile import LoadedCode, Profile
+from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name, text_of
+from rcv_py.model.profile import Agent, LoadedCode, Profile
 
 _TABLE = re.compile(r"rocpd_(?P<name>[a-z]+(?:_[a-z]+)*?)(?P<process>_[0-9a-f][0-9a-f_-]{7,})?")
 _OLD = {"HSA", "HIP", "OPS", "KERN", "COPY"}  # tables of the first rocprof
@@ -32,6 +32,7 @@ _KERNEL = (
     "id", "kernel_name", "display_name",
     "code_object_id", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count", *_SEGMENTS,
 )  # fmt: skip
+_PLACE = ("xcc", "shader_engine", "instance")
 _SIZES = tuple(f"{what}_size_{axis}" for what in ("workgroup", "grid") for axis in "xyz")
 
 
@@ -97,12 +98,7 @@ class _Run(Records):
         for id, symbol, name, *numbers in self._rows("info_kernel_symbol", *_KERNEL):
             self.add_kernel(id, symbol, name, numbers)
         self._take_launches()
-        counters = {
-            id: text_of(symbol) or text_of(name)
-            for id, symbol, name in self._rows("info_pmc", "id", "symbol", "name")
-        }
-        for event, counter, value in self._rows("pmc_event", "event_id", "pmc_id", "value"):
-            self.values.append(((self.process, event), counters.get(counter, ""), value))
+        self._take_counters()
         self.files += [name for (name,) in self._rows("string", "string") if is_raw_name(name)]
 
     def _rows(self, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -137,17 +133,60 @@ class _Run(Records):
         return found if isinstance(found, dict) else {}
 
     def _take_launches(self) -> None:
-        has_moments = "timestamp" in self._tables  # schema 4: times are rows, devices come from tracks
-        moments = dict(self._rows("timestamp", "id", "value")) if has_moments else {}
-        agents = dict(self._rows("track", "id", "agent_id")) if has_moments else {}
-        where = ("start_id", "end_id", "track_id") if has_moments else ("start", "end", "agent_id")
-        for id, kernel, event, *place, lds, scratch, a, b, c, d, e, f in self._rows(
-            "kernel_dispatch", "dispatch_id", "kernel_id", "event_id", *where, *_SEGMENTS, *_SIZES
-        ):
-            begin, end, agent = place
-            if has_moments:
-                begin, end, agent = moments.get(begin), moments.get(end), agents.get(agent)
+        """Read the launches; those of a replay's passes are executions of one launch, placed by the first."""
+        moments = dict(self._rows("timestamp", "id", "value"))  # schema 4.0 has them in place of times
+        agents = dict(self._rows("track", "id", "agent_id"))  # schema 4: devices of launches
+        rows = self._rows(
+            *("kernel_dispatch", "guid", "replay_pass", "dispatch_id", "kernel_id", "event_id"),
+            *("agent_id", "track_id", "start", "end", "start_id", "end_id", *_SEGMENTS, *_SIZES),
+        )
+        replayed: dict[Any, int] = {}
+        for row in sorted(rows, key=_replay_pass):
+            guid, _, id, kernel, event, agent, track, *times = row[:11]
+            place = self.process, agents.get(track) if agent is None else agent
+            begin, end = (
+                moments.get(moment) if time is None else time
+                for time, moment in zip(times[:2], times[2:], strict=True)
+            )
+            # Without the column of passes too: a number is unique within a recording.
+            key = (guid, id, *place, kernel) if whole_number(id, 0) > 0 else len(self.launches)
+            launch = replayed.setdefault(key, len(self.launches))
+            if launch == len(self.launches):
+                self.launches.append((id, (self.process, kernel), place, begin, end, *row[11:]))
+            execution = self.add_execution(begin, end)
             if event is not None:
-                self.launch_of[self.process, event] = len(self.launches)
-            keys = (self.process, kernel), (self.process, agent)
-            self.launches.append((id, *keys, begin, end, lds, scratch, a, b, c, d, e, f))
+                self.launch_of[self.process, event] = launch, execution
+
+    def _take_counters(self) -> None:
+        """Read values of launches, and samples over time, which have a `sample_id`."""
+        counters = {
+            id: text_of(symbol) or text_of(name)
+            for id, symbol, name in self._rows("info_pmc", "id", "symbol", "name")
+        }
+        samples = {
+            id: (time, event) for id, time, event in self._rows("sample", "id", "timestamp", "event_id")
+        }
+        rows = self._rows("pmc_event", "event_id", "pmc_id", "value", "sample_id", *_PLACE)
+        for event, counter, value, sample, xcc, engine, instance in rows:
+            time, of_sample = samples.get(sample, (None, None))
+            found = self.launch_of.get((self.process, of_sample if event is None else event))
+            if found is not None and sample is None:
+                self.values.append((*found, counters.get(counter, ""), value))
+            elif found is not None:
+                launch = self.launches[found[0]]
+                row = self.agent_row.get(launch[2], -1)
+                place = _place(self.agents[row] if row >= 0 else None, xcc, engine, instance)
+                self.stream(whole_number(launch[0], -1), counters.get(counter, ""), place, time, value)
+
+
+def _replay_pass(row: tuple[Any, ...]) -> int:
+    return whole_number(row[1], 0)
+
+
+def _place(agent: Agent | None, xcc: object, engine: object, instance: object) -> CounterPlace:
+    die, number = max(whole_number(xcc, 0), 0), whole_number(engine, -1)
+    engines = (
+        agent.engines // agent.dies if agent is not None and min(agent.engines, agent.dies) > 0 else ENGINES
+    )
+    place = die if number < 0 else die * engines + number
+    return CounterPlace(place, max(whole_number(instance, 0), 0), number < 0)

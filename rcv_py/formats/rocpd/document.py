@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +14,7 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import read_json
-from rcv_py.formats.rocpd.parts import Records, is_raw_name, text_of
-from rcv_py.model.device import SpmSeries
+from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name, text_of
 from rcv_py.model.profile import LoadedCode, PcSamples, Profile
 
 ROOT = "rocprofiler-sdk-tool"
@@ -25,7 +23,6 @@ _KERNEL = (
     "code_object_id", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count",
     "group_segment_size", "private_segment_size",
 )  # fmt: skip
-ENGINES = 4  # shader engines of an XCC, if a document lacks the number
 _ENGINE = "DIMENSION_SHADER_ENGINE"
 _AXES = {"DIMENSION_XCC": 0x3F, _ENGINE: 0x3F, "DIMENSION_INSTANCE": 0x3FF}  # and the largest number on each
 _BITS = (0, 12, 36)  # their bits in the number of an instance, the last resort
@@ -44,15 +41,7 @@ def read_document(path: Path) -> Profile:
     for run in runs:
         document.take(run)
     found = document.profile(path, "results.json", problems)
-    return replace(found, spm=document.spm(), samples=document.samples())
-
-
-class CounterPlace(NamedTuple):
-    """Place of a streamed counter."""
-
-    engine: int  # shader engine of the GPU, or the XCC of a counter per XCC
-    instance: int
-    is_xcc: bool
+    return replace(found, samples=document.samples())
 
 
 class _Places(NamedTuple):
@@ -90,7 +79,6 @@ class _Document(Records):
 
     def __init__(self) -> None:
         super().__init__()
-        self._streamed: dict[tuple[int, str, CounterPlace], dict[int, float]] = {}
         self._hits: Counter[tuple[int, int, str]] = Counter()
         self._issued: Counter[tuple[int, int, str]] = Counter()
 
@@ -147,22 +135,23 @@ class _Document(Records):
         for one in _records(calls.get("counter_collection")):
             about = _table(one.get("dispatch_data"))
             info = _table(about.get("dispatch_info"))
-            self._take_launch(about, info)
-            key = self.process, whole_number(info.get("dispatch_id"), -1)
+            launch = self._take_launch(about, info)
+            begin, end = self.launches[launch][3:5]
+            execution = self.add_execution(
+                about.get("start_timestamp", begin), about.get("end_timestamp", end)
+            )
             for record in _records(one.get("records")):
                 counter = _handle(record.get("counter_id"))
-                self.values.append((key, names.get(counter, ""), record.get("value")))
+                self.values.append((launch, execution, names.get(counter, ""), record.get("value")))
         places = {_handle(one.get("id")): _Places.of(one) for one in _records(run.get("counters"))}
         for one in _records(calls.get("spm_counter_collection")):
             about = _table(_table(one.get("dispatch_data")).get("dispatch_info"))
             launch = whole_number(about.get("dispatch_id"), -1)
             for record in _records(one.get("records")):
                 counter = _handle(record.get("counter_id"))
-                time, value = whole_number(record.get("timestamp"), -1), record.get("value")
-                if names.get(counter) and time >= 0 and isinstance(value, int | float) and isfinite(value):
+                if names.get(counter):
                     place = places[counter].of_instance(whole_number(record.get("instance_id"), 0))
-                    series = self._streamed.setdefault((launch, names[counter], place), {})
-                    series[time] = series.get(time, 0.0) + value
+                    self.stream(launch, names[counter], place, record.get("timestamp"), record.get("value"))
 
     def _take_samples(self, buffers: Mapping[str, Any], strings: Mapping[str, Any]) -> None:
         texts = _list(strings.get("pc_sample_instructions"))
@@ -177,23 +166,6 @@ class _Document(Records):
                 if offset >= 0:
                     self._hits[code, offset, text] += 1
                     self._issued[code, offset, text] += record.get("wave_issued") in (1, True)
-
-    def spm(self) -> dict[int, tuple[SpmSeries, ...]]:
-        """Streamed counters by the number of their launch, each series by time."""
-        found: dict[int, list[SpmSeries]] = {}
-        for (launch, name, place), values in self._streamed.items():
-            time = sorted(values)
-            found.setdefault(launch, []).append(
-                SpmSeries(
-                    counter=name,
-                    se=place.engine,
-                    instance=place.instance,
-                    time=frozen(np.array(time, dtype=np.int64)),
-                    value=frozen(np.array([values[one] for one in time], dtype=np.float64)),
-                    is_xcc=place.is_xcc,
-                )
-            )
-        return {launch: tuple(series) for launch, series in found.items()}
 
     def samples(self) -> PcSamples | None:
         """PC samples by instruction; None if there are none."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from rcv_py.base.problems import Problems
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.limits import NAME_LETTERS
+from rcv_py.model.device import SpmSeries
 from rcv_py.model.profile import Agent, CounterValues, KernelSymbol, Launches, LoadedCode, Profile
 
 # number, kernel, agent, begin, end, LDS, scratch, and three sizes of the workgroup and of the grid
 LaunchRows = list[tuple[Any, ...]]
 Table = Mapping[str, Any]
+ENGINES = 4  # shader engines of an XCC, if a profile lacks the number
 _RAW = re.compile(r"[^\0\n]{1,1000}\.(?:att|out|hsaco)")
 _SIZES = {
     "cus": "cu_count",
@@ -40,6 +42,14 @@ def is_raw_name(name: object) -> bool:
     return isinstance(name, str) and bool(_RAW.fullmatch(name))
 
 
+class CounterPlace(NamedTuple):
+    """Place of a streamed counter."""
+
+    engine: int  # shader engine of the GPU, or the XCC of a counter per XCC
+    instance: int
+    is_xcc: bool
+
+
 class Records:
     """Records read so far, from all processes of a file.  Keys of rows are valid within their process."""
 
@@ -50,11 +60,26 @@ class Records:
         self.code: list[LoadedCode] = []
         self.kernels: list[KernelSymbol] = []
         self.launches: LaunchRows = []
-        self.values: list[tuple[Any, str, Any]] = []  # key in `launch_of`, counter, value
+        self.values: list[tuple[int, int, str, Any]] = []  # row of the launch, execution, counter, value
+        self.durations: list[int] = []  # nanoseconds by number of the execution, 0 if unknown
         self.files: list[str] = []
         self.agent_row: dict[Any, int] = {}
         self.kernel_row: dict[Any, int] = {}
-        self.launch_of: dict[Any, int] = {}
+        self.launch_of: dict[Any, Any] = {}
+        self._streamed: dict[tuple[int, str, CounterPlace], dict[int, float]] = {}
+
+    def add_execution(self, begin: object, end: object) -> int:
+        """Add an execution of a launch; return its number."""
+        first = whole_number(begin, 0)
+        self.durations.append(max(whole_number(end, 0) - first, 0) if first > 0 else 0)
+        return len(self.durations) - 1
+
+    def stream(self, launch: int, counter: str, place: CounterPlace, time: object, value: object) -> None:
+        """Add a sample of a streamed counter; parts of a sample add up."""
+        at = whole_number(time, -1)
+        if counter and at >= 0 and isinstance(value, int | float) and isfinite(value):
+            series = self._streamed.setdefault((launch, counter, place), {})
+            series[at] = series.get(at, 0.0) + value
 
     def add_agent(self, id: object, name: object, product: object, is_gpu: bool, more: Table) -> None:
         """Add a device with the data of the profiler's table."""
@@ -90,7 +115,7 @@ class Records:
 
     def profile(self, path: Path, form: str, problems: Problems) -> Profile:
         """Return the records as a profile of this form."""
-        counters, values = _counter_values(self.values, self.launch_of)
+        counters, values = self._counter_values()
         return Profile(
             path=path,
             form=form,
@@ -102,9 +127,44 @@ class Records:
             launches=_launches(self.launches, self.kernel_row, self.agent_row),
             counters=counters,
             values=values,
+            spm=self._spm(),
             files=tuple(dict.fromkeys(self.files)),
             problems=tuple(problems),
         )
+
+    def _counter_values(self) -> tuple[tuple[str, ...], CounterValues]:
+        """The names of counters and their values."""
+        number: dict[str, int] = {}
+        kept = [
+            (launch, execution, number.setdefault(name, len(number)), float(value))
+            for launch, execution, name, value in self.values
+            if name and isinstance(value, int | float) and isfinite(value)
+        ]
+        launch, execution, counter, value = zip(*kept, strict=True) if kept else ((), (), (), ())
+        return tuple(number), CounterValues(
+            launch=frozen(np.array(launch, dtype=np.int32)),
+            execution=frozen(np.array(execution, dtype=np.int32)),
+            counter=frozen(np.array(counter, dtype=np.int32)),
+            value=frozen(np.array(value, dtype=np.float64)),
+            nanoseconds=frozen(number_column(self.durations, 0)),
+        )
+
+    def _spm(self) -> dict[int, tuple[SpmSeries, ...]]:
+        """Streamed counters by the number of their launch, each series by time."""
+        found: dict[int, list[SpmSeries]] = {}
+        for (launch, name, place), values in self._streamed.items():
+            time = sorted(values)
+            found.setdefault(launch, []).append(
+                SpmSeries(
+                    counter=name,
+                    se=place.engine,
+                    instance=place.instance,
+                    time=frozen(np.array(time, dtype=np.int64)),
+                    value=frozen(np.array([values[one] for one in time], dtype=np.float64)),
+                    is_xcc=place.is_xcc,
+                )
+            )
+        return {launch: tuple(series) for launch, series in found.items()}
 
 
 def _launches(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mapping[Any, int]) -> Launches:
@@ -122,22 +182,4 @@ def _launches(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mappin
         scratch=frozen(number_column(scratch, -1)),
         workgroup=frozen(np.stack(sizes[:3], axis=1)),
         grid=frozen(np.stack(sizes[3:], axis=1)),
-    )
-
-
-def _counter_values(
-    rows: Iterable[tuple[Any, str, Any]], launch_of: Mapping[Any, int]
-) -> tuple[tuple[str, ...], CounterValues]:
-    """The names of counters and their values; values without a launch are left out."""
-    number: dict[str, int] = {}
-    kept = [
-        (launch_of[key], number.setdefault(name, len(number)), float(value))
-        for key, name, value in rows
-        if key in launch_of and name and isinstance(value, int | float) and isfinite(value)
-    ]
-    launch, counter, value = zip(*kept, strict=True) if kept else ((), (), ())
-    return tuple(number), CounterValues(
-        launch=frozen(np.array(launch, dtype=np.int32)),
-        counter=frozen(np.array(counter, dtype=np.int32)),
-        value=frozen(np.array(value, dtype=np.float64)),
     )

@@ -333,7 +333,7 @@ def test_counters_of_a_profile_are_a_table_of_counters(profile: Profile) -> None
     assert [(one.kernel, one.number) for one in found.dispatches] == [("slow()", "1"), ("slow()", "3")]
     assert found.nanoseconds.tolist() == [400, 200]
     assert found.value.tolist() == [16, 4, 1e6]
-    assert found.dispatch.tolist() == [0, 0, 1]
+    assert found.of[found.execution].tolist() == [0, 0, 1]
 
 
 def test_a_profile_without_counters_is_refused_as_a_table_of_them(tmp_path: Path) -> None:

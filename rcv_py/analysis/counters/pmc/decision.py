@@ -100,6 +100,9 @@ class _Test(NamedTuple):
     unknown: str
 
 
+_APART = "recorded, but in different passes: a ratio takes both counters of the same pass"
+_IS_ZERO = "recorded, and 0: this GPU does not deliver these counters, or the kernel makes no such requests"
+_ZEROS = "Some GPUs deliver counters at a stable power level only: set it and record again."
 _TESTS = (
     _Test(
         *("hit_rate", "L2 hit rate below 5 %", operator.lt, LOW_HITS, ("hits", "misses")),
@@ -134,7 +137,8 @@ def decision(row: Traffic) -> Decision:
         return Decision(BRANCHES["refetched" if over_fetch == YES else "minimal"], tests, "over_fetch")
     if partial == NO and hit_rate != UNKNOWN:
         return Decision(BRANCHES["streaming" if hit_rate == YES else "reusing"], tests, "hit_rate")
-    return Decision(BRANCHES["unknown"], tests, "")
+    unknown = Decision(BRANCHES["unknown"], tests, "")
+    return unknown if missing(unknown) else unknown._replace(branch=unknown.branch._replace(remedy=_ZEROS))
 
 
 def missing(decided: Decision) -> tuple[str, ...]:
@@ -147,8 +151,11 @@ def _step(test: _Test, value: Range, row: Traffic) -> DecisionStep:
     answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
     # If only the ideal is missing, no counter helps.
     is_countable = value.is_known or test.name != "over_fetch" or not row.read.is_known
-    lacks = [key for key in test.keys if isnan(row.counted[key])] if answer == UNKNOWN else []
-    means = {YES: test.yes, NO: test.no, UNKNOWN: test.unknown}[answer]
+    is_apart = test.name in row.apart
+    lacks = [key for key in test.keys if is_apart or isnan(row.counted[key])] if answer == UNKNOWN else []
+    is_zero = not is_apart and not any(row.counted[key] for key in test.keys[:2])
+    unknown = _APART if is_apart else _IS_ZERO if is_zero else test.unknown
+    means = {YES: test.yes, NO: test.no, UNKNOWN: unknown}[answer]
     return DecisionStep(
         name=test.name,
         question=test.question,

@@ -11,14 +11,17 @@ read        32 · reads of 32 + 64 · of 64 + 96 · of 96 + 128 · of 128
 written     64 · writes of 64 + 32 · other writes
 over-fetch  read / what the algorithm has to read
 ```
-Numbers are means a dispatch, each over the dispatches with its counter.  Where sizes were not recorded, bytes
+Numbers are means a dispatch.  Each ratio and number of bytes takes its counters from the same executions of
+dispatches, and is left out where no execution recorded them together.  Where sizes were not recorded, bytes
 are a range: every read of unknown size has at least 64 bytes (32 if 32-byte reads were not counted either)
 and at most 128.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import isnan, nan
 from typing import NamedTuple
 
@@ -55,30 +58,48 @@ _BY_KEY = {role.key: role for role in ROLES}
 PASSES = (
     ("hits", "misses", "requests", "l1_reads"),
     ("reads", "reads_32", "reads_64", "reads_128"),
-    ("writes", "writes_64", "dram_reads"),
+    ("writes", "writes_64", "dram_reads", "reads"),
 )
 
 
-def role_values(table: PmcTable) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
-    """Return the value of each dispatch by the key of its role, and the roles that were recorded twice.
+RATIOS = {"hit_rate": ("hits", "misses"), "partial": ("reads", "reads_32"), "dram": ("reads", "dram_reads")}
+_SIZES = ("reads", "reads_32", "reads_64", "reads_96", "reads_128", "bubbles")
 
-    Columns are float64 [dispatches], NaN where nothing was recorded.  Rows of a file are summed; files are
-    passes over the same dispatches, so their mean is taken.
+
+def _names(role: Role) -> list[str]:
+    return [name for base in role.names for name in (f"{base}_sum", base)]
+
+
+def role_values(table: PmcTable) -> dict[str, np.ndarray]:
+    """Return the value of each execution by the key of its role, and `nanoseconds`.
+
+    Columns are float64 [executions], NaN where nothing was recorded: 0 was recorded.
     """
-    values, repeated = {}, []
+    values = {"nanoseconds": table.nanoseconds}
     for role in ROLES:
+        column = values[role.key] = np.full(len(table.of), nan)
         # A counter with "sum" in its name takes precedence over the counter without.
-        names = [name for base in role.names for name in (f"{base}_sum", base) if name in table.counters]
-        counter = table.counters.index(names[0]) if names else len(table.counters)
-        values[role.key], files = _by_dispatch(table, table.counter == counter)
-        repeated += names[:1] if files > 1 else []
-    return values, tuple(repeated)
+        for name in _names(role):
+            if name in table.counters:
+                rows = table.counter == table.counters.index(name)
+                known = np.bincount(table.execution[rows], minlength=len(column)) > 0
+                known &= np.isnan(column)
+                column[known] = np.bincount(table.execution[rows], table.value[rows], len(column))[known]
+    return values
+
+
+def repeated(table: PmcTable) -> tuple[str, ...]:
+    """Return the counters of roles that were recorded in several executions of a dispatch."""
+    pairs = np.unique(np.stack([table.counter, table.execution]), axis=1)
+    found = np.unique(np.stack([pairs[0], table.of[pairs[1]]]), axis=1, return_counts=True)
+    names = {table.counters[counter] for counter in found[0][0, found[1] > 1].tolist()}
+    return tuple(name for role in ROLES for name in _names(role) if name in names)
 
 
 def counter_of(key: str, family: str = "TCC") -> str:
     """Return the counter to record for a role, in a family of names; "" if the family has none."""
-    names = _BY_KEY[key].names
-    return next((f"{name}_sum" for name in names if name.startswith((family, "TCP"))), "")
+    names, starts = _BY_KEY[key].names, (family, "TCP") if family == "TCC" else family
+    return next((f"{name}_sum" for name in names if name.startswith(starts)), "")
 
 
 def pmc_lines(keys: Iterable[str], family: str = "TCC") -> tuple[str, ...]:
@@ -88,25 +109,18 @@ def pmc_lines(keys: Iterable[str], family: str = "TCC") -> tuple[str, ...]:
     for group in PASSES:
         if wanted & set(group):
             names = [name for name in (counter_of(key, family) for key in group) if name]
+            wanted -= set(group)
             lines.append(f"rocprofv3 --pmc {' '.join(names)} -f csv -d OUT -- APPLICATION")
     return tuple(lines)
 
 
 def family_of(table: PmcTable) -> str:
-    """Return `GL2C` if only such counters were recorded, else `TCC`."""
+    """Return `GL2C` for GPUs with such counters, by their names, else by recorded counters; else `TCC`."""
     starts = {name.partition("_")[0] for name in table.counters}
-    return "GL2C" if "GL2C" in starts and "TCC" not in starts else "TCC"
-
-
-def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, int]:
-    """The mean over files of the sum of some rows by dispatch, and the largest number of files of any."""
-    files, n = max(1, len(table.files)), len(table.dispatches)
-    # Only (dispatch, file) pairs that occur: many files of many dispatches would not fit otherwise.
-    pair = table.dispatch[rows].astype(np.int64) * files + table.file[rows]
-    pairs, place = np.unique(pair, return_inverse=True)
-    total = np.bincount(pairs // files, np.bincount(place.reshape(-1), table.value[rows], len(pairs)), n)
-    seen = np.bincount(pairs // files, minlength=n)
-    return np.where(seen > 0, total / np.maximum(seen, 1), np.nan), int(seen.max(initial=0))
+    is_rdna = bool(starts & {"GL1C", "GL2C"}) and "TCC" not in starts
+    if table.gpus:
+        is_rdna = all(name.startswith("gfx1") for name in table.gpus)
+    return "GL2C" if is_rdna else "TCC"
 
 
 UNDER_FETCH = 0.95  # of the ideal bytes: fewer cannot be
@@ -143,11 +157,13 @@ class Traffic(NamedTuple):
     written: Range  # bytes
     over_fetch: Range
     nanoseconds: float
+    read_nanoseconds: float  # of the executions that recorded reads
+    apart: tuple[str, ...]  # keys of `RATIOS` whose counters were never recorded in the same execution
 
     @property
     def read_rate(self) -> Range:
         """Bytes read per nanosecond (GB/s) while counters were recorded."""
-        return self.read.times(1 / self.nanoseconds if self.nanoseconds else nan)
+        return self.read.times(1 / self.read_nanoseconds if self.read_nanoseconds else nan)
 
 
 def traffic(
@@ -158,47 +174,89 @@ def traffic(
     `kernel` is a part of the name, `ideal` the bytes that a dispatch must read (0: unknown), `channels` a
     factor on bytes for counters of only a part of the memory channels.
     """
-    values, _ = role_values(table)
-    groups: dict[tuple[str, ...], list[int]] = {}
+    values = role_values(table)
+    groups: dict[str | int, list[int]] = {}
     for row, one in enumerate(table.dispatches):
         if kernel in one.kernel:
-            key = (one.kernel,) if by == "kernel" else (one.kernel, one.agent, one.number)
-            groups.setdefault(key, []).append(row)
+            groups.setdefault(one.kernel if by == "kernel" else row, []).append(row)
 
-    def of(rows: np.ndarray) -> Traffic:
-        counted = {key: _mean(column[rows]) for key, column in values.items()}
-        first, reads = table.dispatches[int(rows[0])], _all_reads(counted)
-        hits, lookups = values["hits"][rows], values["hits"][rows] + values["misses"][rows]
+    def of(rows: list[int], runs: np.ndarray) -> Traffic:
+        first, dispatch = table.dispatches[rows[0]], table.of[runs]
+        mine = {key: column[runs] for key, column in values.items()}
+        counted = {key: _mean(column, dispatch) for key, column in mine.items()}
+        pairs = {name: next(_together(mine, dispatch, keys)) for name, keys in RATIOS.items()}
+        sizes = max(_together(mine, dispatch, _SIZES), key=lambda one: _read(one).is_known)
+        writes = next(_together(mine, dispatch, ("writes", "writes_64")))
+        lacks = {
+            name: any(isnan(found[key]) and not isnan(counted[key]) for key in RATIOS[name])
+            for name, found in pairs.items()
+        }
+        apart = [
+            name
+            for name, keys in RATIOS.items()
+            if lacks[name] and not isnan(sum(counted[key] for key in keys))
+        ]
+        for one in (writes, sizes, pairs["hit_rate"]):
+            counted |= {key: value for key, value in one.items() if key in _BY_KEY and not isnan(value)}
+        partial = pairs["partial"]
+        partial = sizes if isnan(partial["reads"] + partial["reads_32"]) else partial
+        both = mine["hits"] + mine["misses"]
+        lookups = np.bincount(dispatch - dispatch.min(), np.nan_to_num(both))
+        hits = np.bincount(dispatch - dispatch.min(), np.where(np.isnan(both), 0, mine["hits"]))
         rates = hits[lookups > 0] / lookups[lookups > 0]
-        read = _read(counted, reads).times(channels)
+        read = _read(sizes).times(channels)
         return Traffic(
             name=first.kernel,
             dispatch=first.number if by == "dispatch" else "",
             dispatches=len(rows),
             counted=counted,
-            hit_rate=_share(counted["hits"], _lookups(counted)),
+            hit_rate=_share(pairs["hit_rate"]["hits"], _lookups(pairs["hit_rate"])),
             hit_rates=Range(float(rates.min()), float(rates.max())) if len(rates) else Range(nan, nan),
-            partial=_share(counted["reads_32"], reads),
-            dram=_share(counted["dram_reads"], reads),
+            partial=_share(partial["reads_32"], _all_reads(partial)),
+            dram=_share(pairs["dram"]["dram_reads"], pairs["dram"]["reads"]),
             read=read,
-            written=_written(counted).times(channels),
-            over_fetch=read.times(1 / ideal if ideal else nan),
-            nanoseconds=_mean(table.nanoseconds[rows]),
+            written=_written(writes).times(channels),
+            over_fetch=read.times(1 / ideal if ideal and read.high else nan),
+            nanoseconds=counted.pop("nanoseconds"),
+            read_nanoseconds=sizes["nanoseconds"],
+            apart=tuple(apart),
         )
 
     def weight(one: Traffic) -> tuple[float, ...]:
         return tuple(np.nan_to_num([-one.read.high, -_lookups(one.counted)]) * one.dispatches)
 
-    return tuple(sorted((of(np.array(group)) for group in groups.values()), key=weight))
+    group_of = np.full(len(table.dispatches), -1)
+    for at, group in enumerate(groups.values()):
+        group_of[group] = at
+    order = np.argsort(group_of[table.of], kind="stable")
+    ends = np.searchsorted(group_of[table.of][order], np.arange(len(groups) + 1))
+    runs = (order[begin:end] for begin, end in pairwise(ends.tolist()))
+    return tuple(sorted(map(of, groups.values(), runs), key=weight))
 
 
 def _lookups(counted: Mapping[str, float]) -> float:
     return counted["hits"] + counted["misses"]
 
 
-def _mean(column: np.ndarray) -> float:
-    known = column[~np.isnan(column)]
-    return float(known.mean()) if len(known) else nan
+def _together(
+    values: Mapping[str, np.ndarray], of: np.ndarray, keys: Sequence[str]
+) -> Iterator[dict[str, float]]:
+    """Yield means of dispatches, of executions that recorded the same of some roles, most roles first."""
+    known = sum(~np.isnan(values[key]) << bit for bit, key in enumerate(keys))
+    sets = Counter(known.tolist())
+    for roles in sorted(sets, key=lambda roles: (-roles.bit_count(), -sets[roles])):
+        is_in = (known & roles) == roles
+        found = ["nanoseconds", *(key for bit, key in enumerate(keys) if roles >> bit & 1)]
+        yield dict.fromkeys(keys, nan) | {key: _mean(values[key][is_in], of[is_in]) for key in found}
+
+
+def _mean(column: np.ndarray, of: np.ndarray) -> float:
+    """The mean of dispatches, each the mean of its executions; NaN is left out."""
+    is_known = ~np.isnan(column)
+    if len(of) == 1:
+        return float(column[0])
+    _, row, count = np.unique(of[is_known], return_inverse=True, return_counts=True)
+    return float((column[is_known] / count[row]).sum() / len(count)) if len(count) else nan
 
 
 def _share(part: float, whole: float) -> float:
@@ -212,8 +270,8 @@ def _all_reads(counted: Mapping[str, float]) -> float:
     return sizes if isnan(counted["reads_96"]) else sizes + counted["reads_96"]
 
 
-def _read(counted: Mapping[str, float], reads: float) -> Range:
-    wide = counted["reads_128"]
+def _read(counted: Mapping[str, float]) -> Range:
+    reads, wide = _all_reads(counted), counted["reads_128"]
     wide = (counted["bubbles"] or nan) if isnan(wide) else wide  # a `TCC_BUBBLE` of 0 means nothing
     sizes = {32: counted["reads_32"], 64: counted["reads_64"], 96: counted["reads_96"], 128: wide}
     numbers = {size: number for size, number in sizes.items() if not isnan(number)}
@@ -238,8 +296,8 @@ def _written(counted: Mapping[str, float]) -> Range:
 def traffic_facts(row: Traffic) -> Iterator[tuple[str, str]]:
     """Yield name and value of each recorded quantity."""
     counted = row.counted
-    if not isnan(row.hit_rate):
-        yield "L2 hit rate", _hits(row)
+    if text := _hits(row):
+        yield "L2 hit rate", text
     if not isnan(counted["l1_reads"]):
         yield "from L1", Message("{0} reads that L1 sent to L2", _count(counted["l1_reads"]))
     if not isnan(counted["reads"]):
@@ -255,6 +313,9 @@ def traffic_facts(row: Traffic) -> Iterator[tuple[str, str]]:
         yield "over-fetch", Message("{0} of the ideal bytes{1}", span(row.over_fetch, ratio), low)
     if row.written.is_known:
         yield "written", span(row.written, byte_size)
+    for name in row.apart:
+        both = " and ".join(_BY_KEY[key].names[0] for key in RATIOS[name])
+        yield "no ratio", Message("{0}: recorded, but never in the same pass", both)
 
 
 def span(value: Range, write: Callable[[float], str]) -> str:
@@ -281,6 +342,8 @@ def _count(value: float) -> str:
 
 def _hits(row: Traffic) -> str:
     hits, misses = row.counted["hits"], row.counted["misses"]
+    if isnan(row.hit_rate):
+        return "" if hits + misses != 0 else "none: hits and misses were recorded, and are 0"
     text = Message("{0}: {1} of {2} lookups", share(row.hit_rate), _count(hits), _count(hits + misses))
     low, high = share(row.hit_rates.low), share(row.hit_rates.high)
     return text if low == high else Message("{0}; {1} to {2} in single dispatches", text, low, high)
@@ -291,6 +354,6 @@ def _read_text(row: Traffic) -> str:
     text = span(row.read, byte_size) + ("" if is_exact else " (sizes of reads were not all recorded)")
     if row.read_rate.is_known:
         text += Message(
-            "; {0} GB/s in {1}", span(row.read_rate, "{:,.0f}".format), nanoseconds(row.nanoseconds)
+            "; {0} GB/s in {1}", span(row.read_rate, "{:,.0f}".format), nanoseconds(row.read_nanoseconds)
         )
     return text
