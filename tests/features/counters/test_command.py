@@ -30,6 +30,18 @@ def test_a_summary(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "built-in formulas need counters that were not recorded" in lines[-1]
 
 
+def test_the_matrix_unit_is_as_busy_as_its_passes_say(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["counters", folder, "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+    assert rows["MFMA_util"]["max"] <= 100
+    assert rows["CU_busy"]["max"] <= 100
+    assert main(["summary", folder, "--json"]) == 0
+    simds = json.loads(capsys.readouterr().out)["simds"]
+    by_passes = sum(row["mfma_busy"] for row in simds) / sum(row["simd_cycles"] for row in simds)
+    counted = rows["VALU_MFMA_BUSY_CYCLES"]["total"] / 4 / rows["BUSY_CU_CYCLES"]["total"]
+    assert 0.9 * by_passes < counted <= by_passes, "a SIMD may hold no wave while its compute unit does"
+
+
 def test_names_only(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["counters", folder, "--list", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -110,7 +110,7 @@ def test_what_a_formula_uses_is_off_at_first(
     assert panel.note.text().startswith(f"{len(names)} of 14 curves")
     panel.tree.items["BUSY_CU_CYCLES"].setCheckState(0, Qt.CheckState.Checked)
     settled()
-    assert drawn(panel)["BUSY_CU_CYCLES"].max() == 60, "two engines, three units, ten quad-cycles each"
+    assert drawn(panel)["BUSY_CU_CYCLES"].max() == 240, "quad-cycles of two engines, three units, four SIMDs"
     assert drawn(panel)["BUSY_CU_CYCLES"].dtype == np.int64
 
 
@@ -230,7 +230,7 @@ def test_a_formula_becomes_a_curve_while_it_is_typed(
     dialog: FormulaDialog, panel: CountersPanel, settled: Settled, qtbot: object
 ) -> None:
     write(dialog, "busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]  # [quads] Mine.", settled, qtbot)
-    assert drawn(panel)["busy"].max() == 60
+    assert drawn(panel)["busy"].max() == 240
     assert not dialog.mistakes.count()
     assert dialog.tabs.tabText(1) == "formulas.txt •"
     assert "busy" in panel.tree.listed
@@ -260,7 +260,7 @@ def test_tooltips_have_values(dialog: FormulaDialog, settled: Settled, qtbot: ob
     assert "3 CU" not in dialog.tip("busy")
     assert dialog.editor.tip_at(text.index("sum")).startswith("sum[x, axis=…]")
     assert "2 SE" in dialog.editor.tip_at(text.index("BUSY_CU"))
-    assert "max 10" in dialog.editor.tip_at(text.index("BUSY_CU"))
+    assert "max 40" in dialog.editor.tip_at(text.index("BUSY_CU"))
     assert dialog.editor.tip_at(text.index("busy / 2")).startswith("busy = ")
     assert dialog.tip("SHADER_HZ").startswith("SHADER_HZ = 2,")
 
