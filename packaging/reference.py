@@ -21,7 +21,7 @@ PICTURES = {
         "--theme",
         "dark",
         "--size",
-        "1400x420",
+        "1400x300",
         "--line",
         "113",
         "--range",
@@ -32,7 +32,7 @@ PICTURES = {
 TUTORIAL = "tutorial_before"  # a sample of the simulator
 TUTORIAL_PICTURES = {
     "tutorial-window.png": ("window", "--theme", "light", "--size", "1600x950", "--line", "69"),
-    "tutorial-findings.png": ("triage", "--theme", "light", "--size", "560x640"),
+    "tutorial-findings.png": ("triage", "--theme", "light", "--size", "560x530"),
 }
 
 

@@ -51,6 +51,19 @@ def test_the_caption_is_in_the_picture(ui: UiContext, qtbot: QtBot) -> None:
     assert empty.copy(0, 52, 200, 24) != full.copy(0, 52, 200, 24)
 
 
+def test_a_long_caption_has_as_many_lines_as_it_needs(ui: UiContext, qtbot: QtBot) -> None:
+    label = QLabel("x")
+    qtbot.addWidget(label)
+    label.resize(200, 50)
+    words = "kernel · dispatch 44 · folder of the capture  ·  cycles 1 to 2"
+    text = export.svg_bytes(label, ui.theme, words).decode().partition("</title>")[2]
+    assert "…" not in text
+    for word in words.split():
+        assert word in text
+    assert export.size_of(label, words).height() > 50 + 2 * export.CAPTION_PX
+    assert "…" in export.svg_bytes(label, ui.theme, "w" * 80).decode(), "a word that has no room is elided"
+
+
 def test_a_giant_picture_is_refused(ui: UiContext, qtbot: QtBot) -> None:
     label = QLabel("x")
     qtbot.addWidget(label)

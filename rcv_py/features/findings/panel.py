@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Self
@@ -24,6 +25,7 @@ from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QMouseEvent, QPainte
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QGridLayout,
+    QLayout,
     QListWidget,
     QListWidgetItem,
     QStyledItemDelegate,
@@ -752,6 +754,32 @@ class TriagePanel(Panel):
              "Copy all findings with their evidence, to paste into a ticket.",
              lambda: "" if (panel := lazy.existing) and panel.has_findings else "There are no findings."),
         ))  # fmt: skip
+
+    @contextmanager
+    def for_picture(self) -> Iterator[None]:
+        """Leave out the blank below the list and the finding during the block."""
+        size, sizes = self.size(), self.split.sizes()
+        self._resize(size)  # what came or went above the list has its place
+        text = round(self.page.document().size().height()) + 2 * self.page.frameWidth()
+        blanks = self.list.height() - self.list.rows_px, self.page.height() - text
+        is_below = self.split.orientation() == Qt.Orientation.Vertical
+        blank = sum(blanks) if is_below else min(blanks)
+        if not self.split.isVisible() or blank <= 0:
+            yield
+            return
+        try:
+            self._resize(size - QSize(0, blank))
+            if is_below:
+                self.split.setSizes([self.list.rows_px, text])
+            yield
+        finally:
+            self._resize(size)
+            self.split.setSizes(sizes)
+
+    def _resize(self, size: QSize) -> None:
+        self.resize(size)
+        for layout in self.findChildren(QLayout):
+            layout.activate()
 
     def caption(self) -> str:
         selection = "" if self.findings is None else self.findings.selection

@@ -7,7 +7,7 @@ shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
@@ -120,15 +120,25 @@ def size_of(widget: QWidget, text: str, legend: Sequence[Swatch] = ()) -> QSize:
 
 
 def _lines(metrics: QFontMetrics, text: str, width: int) -> list[str]:
-    """Return the lines of a caption, broken between its parts; a part that is too wide is elided."""
-    lines: list[str] = []
-    for part in translated(text).split(SEPARATOR):
-        longer = f"{lines[-1]}{SEPARATOR}{part}" if lines else part
-        if lines and metrics.horizontalAdvance(shown(longer)) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(metrics.elidedText(part, Qt.TextElideMode.ElideMiddle, width))
-    return lines
+    """Return the lines of a caption, broken between its parts, else between words; long words are elided."""
+
+    def has_room(text: str) -> bool:
+        return metrics.horizontalAdvance(shown(text)) <= width
+
+    def filled(pieces: Iterable[str], between: str) -> list[str]:
+        lines: list[str] = []
+        for piece in pieces:
+            if lines and has_room(longer := f"{lines[-1]}{between}{piece}"):
+                lines[-1] = longer
+            else:
+                lines.append(piece)
+        return lines
+
+    return [
+        metrics.elidedText(line, Qt.TextElideMode.ElideMiddle, width)
+        for part in filled(translated(text).split(SEPARATOR), SEPARATOR)
+        for line in ([part] if has_room(part) else filled(part.split(" "), " "))
+    ]
 
 
 def _legend_height(widget: QWidget, legend: Sequence[Swatch]) -> int:

@@ -30,7 +30,7 @@ def test_a_summary(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "built-in formulas need counters that were not recorded" in lines[-1]
 
 
-def test_the_matrix_unit_is_as_busy_as_its_passes_say(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_matrix_unit_is_as_busy_as_passes_say(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["counters", folder, "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
     assert rows["MFMA_util"]["max"] <= 100

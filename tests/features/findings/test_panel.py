@@ -285,6 +285,24 @@ def test_the_list_takes_the_height_that_the_page_leaves(shown: TriagePanel, open
     assert not shown.page.verticalScrollBar().isVisible()
 
 
+@pytest.mark.parametrize("width", [330, 900])
+def test_a_picture_ends_where_the_findings_end(shown: TriagePanel, open_in, qtbot: QtBot, width: int) -> None:
+    shown.resize(width, 1400)
+    trace = sample_trace("matmul_small")
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.findings is not None)
+    qtbot.waitUntil(lambda: shown.split.isVisible() and not shown.list.verticalScrollBar().isVisible())
+    size, sizes = shown.size(), shown.split.sizes()
+    with shown.for_picture():
+        seen = shown.size()
+        assert shown.list.height() >= shown.list.rows_px
+        text = shown.page.document().size().height()
+        assert text <= shown.page.viewport().height()
+        assert seen.height() < 1200
+        assert min(shown.list.height() - shown.list.rows_px, shown.page.viewport().height() - text) < 4
+    assert (shown.size(), shown.split.sizes()) == (size, sizes)
+
+
 def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = sample_trace("matmul_small")
     count = len(plain(trace.path).waves)
