@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+from functools import reduce
+from operator import or_
+from pathlib import Path
+
 import pytest
 
-from rcv_py.analysis.program.registers import SPECIAL, A, S, V, definition, next_use, operands
+from rcv_py.analysis.program.registers import SPECIAL, A, S, V, definition, next_use, operands, registers
 
 MNEMONIC = "mnemonic"
 
@@ -68,8 +73,58 @@ def test_what_is_written_and_read_at_once() -> None:
 def test_the_mnemonic_stands_for_what_is_not_printed() -> None:
     assert found("s_cmp_lt_i32 s4, s5")[0] == (MNEMONIC, bits("scc"), 0)
     assert found("s_cbranch_scc1 65531") == [(MNEMONIC, 0, bits("scc"))]
-    assert found("s_and_saveexec_b64 s[0:1], vcc")[0] == (MNEMONIC, bits("exec", "scc"), 0)
+    assert found("s_and_saveexec_b64 s[0:1], vcc")[0] == (MNEMONIC, bits("exec", "scc"), bits("exec"))
     assert found("s_cbranch_execz .LBB0_3") == [(MNEMONIC, 0, bits("exec"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "writes", "reads"),
+    [
+        # From the ISA documents: what the operand tables of LLVM leave out, or its decoder gets wrong.
+        ("v_dual_mov_b32 v2, 0 :: v_dual_add_f32 v3, v1, v1", ["v[2:3]"], ["v1"]),
+        (
+            "v_dual_fmac_f32 v6, v1, v5 :: v_dual_add_nc_u32 v7, s8, v0",
+            ["v[6:7]"],
+            ["v[0:1]", "v[5:6]", "s8"],
+        ),
+        ("v_dual_mul_f32 v6, v1, v5 :: v_dual_fmac_f32 v7, s8, v0", ["v[6:7]"], ["v[0:1]", "v5", "v7", "s8"]),
+        (
+            "v_dual_cndmask_b32 v2, v3, v4 :: v_dual_lshlrev_b32 v5, 1, v1",
+            ["v2", "v5"],
+            ["v1", "v[3:4]", "vcc"],
+        ),
+        ("v_dual_cndmask_b32 v2, v3, v4, s6 :: v_dual_mov_b32 v5, v1", ["v2", "v5"], ["v1", "v[3:4]", "s6"]),
+        (
+            "v_dual_fmaak_f32 v23, s1, v0, 0x2f800000 :: v_dual_mov_b32 v0, v1",
+            ["v0", "v23"],
+            ["v[0:1]", "s1"],
+        ),
+        ("s_cmov_b32 s4, s5", ["s4"], ["s[4:5]", "scc"]),
+        ("s_bitset1_b32 s4, s5", ["s4"], ["s[4:5]"]),
+        ("v_pk_fmac_f16 v1, v2, v3", ["v1"], ["v[1:3]"]),
+        ("global_load_short_d16_hi v1, v[2:3], off", ["v1"], ["v[1:3]"]),
+        ("ds_read_u16_d16 v1, v2", ["v1"], ["v[1:2]"]),
+        ("buffer_load_dword v1, s[4:7], 0 offen glc scc", ["v1"], ["s[4:7]"]),
+    ],
+)
+def test_forms_that_llvm_does_not_describe(text: str, writes: list[str], reads: list[str]) -> None:
+    assert registers(text) == (bits(*writes), bits(*reads))
+
+
+def test_instructions_of_all_targets_write_and_read_what_the_tables_of_llvm_say() -> None:
+    """Texts, registers written and registers read, of `operands.cpp`; exec only where it is printed or set."""
+    rows = gzip.decompress(Path(__file__).with_name("operands.tsv.gz").read_bytes()).decode().splitlines()
+    wrong = []
+    for text, writes, reads in (row.split("\t") for row in rows):
+        if registers(text) != (bits(*writes.split()), bits(*reads.split())):
+            wrong.append(text)
+        shown = operands(text)
+        assert registers(text) == (
+            reduce(or_, (one.writes for one in shown), 0),
+            reduce(or_, (one.reads for one in shown), 0),
+        )
+    assert len(rows) == 5000
+    assert not wrong
 
 
 @pytest.mark.parametrize(

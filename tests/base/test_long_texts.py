@@ -29,13 +29,13 @@ SCRIPT = """
 import resource; resource.setrlimit(resource.RLIMIT_CPU, ({cpu}, {cpu}))
 from importlib import import_module
 from rcv_py.analysis.latency.access_widths import access_width
-from rcv_py.analysis.program.registers import _READ_UNPRINTED, _TO_LDS
+from rcv_py.analysis.program.registers import _TO_LDS, _UNPRINTED
 from rcv_py.analysis.counters.formula.parser import _TOKENS
 from rcv_py.base.text import no_formula
 from pathlib import Path
 from rcv_py.formats.uiout.run_files import run_facts
 what_line = import_module("rcv_py.analysis.health.mapping").what_line
-count_of = lambda text: (_TO_LDS.search(text), *(form.match(text) for form, _ in _READ_UNPRINTED))
+count_of = lambda text: (_TO_LDS.match(text), *(form.match(text) for form, _, _ in _UNPRINTED))
 {line}
 """
 

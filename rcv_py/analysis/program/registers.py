@@ -1,7 +1,8 @@
 """Which registers an instruction reads and writes, by its text, and where another instruction does.
 
 Sets of registers are integers with one bit per register: vector registers, accumulators, scalar registers,
-then the special ones.  Implicit operands are known for the usual cases only (scc, vcc of carries, exec, m0).
+then the special ones.  What is read and written follows LLVM's tables of operands; left out are the mode
+register, m0 of LDS instructions before gfx10, and exec unless it is printed or written.
 """
 
 from __future__ import annotations
@@ -24,27 +25,47 @@ _FIRST = {"v": V, "a": A, "s": S}
 _SIZE = {"v": 1024, "a": 256, "s": 128}
 
 _COMMENT = re.compile(r"//|;")
-_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0|scc)(?:_lo|_hi)?\b")
+_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0)(?:_lo|_hi)?\b")
 _NO_DESTINATION = re.compile(
-    r"\S*_store|ds_(write|store)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg"
-    r"|sendmsg|delay_alu|clause|ttracedata|icache|dcache)|exp\b|export|(buffer|global)_(inv|wb|gl)"
+    r"\S*_(store(?!xchg)|prefetch)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg|setpc"
+    r"|set_pc|add_pc|rfe|setvskip|set_gpr|sendmsg(?!_rtn)|alloc_vgpr|wakeup|delay_alu|clause|ttracedata|icache|dcache)"
+    r"|exp\b|export|(buffer|global)_(inv|wb|gl)|tensor_|v_mfma_ld_scale|v_wmma_ld_scale"
+    r"|ds_(?!read|load|\w*_rtn|\w*permute|swizzle|consume|append|ordered_count|direct|param)"
 )
-_ATOMIC = re.compile(r"\S*_(atomic|cmpst|cmpswap)")
+_ATOMIC = re.compile(r"\w+_atomic")
 _RETURNS = re.compile(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
-_TO_LDS = re.compile(r"\blds\b|_load_lds|load_async_to_lds")
+_TO_LDS = re.compile(r"\S.*\blds\b|\S*(_load_lds|_to_lds)")
 _TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
 _BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
-_READS_FIRST = re.compile(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
-_SETS_SCC = re.compile(
-    r"s_(cmp|bitcmp|add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lshl|lshr|ashr|bfe|abs|min|max)"
+# The first operand is also read: sums, lanes or bytes that keep their value, data of an atomic operation.
+_READS_FIRST = re.compile(
+    r"v_(dual_)?(pk_)?(fmac|mac_|dot\dc|dot2acc)|v_(writelane|movreld|smfmac|swmmac|permlanex?16)"
+    r"|s_(fmac|cmov|addk|mulk|bitset)|(buffer|tbuffer|image|s|s_buffer)_atomic|v_(?!cmp)\w+_dpp"
+    r"|v_(fma|mad)_mix(lo|hi)|v_interp_p2_f32_e32|(buffer|global|flat|scratch|ds)_(load|read)_(?!\w*format)\w*d16"
+    r"|v_cvt_(pk_(fp8|bf8)_f32|sr_(fp8|bf8|f16|bf16)_)|v_cvt_scalef32_((pk|sr|f16)_(fp8|bf8)|pk_fp4)"
 )
-_READ_UNPRINTED = tuple(
-    (re.compile(text), special)
-    for text, special in (
-        (r"s_(cbranch_scc|addc|subb|cselect|cmov)", "scc"),
-        (r"s_cbranch_vcc|v_div_fmas", "vcc"),
-        (r"s_cbranch_exec", "exec"),
-        (r"\S.*\blds\b|s_movrel|v_movrel|s_sendmsg|ds_gws", "m0"),
+_UNPRINTED = tuple(  # mnemonics, and the special registers that they write and read without showing them
+    (re.compile(text), *(sum(1 << SPECIAL[name] for name in names.split()) for names in (writes, reads)))
+    for text, writes, reads in (
+        (
+            r"s_(?!\w*(_f16|_f32|_f64|_nc_|_pc_|vector))"
+            r"(add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lsh|ash|bfe|abs|min|max)",
+            "scc",
+            "",
+        ),
+        (r"s_(cmp|bitcmp|bcnt|quadmask|wqm|barrier_signal_isfirst|barrier_leave|alloc_vgpr)", "scc", ""),
+        (r"s_(cbranch_scc|addc|subb|add_co_ci|sub_co_ci|cselect|cmov)", "", "scc"),
+        (r"s_\w+_(save|wr)exec", "exec", "exec"),
+        (r"v_cmpx", "exec", ""),
+        (r"s_cbranch_exec", "", "exec"),
+        (r"s_cbranch_vcc|v_div_fmas|v_dual_cndmask_b32 [^,]*,[^,]*,[^,]*$", "", "vcc"),
+        (
+            r"\S.*\blds\b|\S*_load_lds|[sv]_movrel|s_sendmsg(?!_rtn)|s_barrier_init|v_(interp|swaprel)|ds_gws",
+            "",
+            "m0",
+        ),
+        (r"l?ds_(direct|param)_load|cluster_|\w+_(load|store)_block", "", "m0"),
+        (r"s_set_gpr_idx_(on|idx)", "m0", "m0"),
     )
 )
 
@@ -67,20 +88,13 @@ def registers(text: str) -> Registers:
     """
     if not has_known_operands(text):
         return UNREADABLE
-    name, _, rest = text.strip().partition(" ")
-    operands = [_bits(part.strip()) for part in rest.split(",")] if rest else []
-    count = _destinations(name, text)
-    writes, reads = (reduce(or_, part, 0) for part in (operands[:count], operands[count:]))
-    if count and (_READS_FIRST.match(name) or _BOTH.match(name) or _ATOMIC.match(name)):
-        reads |= writes
-    # Implicit operands.
-    if _SETS_SCC.match(name):
-        writes |= 1 << SPECIAL["scc"]
-    if "saveexec" in name or name.startswith("v_cmpx"):
-        writes |= 1 << SPECIAL["exec"]
-    for fits, special in _READ_UNPRINTED:
-        if fits.match(text.strip()):
-            reads |= 1 << SPECIAL[special]
+    writes = reads = 0
+    for half in _COMMENT.split(text, maxsplit=1)[0].split("::"):
+        instruction = half.strip()
+        form, rest = _form(instruction), instruction.partition(" ")[2]
+        operands = [_bits(part.strip()) for part in rest.split(",")] if rest else []
+        writes = reduce(or_, operands[: form.written], writes | form.writes)
+        reads = reduce(or_, operands[: form.kept] + operands[form.written :], reads | form.reads)
     return Registers(writes, reads)
 
 
@@ -104,13 +118,28 @@ def _bits(operand: str) -> int:
     return bits
 
 
-def _destinations(name: str, text: str) -> int:
-    """The number of leading operands that are written."""
-    if _NO_DESTINATION.match(name) or _TO_LDS.search(text):
-        return 0
-    if _ATOMIC.match(name) and not name.startswith("s_"):
-        return int(bool(_RETURNS.search(text)) or "_rtn" in name)
-    return 2 if _TWO.match(name) or _BOTH.match(name) else 1
+class _Form(NamedTuple):
+    """How an instruction, or a half of a dual instruction, uses its operands."""
+
+    written: int  # number of leading operands that are written
+    kept: int  # number of leading operands whose old value is read too
+    writes: int  # special registers that are not printed
+    reads: int
+
+
+def _form(instruction: str) -> _Form:
+    written = 2 if _TWO.match(instruction) or _BOTH.match(instruction) else 1
+    if _NO_DESTINATION.match(instruction) or _TO_LDS.match(instruction):
+        written = 0
+    elif _ATOMIC.match(instruction):
+        written = int(bool(_RETURNS.search(instruction)) or "_rtn" in instruction)
+    elif instruction.startswith("v_cmpx"):  # gfx9 writes a mask too
+        written = int(instruction.count(", ") > 1)
+    kept = written if _BOTH.match(instruction) else int(bool(written and _READS_FIRST.match(instruction)))
+    unprinted = [(writes, reads) for fits, writes, reads in _UNPRINTED if fits.match(instruction)]
+    return _Form(
+        written, kept, reduce(or_, (w for w, _ in unprinted), 0), reduce(or_, (r for _, r in unprinted), 0)
+    )
 
 
 class Operand(NamedTuple):
@@ -136,28 +165,21 @@ def operands(text: str) -> tuple[Operand, ...]:
     """Return the registers of an instruction by their place in the text, from the left; none for a label."""
     if not has_known_operands(text):
         return ()
-    body = _COMMENT.split(text, maxsplit=1)[0]
-    known = registers(body)
-    start = len(body) - len(body.lstrip())
-    name, _, _ = body.strip().partition(" ")
-    count, first = _destinations(name, body), start + len(name)
-    is_read_too = bool(count and (_READS_FIRST.match(name) or _BOTH.match(name) or _ATOMIC.match(name)))
     found: list[Operand] = []
-    for match in _REGISTER.finditer(body, first):
-        bits, is_written = _bits(match[0]), body.count(",", first, match.start()) < count
-        found.append(
-            Operand(
-                match.start(),
-                match.end(),
-                bits if is_written else 0,
-                bits if not is_written or is_read_too else 0,
-            )
-        )
-    writes, reads = (
-        reduce(or_, part, 0) for part in ([one.writes for one in found], [one.reads for one in found])
-    )
-    hidden = Operand(start, first, known.writes & ~writes, known.reads & ~reads, is_printed=False)
-    return (hidden, *found) if hidden.registers else tuple(found)
+    at = 0
+    for half in _COMMENT.split(text, maxsplit=1)[0].split("::"):
+        instruction = half.strip()
+        start = at + len(half) - len(half.lstrip())
+        form, first = _form(instruction), start + len(instruction.partition(" ")[0])
+        if form.writes or form.reads:
+            found.append(Operand(start, first, form.writes, form.reads, is_printed=False))
+        for match in _REGISTER.finditer(half, first - at):
+            bits, place = _bits(match[0]), half.count(",", 0, match.start())
+            writes, reads = place < form.written, place < form.kept or place >= form.written
+            begin, end = at + match.start(), at + match.end()
+            found.append(Operand(begin, end, bits if writes else 0, bits if reads else 0))
+        at += len(half) + len("::")
+    return tuple(found)
 
 
 def definition(texts: Sequence[str], row: int, wanted: int, region: range, loop: range | None = None) -> int:
