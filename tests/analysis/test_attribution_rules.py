@@ -395,7 +395,7 @@ def test_a_token_tells_its_own_causes_and_where_the_producer_is() -> None:
         ("global_atomic_add v4, v0, v1, s[2:3] sc0", {V + 4}, {V, V + 1, S + 2, S + 3}),
         ("s_cmp_lt_i32 s1, s2", {SPECIAL["scc"]}, {S + 1, S + 2}),
         ("s_cbranch_vccz 12", set(), {SPECIAL["vcc"]}),
-        ("s_and_saveexec_b64 s[0:1], vcc", {S, S + 1, SPECIAL["exec"], SPECIAL["scc"]}, {SPECIAL["vcc"], SPECIAL["exec"]}),
+        ("s_and_saveexec_b64 s2, s3", {S + 2, SPECIAL["exec"], SPECIAL["scc"]}, {S + 3, SPECIAL["exec"]}),
         ("ds_bpermute_b32 v7, v6, v2", {V + 7}, {V + 6, V + 2}),
         ("s_endpgm", set(), set()),
     ],

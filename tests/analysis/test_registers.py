@@ -112,7 +112,7 @@ def test_forms_that_llvm_does_not_describe(text: str, writes: list[str], reads: 
 
 
 def test_instructions_of_all_targets_write_and_read_what_the_tables_of_llvm_say() -> None:
-    """Texts, registers written and registers read, of `operands.cpp`; exec only where it is printed or set."""
+    """Texts, registers written and read, as `operands.cpp` prints them; exec where it is printed or set."""
     rows = gzip.decompress(Path(__file__).with_name("operands.tsv.gz").read_bytes()).decode().splitlines()
     wrong = []
     for text, writes, reads in (row.split("\t") for row in rows):

@@ -23,10 +23,13 @@ SYSTEM_FOLDERS = {
     "win32": ("C:/Program Files/LLVM/bin",),
 }
 FILES = {  # engine → names of its library
-    "llvm": ("libLLVM*.so*", "libLLVM*.dylib", "LLVM-C.dll"),
+    "llvm": ("libLLVM*.so*", "libLLVM*.dylib", "LLVM-C.dll", "librocmllvm.so"),
     "comgr": ("libamd_comgr.so*", "amd_comgr*.dll"),
 }
+PACKAGES = ("rocm/llvm", "rocm/bindings/llvm", "llvm_nanobind.libs")  # folders of Python packages with one
 _NUMBERS = re.compile(r"\d+")
+_HASH = re.compile(r"-[0-9a-f]{8}(?=\.)")  # that a wheel adds to the name
+UNNUMBERED = (22,)  # what packages have whose library names no version
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ def _libraries(engine: str) -> list[str]:
         for pattern in FILES[engine]:
             for path in folder.glob(pattern):
                 if path.is_file():
-                    version = tuple(int(part) for part in _NUMBERS.findall(path.resolve().name))
+                    name = _HASH.sub("", path.resolve().name)
+                    version = tuple(int(part) for part in _NUMBERS.findall(name)) or UNNUMBERED
                     newest.setdefault(path.resolve(), (version, str(path)))
     return [path for _, path in sorted(newest.values(), reverse=True)]
 
@@ -66,6 +70,9 @@ def _folders() -> Iterator[Path]:
     roots += [str(path) for known in ROCM_ROOTS for path in _matching(known + "*")]
     for root in filter(os.path.isabs, roots):
         yield from (Path(root) / inner for inner in ("llvm/lib", "lib/llvm/lib", "lib", "bin"))
+    for installed in map(Path, sys.path):
+        if installed.is_absolute() and installed.name in ("site-packages", "dist-packages"):
+            yield from (installed / inner for inner in PACKAGES)
     for pattern in SYSTEM_FOLDERS.get(sys.platform, ()):
         yield from _matching(pattern)
 

@@ -21,7 +21,7 @@ from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.isa.candidates import Candidate
 from rcv_py.formats.isa.categories import categories, written_targets
 from rcv_py.formats.isa.disassembly import CodeBytes, disassemble
-from rcv_py.formats.isa.elf import Image, Symbol, read_image, region_at, target_of_name
+from rcv_py.formats.isa.elf import Image, Symbol, lanes_of, read_image, region_at, target_of_name
 from rcv_py.formats.isa.lengths import WORD, family_of, starts, word_lengths
 from rcv_py.formats.isa.processes import answer_of
 from rcv_py.formats.isa.program import Program
@@ -132,14 +132,23 @@ class CodeObject:
             return None
         if at not in self._programs:
             is_small = sum(one.size for one in self._functions) <= TOGETHER
-            wanted = range(len(self._functions)) if is_small and not self._texts else range(at, at + 1)
+            lanes = self._lanes(self._functions[at])
+            wanted = [at]
+            if is_small and not self._texts:
+                wanted = [row for row, one in enumerate(self._functions) if self._lanes(one) == lanes]
             pieces = [self._piece(self._functions[number]) for number in wanted]
             known = () if self._texts and all(map(self._has_texts, pieces)) else self._known
-            programs, name = disassemble(pieces, self.target, known)
+            programs, name = disassemble(pieces, self.target, known, lanes=lanes)
             self.disassembler = name or self.disassembler
             for number, program in zip(wanted, programs, strict=True):
                 self._programs[number] = overlaid(program, self._texts)
         return self._programs[at]
+
+    def _lanes(self, function: Symbol) -> int:
+        """Lanes of a wave by the descriptor of the function, else of the first kernel; 0: unknown."""
+        found = self.image.descriptors if self.image is not None else {}
+        raw = found.get(function.name) or next(iter(found.values()), b"")
+        return lanes_of(raw) if raw else 0
 
     def _has_texts(self, piece: CodeBytes) -> bool:
         """Whether another tool disassembled all of its instructions."""

@@ -49,10 +49,11 @@ _choice = DisassemblerChoice()
 
 
 def disassemble(
-    pieces: Sequence[CodeBytes], target: str, known: Sequence[Candidate] | None = None
+    pieces: Sequence[CodeBytes], target: str, known: Sequence[Candidate] | None = None, *, lanes: int = 0
 ) -> tuple[list[Program], str]:
     """Return the program of each piece, and the name of the disassembler, "" if there was none.
 
+    `lanes` are those of a wave where the target allows two numbers, 0: the usual ones.
     Instructions that the best of them does not know have their raw words as text.  An unknown instruction
     means that it may be too old, so the next candidate is tried.
     """
@@ -61,7 +62,7 @@ def disassemble(
     chosen: Candidate | None = None
     least = sum(len(one.size) for one in own) if pieces else 0
     for candidate in _choice.order(target, candidates() if known is None else known) if target else ():
-        found = _asked(candidate, pieces, target)
+        found = _asked(candidate, pieces, target, lanes)
         if found is None:
             continue
         missing = sum(one.text.count("") for one in found)
@@ -77,9 +78,11 @@ def disassemble(
     return programs, "" if chosen is None else str(chosen)
 
 
-def _asked(candidate: Candidate, pieces: Sequence[CodeBytes], target: str) -> list[DecodedRun] | None:
+def _asked(
+    candidate: Candidate, pieces: Sequence[CodeBytes], target: str, lanes: int
+) -> list[DecodedRun] | None:
     """The output of a disassembler, None if it does not know the GPU or failed."""
-    words = (candidate.engine, candidate.library, target)
+    words = (candidate.engine, candidate.library, target, str(lanes))
     seconds = SECONDS + sum(len(piece.data) for piece in pieces) / SLOWEST
     said = answer_of("engines", words, _question(pieces, target), seconds, candidate.engine != "tinygrad")
     output, is_well = said or (b"", False)

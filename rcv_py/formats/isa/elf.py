@@ -298,6 +298,12 @@ def _described(data: bytes, sections: list[Header], regions: tuple[Region, ...])
     return found
 
 
+def lanes_of(descriptor: bytes) -> int:
+    """Return the lanes of a kernel's waves: bit 10 of the properties means 32; gfx9 never sets it."""
+    (properties,) = struct.unpack_from("<H", descriptor, 56)
+    return 32 if properties >> 10 & 1 else 64
+
+
 def allocated_registers(image: Image, kernel: str, file: str) -> AllocatedRegisters | None:
     """Return what a kernel, by its symbol, allocates; None if the code object has no descriptor of it.
 

@@ -3,7 +3,7 @@
 A disassembler is native code that was never meant for untrusted bytes, and some end the process for an
 unknown GPU or for words that no compiler makes.  In its own process a crash loses only one reply.
 
-    alone.py engines … ENGINE LIBRARY TARGET < pieces > replies
+    alone.py engines … ENGINE LIBRARY TARGET LANES < pieces > replies
 
 A piece is: address (8 bytes), count of bytes (4 bytes), the bytes, and for each of their words of 4 bytes the
 length of an instruction that begins there (1 byte).  If the engine knows the target, the reply begins with
@@ -24,19 +24,24 @@ from typing import Any, BinaryIO
 UNKNOWN = 128
 READY = b"ready\n"
 LETTERS = 1024  # maximum bytes of one instruction's text
+VOP3 = 0x35  # the top 6 bits of these instructions, gfx10 and later
+SOURCE, ZERO = 18, 0x080  # lowest bit of their third source of 9 bits, in the second word; the constant 0
 Read = Callable[[int, int, int], tuple[int, str]]  # place in memory, bytes there, address → length, text
 
 
-def llvm(library: str, target: str) -> Read:
-    """The disassembler of a libLLVM."""
+def llvm(library: str, target: str, lanes: str) -> Read:
+    """The disassembler of a libLLVM; it ignores features that it does not know."""
+    features = ["+wavefrontsize64", "-wavefrontsize32"] if lanes == "64" and target.startswith("gfx1") else []
+    if target.startswith(("gfx11", "gfx12")):  # not every version has it on for all of them
+        features.append("+real-true16")
     lib = ctypes.CDLL(library)
     for part in ("TargetInfo", "Target", "TargetMC", "Disassembler"):
         getattr(lib, f"LLVMInitializeAMDGPU{part}")()
-    make = lib.LLVMCreateDisasmCPU
+    make = lib.LLVMCreateDisasmCPUFeatures
     make.restype = ctypes.c_void_p
     text, pointer = ctypes.c_char_p, ctypes.c_void_p
-    make.argtypes = [text, text, pointer, ctypes.c_int, pointer, pointer]
-    context = make(b"amdgcn-amd-amdhsa", target.encode(), None, 0, None, None)
+    make.argtypes = [text, text, text, pointer, ctypes.c_int, pointer, pointer]
+    context = make(b"amdgcn-amd-amdhsa", target.encode(), ",".join(features).encode(), None, 0, None, None)
     if not context:
         raise LookupError(target)
     one = lib.LLVMDisasmInstruction
@@ -51,7 +56,7 @@ def llvm(library: str, target: str) -> Read:
     return read
 
 
-def comgr(library: str, target: str) -> Read:
+def comgr(library: str, target: str, _lanes: str) -> Read:
     """The disassembler of AMD's code object manager."""
     lib = ctypes.CDLL(library)
     memory_type = ctypes.CFUNCTYPE(
@@ -103,7 +108,7 @@ ONE_REGISTER = re.compile(r"\b([sva])\[(\d+)\]")
 FAMILIES = {"gfx9": "cdna", "gfx11": "rdna3", "gfx12": "rdna4"}
 
 
-def tinygrad(_: str, target: str) -> Read:
+def tinygrad(_: str, target: str, _lanes: str) -> Read:
     """The instruction tables of tinygrad; its texts have the form of calls, without default arguments."""
     from tinygrad.renderer.amd import decode_inst  # noqa: PLC0415 - optional, and slow to import
 
@@ -128,6 +133,17 @@ def tinygrad(_: str, target: str) -> Read:
 ENGINES = {"llvm": llvm, "comgr": comgr, "tinygrad": tinygrad}
 
 
+def without_unused_source(place: int, left: int) -> bool:
+    """Clear an unused source of 0, as LLVM 23 writes it and versions before 22.1 do not know it."""
+    if left < 8:
+        return False
+    first, second = (ctypes.c_uint32.from_address(place + at) for at in (0, 4))
+    if first.value >> 26 != VOP3 or second.value >> SOURCE & 0x1FF != ZERO:
+        return False
+    second.value ^= ZERO << SOURCE
+    return True
+
+
 def answer(read: Read, address: int, data: bytes, lengths: bytes) -> bytes:
     """Disassemble one piece."""
     held = ctypes.create_string_buffer(data, len(data))
@@ -135,6 +151,8 @@ def answer(read: Read, address: int, data: bytes, lengths: bytes) -> bytes:
     sizes, texts = bytearray(), []
     while at < total:
         size, text = read(base + at, total - at, address + at)
+        if not size and without_unused_source(base + at, total - at):
+            size, text = read(base + at, total - at, address + at)
         if not 0 < size <= min(total - at, UNKNOWN - 1) or size % 4:
             size, text = min(lengths[at // 4], total - at), ""
         sizes.append(size if text else size | UNKNOWN)
@@ -144,9 +162,9 @@ def answer(read: Read, address: int, data: bytes, lengths: bytes) -> bytes:
     return struct.pack("<I", len(sizes)) + sizes + struct.pack("<I", len(body)) + body
 
 
-def main(given: BinaryIO, out: BinaryIO, engine: str, library: str, target: str) -> None:
+def main(given: BinaryIO, out: BinaryIO, engine: str, *words: str) -> None:
     """Disassemble all pieces."""
-    read = ENGINES[engine](library, target)
+    read = ENGINES[engine](*words)
     out.write(READY)
     out.flush()
     while head := given.read(12):
@@ -161,6 +179,6 @@ if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
-        main(sys.stdin.buffer, answers, *sys.argv[1:4])
+        main(sys.stdin.buffer, answers, *sys.argv[1:5])
     except (AttributeError, ImportError, LookupError, OSError, ValueError) as error:
         sys.exit(f"{type(error).__name__}: {error}")

@@ -13,6 +13,7 @@ from rcv_py.formats.isa.candidates import Candidate
 from rcv_py.formats.isa.code_object import CodeObject, id_of_name
 from rcv_py.formats.isa.elf import MACHINES, read_image, target_of_name
 from rcv_py.formats.isa.program import Category
+from tests.support.llvm import need_llvm
 from tests.support.object_files import code_file
 from tests.support.raw_samples import raw_sample
 from tests.support.sqtt_truth import Raw
@@ -202,3 +203,15 @@ def test_sections_that_share_bytes_hold_no_more_than_the_file() -> None:
     addresses = np.unique([one.address for one in image.regions])
     assert len(addresses) == len(image.regions)
     assert found.program(int(addresses[0])) is not None
+
+
+@pytest.mark.parametrize(("properties", "expected"), [(0, "vcc"), (1 << 10, "vcc_lo")])
+def test_the_descriptor_says_how_many_lanes_a_mask_has(properties: int, expected: str) -> None:
+    """A compare of gfx1030 has the same words in waves of 64 and of 32 lanes."""
+    code = bytes.fromhex("0103027d000081bf")
+    data = code_file({"one": code, "other": code}, machine=0x36, kernels=("one",), properties=properties)
+    found = CodeObject(1, "x", read_image(data, "x"), known=[need_llvm()])
+    for kernel in found._functions[:2]:
+        program = found.program(kernel.address)
+        assert program is not None
+        assert program.text[0] == f"v_cmp_lt_i32_e32 {expected}, v1, v1"

@@ -97,6 +97,32 @@ def test_an_old_library_is_good_for_what_it_knows() -> None:
     assert program.text[:2] == ("s_waitcnt lgkmcnt(0)", "v_mov_b32_e32 v0, 0")
 
 
+@pytest.mark.parametrize(
+    ("target", "code", "lanes", "expected"),
+    [
+        ("gfx1201", "80010764", 0, "v_add_f16_e32 v3.l, v0.h, v0.h"),
+        ("gfx1201", "0103887c", 32, "v_cmp_gt_i32_e32 vcc_lo, v1, v1"),
+        ("gfx1201", "0103887c", 64, "v_cmp_gt_i32_e32 vcc, v1, v1"),
+        ("gfx1030", "0103027d", 64, "v_cmp_lt_i32_e32 vcc, v1, v1"),
+    ],
+)
+def test_halves_and_lane_masks_are_those_of_the_target_and_the_wave(
+    target: str, code: str, lanes: int, expected: str
+) -> None:
+    (program,), _ = disassemble([piece(bytes.fromhex(code))], target, [need_llvm()], lanes=lanes)
+    assert program.text == (expected,)
+
+
+def test_an_unused_source_of_zero_is_known_to_old_libraries() -> None:
+    """LLVM 23 writes v_mul_lo_u32 v3, v2, s4 with 0x080 in bits 26 to 18 of the second word."""
+    old = Path("/usr/lib/x86_64-linux-gnu/libLLVM-15.so.1")
+    if not old.exists():
+        pytest.skip(OLD)
+    data = struct.pack("<2I", 0xD72C0003, 0x02000902)
+    (program,), _ = disassemble([piece(data)], "gfx1100", [Candidate("llvm", str(old))])
+    assert program.text == ("v_mul_lo_u32 v3, v2, s4",)
+
+
 def test_code_object_manager_says_what_llvm_says() -> None:
     """Its old version of distributions knows gfx90a, as their old libLLVM does."""
     found = next((one for one in candidates() if one.engine == "comgr"), None)
@@ -219,7 +245,9 @@ def test_a_frozen_program_runs_its_own_modules(monkeypatch: pytest.MonkeyPatch) 
     assert b'"chain":[-1]' in done.stdout.replace(b" ", b""), done.stderr.decode()
 
 
-def test_libraries_come_from_places_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_libraries_come_from_rocm_and_the_packages_of_the_running_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     places.candidates.cache_clear()
     (tmp_path / "capture").mkdir()
     (tmp_path / "capture" / "libLLVM-99.so").write_bytes(b"")
@@ -228,9 +256,24 @@ def test_libraries_come_from_places_of_the_system(monkeypatch: pytest.MonkeyPatc
     (rocm / "libLLVM-98.so").write_bytes(b"")
     monkeypatch.chdir(tmp_path / "capture")
     monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
+    packages = tmp_path / "site-packages"
+    for name in (
+        "rocm/llvm/librocmllvm.so",
+        "rocm/bindings/llvm/libLLVM-97.so",
+        "llvm_nanobind.libs/libLLVM-99fe0123.so.96.1",
+    ):
+        (packages / name).parent.mkdir(parents=True)
+        (packages / name).write_bytes(b"")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
+    monkeypatch.setattr(places, "SYSTEM_FOLDERS", {})
     found = [one.library for one in candidates()]
     places.candidates.cache_clear()
-    assert found[0] == str(rocm / "libLLVM-98.so"), "the newest first"
+    assert found[:3] == [
+        str(rocm / "libLLVM-98.so"),
+        str(packages / "rocm/bindings/llvm/libLLVM-97.so"),
+        str(packages / "llvm_nanobind.libs/libLLVM-99fe0123.so.96.1"),
+    ], "the newest first"
+    assert str(packages / "rocm/llvm/librocmllvm.so") in found
     assert not any("capture" in path for path in found)
 
 
