@@ -44,8 +44,14 @@ _READS_FIRST = re.compile(
     r"|v_(fma|mad)_mix(lo|hi)|v_interp_p2_f32_e32|(buffer|global|flat|scratch|ds)_(load|read)_(?!\w*format)\w*d16"
     r"|v_cvt_(pk_(fp8|bf8)_f32|sr_(fp8|bf8|f16|bf16)_)|v_cvt_scalef32_((pk|sr|f16)_(fp8|bf8)|pk_fp4)"
 )
+
+
+def _special(names: str) -> int:
+    return sum(1 << SPECIAL[name] for name in names.split())
+
+
 _UNPRINTED = tuple(  # mnemonics, and the special registers that they write and read without showing them
-    (re.compile(text), *(sum(1 << SPECIAL[name] for name in names.split()) for names in (writes, reads)))
+    (re.compile(text), _special(writes), _special(reads))
     for text, writes, reads in (
         (
             r"s_(?!\w*(_f16|_f32|_f64|_nc_|_pc_|vector))"
