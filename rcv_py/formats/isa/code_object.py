@@ -180,6 +180,11 @@ class CodeObject:
         document = orjson.loads(said[0])
         if document["problem"]:
             extent, error = document["problem"]
+            if error == "zstd":
+                self._report(
+                    "they are compressed with zstd, which needs Python 3.14",
+                    "Link the kernel again with -Wl,--compress-debug-sections=zlib, or use Python 3.14.",
+                )
             part, whole = "a part of it makes no sense ({0})", "it makes no sense ({0})"
             self._report(Message(whole if extent == "whole" else part, error))
         files = document["files"]
@@ -189,13 +194,13 @@ class CodeObject:
         ]
         return [chains[row] if row >= 0 else () for row in document["chain"]]
 
-    def _report(self, problem: str) -> None:
+    def _report(self, problem: str, advice: str = "") -> None:
         if self.problems:  # once is enough
             return
         self.problems.warn(
             self.name,
             Message("The source lines of {0} cannot all be read: {1}.", self.name, problem),
-            "Build the kernel again with -g, or look at instructions without source lines.",
+            advice or "Build the kernel again with -g, or look at instructions without source lines.",
             Affects.SOURCE_LINES,
         )
 

@@ -7,7 +7,7 @@ output, and a few hostile bytes can cost it unlimited time and memory.  The requ
 the file (8 bytes), the file, and addresses (8 bytes each).  The reply is a JSON document: `files` are paths,
 `chains` lists of [file, line, file, line, …], innermost first, where a file is a row of `files`; `chain` is
 for each address the row of its chain, -1 if unknown; `problem` what makes no sense, `part` or
-`whole` of it, and the name of the error, or empty.
+`whole` of it, and the name of the error, `zstd` if this Python lacks that, or empty.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ import struct
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator
+from importlib import import_module
 from io import BytesIO
 from itertools import pairwise
 from posixpath import join, normpath
 from typing import Any, BinaryIO
 
 MAX_UNPACKED = 1 << 28  # bytes of compressed sections together
+COMPRESSED, ZSTD = 0x800, 2  # flag of a section; type of its compression
 MAX_CALLS = 64  # inlined into each other
 MAX_PATH_LENGTH = 2048  # of a path
 MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
@@ -174,6 +176,24 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
             return
 
 
+def without_zstd(data: bytes, elf: Any) -> bytes:
+    """Return the file with sections that zstd compressed unpacked at its end, as the parser knows zlib only.
+
+    Raises ImportError before Python 3.14, which has no zstd.
+    """
+    grown = bytearray(data)
+    for number, one in enumerate(elf.iter_sections()):
+        start, size = one["sh_offset"], one["sh_size"]
+        if one.compressed and struct.unpack_from("<I", data, start) == (ZSTD,):
+            packed = data[start + 24 : start + size]
+            plain = import_module("compression.zstd").ZstdDecompressor().decompress(packed, one.data_size)
+            head = elf["e_shoff"] + number * elf["e_shentsize"]
+            struct.pack_into("<Q", grown, head + 8, one["sh_flags"] & ~COMPRESSED)
+            struct.pack_into("<QQ", grown, head + 24, len(grown), len(plain))
+            grown += plain
+    return bytes(grown)
+
+
 def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
     """Return the document."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - once its folder is known
@@ -183,13 +203,17 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
         elf = ELFFile(BytesIO(data))
         if sum(one.data_size for one in elf.iter_sections() if one.compressed) > MAX_UNPACKED:
             raise ValueError("its compressed sections are larger than any compiler makes them")
-        info = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
+        info = ELFFile(BytesIO(without_zstd(data, elf))).get_dwarf_info(
+            relocate_dwarf_sections=False, follow_links=False
+        )
         units = info.iter_CUs()
         while (unit := next(units, None)) is not None:
             try:
                 lines.read(info, unit)
             except Exception as error:  # a broken unit must not affect the others
                 problem = problem or ["part", type(error).__name__]
+    except ImportError:
+        problem = ["whole", "zstd"]
     except Exception as error:  # a parser of valid files may raise anything for others
         problem = problem or ["whole", type(error).__name__]
     rows: dict[tuple[int, ...], int] = {}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import struct
+import sys
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -132,3 +135,50 @@ def test_calls_inlined_into_each_other_without_end_are_cut() -> None:
     assert document["problem"] == []
     (chain,) = document["chains"]
     assert len(chain) == 2 * (MAX_CALLS + 1)
+
+
+class _RawZstd:
+    """Stands in for the decompressor of Python 3.14; reads frames of one block that is stored as it is."""
+
+    def decompress(self, packed: bytes, max_length: int) -> bytes:
+        assert packed[:5] == bytes.fromhex("28b52ffda0")
+        plain = packed[12 : 12 + max_length]
+        assert int.from_bytes(packed[9:12], "little") == len(plain) << 3 | 1
+        return plain
+
+
+def with_zstd() -> bytes:
+    """A code object whose lines are in a frame of zstd."""
+    data = bytearray((HERE / "dwarf5.out").read_bytes())
+    head, at, size = section(bytes(data), b".debug_line")
+    plain, place = data[at : at + size], len(data)
+    frame = bytes.fromhex("28b52ffda0") + struct.pack("<I", size) + (size << 3 | 1).to_bytes(3, "little")
+    packed = struct.pack("<IIQQ", 2, 0, size, 1) + frame + plain
+    data[at : at + size] = bytes(size)
+    data += packed
+    struct.pack_into("<Q", data, head + 8, 0x800)
+    struct.pack_into("<QQ", data, head + 24, place, len(packed))
+    return bytes(data)
+
+
+def test_lines_that_zstd_compressed_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "compression.zstd", SimpleNamespace(ZstdDecompressor=_RawZstd))
+    plain = answer((HERE / "dwarf5.out").read_bytes(), [0x1600])
+    assert plain["chain"] == [0]
+    assert answer(with_zstd(), [0x1600]) == plain
+
+
+def test_zstd_that_is_missing_is_what_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a_1.out").write_bytes(with_zstd())
+    found = CodeObject.open(tmp_path / "a_1.out")
+    document = {"files": [], "chains": [], "chain": [-1], "problem": ["whole", "zstd"]}
+    monkeypatch.setattr(module, "answer_of", lambda *_, **__: (json.dumps(document).encode(), True))
+    assert found.places(np.array([0x1600], dtype=np.uint64)) == [()]
+    (problem,) = found.problems
+    assert "zstd" in problem.text
+    assert "--compress-debug-sections=zlib" in problem.hint
+
+
+def test_without_zstd_the_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    assert answer(with_zstd(), [0x1600])["problem"] == ["whole", "zstd"]
