@@ -59,6 +59,10 @@ def _number(id: str, text: str, of: str) -> KeyNumber:
     return KeyNumber(id, name, text, of, meaning)
 
 
+def _share(id: str, part: int, whole: int, of: str) -> KeyNumber:
+    return _number(id, percent(part, whole), of)._replace(share=part / whole if whole else None)
+
+
 def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[KeyNumber]:
     """Yield the key numbers of a capture, without those that need instruction texts if not `is_trusted`."""
     trace = inputs.trace
@@ -67,7 +71,9 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
     if trace.has_pc_samples and not len(trace.waves):
         reasons = stall_reasons(trace.code)
         yield KeyNumber("samples", "PC samples", count(reasons.samples), "no thread trace")
-        yield KeyNumber("stall", "Stalled", percent(reasons.stalled, reasons.samples), "of the samples")
+        stalled = percent(reasons.stalled, reasons.samples)
+        share = reasons.stalled / reasons.samples if reasons.samples else None
+        yield KeyNumber("stall", "Stalled", stalled, "of the samples", share=share)
         return
     if len(trace.waves):
         rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
@@ -97,15 +103,15 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
     total, table = inputs.exposure, inputs.attribution
     explained = known_percent(table.explained)
     of = Message("of {0} wave cycles; {1} explained", count(total.lives), explained)
-    yield _number("stall", percent(table.total_stall, total.lives), of)
+    yield _share("stall", table.total_stall, total.lives, of)
     of = Message("of {0} SIMD cycles", count(total.resident))
-    yield _number("silent", percent(total.no_issue, total.resident), of)
+    yield _share("silent", total.no_issue, total.resident, of)
     if total.matrix:
         passes = Message("{0}, from the passes of each form", of)
-        yield _number("matrix", percent(total.matrix, total.resident), passes)
+        yield _share("matrix", total.matrix, total.resident, passes)
     if inputs.trace.code.has_unread_work:
         return
-    yield _number("nothing", percent(total.nothing, total.resident), of)
+    yield _share("nothing", total.nothing, total.resident, of)
 
 
 Detector = Callable[[FindingInputs], Iterable[Finding]]

@@ -208,11 +208,9 @@ class Finding:
         """
         if self.rank != RANKED or not self.cycles:
             return ""
-        sign = "≤" if self.is_upper_bound else "~"
-        bound = f"{sign} {short_percent(self.share if self.unit == SAMPLES else self.gain)} %"
         if self.predicted is None:
-            return bound
-        row = f"{bound} → {self.predicted.row}"
+            return self._bound
+        row = f"{self._bound} → {self.predicted.row}"
         limit = "" if self.limit is None else short_percent(self.limit.gain)
         is_more = self.limit is not None and self.limit.gain > self.predicted.gain
         return (
@@ -220,6 +218,19 @@ class Finding:
             if is_more and limit != short_percent(self.predicted.gain)
             else row
         )
+
+    @property
+    def gain_rows(self) -> tuple[str, ...]:
+        """`gain_row`, then shorter: without the limit, without the range too, the bound alone."""
+        if not self.gain_row or self.predicted is None:
+            return (self.gain_row,)
+        shorter = (self.predicted.row, f"{short_percent(self.predicted.gain)} %")
+        return (self.gain_row, *(f"{self._bound} → {text}" for text in shorter), self._bound)
+
+    @property
+    def _bound(self) -> str:
+        sign = "≤" if self.is_upper_bound else "~"
+        return f"{sign} {short_percent(self.share if self.unit == SAMPLES else self.gain)} %"
 
     @property
     def key_sentence(self) -> str:
@@ -352,6 +363,7 @@ class KeyNumber(NamedTuple):
     text: str
     of: str = ""
     meaning: str = ""
+    share: float | None = None  # 0 to 1; None if it is no share
 
 
 KEY_NUMBERS = ("duration", "nothing", "matrix", "occupancy", "samples", "stall", "silent", "waves")

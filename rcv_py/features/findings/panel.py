@@ -21,7 +21,16 @@ from PySide6.QtCore import (
     QUrl,
     Signal,
 )
-from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtGui import (
+    QCursor,
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QGridLayout,
@@ -83,6 +92,7 @@ ROW = 34  # px: title, and numbers below it
 UNLIMITED_PX = (1 << 24) - 1  # Qt's value for no limit
 WIDE = 640  # px: minimum width with a finding next to the list
 BAR, NUMBER, PAD = 44, 22, 6
+SHARE_PX = 3  # height of the bar of a key number
 _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -122,8 +132,9 @@ def _columns(rooms: Sequence[int], width: int) -> int:
 class NumberStrip(QWidget):
     """Rows of numbers, as many as fit; names and the first value (a kernel) may be cut, numbers never are."""
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._theme = theme
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(MARGIN_PX, 4, MARGIN_PX, 4)
         self._grid.setHorizontalSpacing(GAP)
@@ -136,7 +147,7 @@ class NumberStrip(QWidget):
         """Replace the shown numbers."""
         self.numbers = tuple(numbers)
         while len(self._cells) < len(numbers):
-            self._cells.append(_Cell(self))
+            self._cells.append(_Cell(self._theme, self))
         for place, cell in enumerate(self._cells):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):
@@ -179,16 +190,36 @@ class NumberStrip(QWidget):
 
 
 class _Cell(QWidget):
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
         self.room = 0  # px that value and name need
-        column(self.name, self.value, of=self)
+        self.share: float | None = None  # that the bar shows; None: no bar
+        column(self.name, self.value, of=self, margins=(0, 0, 0, SHARE_PX + 1))
+        theme.changed.connect(self.update)
+
+    def bar_rects(self) -> tuple[QRectF, QRectF]:
+        """Return the places of the whole and of the share."""
+        whole = QRectF(0, self.height() - SHARE_PX, min(self.width(), MAX_NAME_PX), SHARE_PX)
+        part = QRectF(whole)
+        part.setWidth(whole.width() * min(1.0, max(0.0, self.share or 0.0)))
+        return whole, part
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the share as a part of a bar."""
+        if self.share is not None:
+            whole, part = self.bar_rects()
+            with QPainter(self) as painter:
+                painter.fillRect(whole, self._theme.role("line"))
+                painter.fillRect(part, self._theme.role("accent"))
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
         tip = join_texts(
             "\n", filter(None, (join_texts("  ", filter(None, (number.text, number.of))), number.meaning))
         )
+        self.share = number.share
+        self.update()
         self.name.setText(number.name)
         self.value.setText(number.text)
         self.value.ensurePolished()  # the width in the heading's font
@@ -203,6 +234,8 @@ class _Cell(QWidget):
 
 class FindingList(QListWidget):
     """One row per finding; `chosen` has its number, `asked` a number of its evidence.
+
+    A click and keys that move to another row ask for its first evidence.
 
     `tried` asks for the experiment of the current row, which the button at its right end offers.
     """
@@ -222,7 +255,6 @@ class FindingList(QListWidget):
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setAccessibleName(translated("Findings, the largest gain first"))
         self.currentRowChanged.connect(self.chosen)
-        self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
         theme.changed.connect(lambda: self.viewport().update())
 
     def is_under_mouse(self, index: QModelIndex | QPersistentModelIndex) -> bool:
@@ -283,16 +315,19 @@ class FindingList(QListWidget):
         return QRect(box.right() - PAD - width, box.center().y(), width, box.height() // 2 - 1)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Try the remedy of a row whose button is clicked."""
+        """Try the remedy of a row whose button is clicked, or go to the first evidence of a clicked row."""
         super().mouseReleaseEvent(event)
         place = event.position().toPoint()
-        if event.button() == Qt.MouseButton.LeftButton and self.button_rect(self.indexAt(place)).contains(
-            place
-        ):
+        index = self.indexAt(place)
+        if event.button() != Qt.MouseButton.LeftButton or not index.isValid():
+            return
+        if self.button_rect(index).contains(place):
             self.tried.emit()
+        else:
+            self.asked.emit(0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle keys: Enter opens the first evidence, 1 to 9 a numbered piece; Ctrl+C copies."""
+        """Handle keys: arrows and Enter go to the first evidence, 1 to 9 to a piece; Ctrl+C copies."""
         key = event.key()
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copied.emit()
@@ -304,7 +339,10 @@ class FindingList(QListWidget):
         ):
             self.asked.emit(int(key) - int(Qt.Key.Key_1))
         else:
+            before = self.currentRow()
             super().keyPressEvent(event)
+            if self.currentRow() != before:
+                self.asked.emit(0)
 
     def sizeHint(self) -> QSize:
         return QSize(330, 160)
@@ -375,12 +413,21 @@ class _Rows(QStyledItemDelegate):
                 bar.setWidth(BAR * min(_gain(finding), max(0.0, finding.expected)) / max(largest, 1e-9))
                 painter.fillRect(bar, role("stall"))
         painter.setPen(role("muted"))
-        numbers = Message("{0}, as {1}", finding.gain_row, first) if first else finding.gain_row
         room.setLeft(room.x() + BAR + PAD)
-        fitting = option.fontMetrics.elidedText(
-            translated(numbers), Qt.TextElideMode.ElideRight, room.width()
-        )
-        draw_text(painter, room, _LEFT, fitting)
+        numbers = fitting_numbers(finding, first, option.fontMetrics, room.width())
+        draw_text(painter, room, _LEFT, numbers)
+
+
+def fitting_numbers(finding: Finding, first: int, metrics: QFontMetrics, width: int) -> str:
+    """Return the longest form of a finding's numbers that fits into a width in px, else the shortest, cut.
+
+    `first` is the number of the finding with the same bound, 0 for none.
+    """
+    forms = finding.gain_rows
+    texts = [translated(Message("{0}, as {1}", form, first) if first else form) for form in forms]
+    texts += [translated(form) for form in forms[1:] if first]
+    fitting = (text for text in texts if metrics.horizontalAdvance(text) <= width)
+    return next(fitting, metrics.elidedText(texts[-1], Qt.TextElideMode.ElideRight, width))
 
 
 def _gain(finding: Finding) -> float:
@@ -482,7 +529,7 @@ class TriagePanel(Panel):
         self._computing = Computing(self, self._show)
         self.findings: Findings | None = None
         self._moved: dict[str, int] = {}  # by how many places predictions moved findings up, by name
-        self.strip, self.note = NumberStrip(), ElidedLabel(role="muted")
+        self.strip, self.note = NumberStrip(ui.theme), ElidedLabel(role="muted")
         self.headline = PlainLabel(role="headline", wordWrap=True)
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
