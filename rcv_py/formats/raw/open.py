@@ -34,7 +34,7 @@ from rcv_py.formats.raw.options import OFFICIAL, Early, Jobs, OfficialMissing, R
 from rcv_py.formats.raw.sidecar import read_sidecar
 from rcv_py.formats.raw.spill import Spill
 from rcv_py.formats.sources.find import sources_of
-from rcv_py.formats.uiout.load import NO_WAVE
+from rcv_py.formats.uiout.load import NO_WAVE, NOT_HERE
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveColumns
 
@@ -300,7 +300,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     )
     problems += objects.doubts  # problems with source lines show when these are read
     if not len(made.trace.waves):
-        problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE)
+        problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE, brief=NOT_HERE)
     reported = tuple(problems)
     is_sure = found.is_whole and all(one.is_sure for one in found.engines) and unanswered() == before
     if not is_sure:

@@ -35,6 +35,7 @@ NO_WAVE = (
     "No wave ran on the traced compute unit, so there are no instructions to show.",
     "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
 )
+NOT_HERE = "Not in this capture."  # what most panels say then
 
 
 def open_folder(path: Path, report: Report = silent) -> Trace:
@@ -151,7 +152,7 @@ def _diagnose(
             INDEX,
             *NO_WAVE,
             *((Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)),
-            brief="Not in this capture.",
+            brief=NOT_HERE,
         )
     if len(code) and not code.mapped_rows:
         problems.inform(
