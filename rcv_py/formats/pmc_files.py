@@ -5,7 +5,8 @@ long   Dispatch_Id, Kernel_Name, Counter_Name, Counter_Value, …     a row a di
 wide   Dispatch_ID, Kernel_Name, TCC_HIT_sum, TCC_EA0_RDREQ[3], …   a row a dispatch
 ```
 Case, order, separators of words and further columns do not matter.  Other files in a folder are left out, and
-refused if they are named; a database or document of rocprofv3 is read if it is named.
+refused if they are named; a database or document of rocprofv3 is read if it is named, or if a folder of a run
+has no table.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ DEPTH = 3  # levels below the named folder: OUT/HOST/pass_1
 
 _BLOCK = r"(?:TCC|TCP|TCA|TA|TD|GL1C|GL2C|GCEA|EA|SQ|SQC|SPI|GRBM|CPC|CPF)"
 _COUNTER = re.compile(rf"({_BLOCK}_[A-Z0-9_]*[A-Z0-9])(\[\d{{1,4}}\])?", re.IGNORECASE)
+_JOINED = re.compile(r"pmc_perf\.csv(?:\.gz)?", re.IGNORECASE)  # of rocprof-compute: all passes in a row
+_ENDS = (".csv", ".csv.gz")
 _PASS = re.compile(r"(?:pass|pmc)_\w+")
 NOWHERE = 1 << 30  # no row has that many cells
 
@@ -44,16 +47,18 @@ def pmc_table(paths: Sequence[Path]) -> PmcTable:
 
     Raises TraceError if a named file is missing or no such table, or if a folder holds none.
     """
-    places: list[tuple[Path, str]] = []
+    places: dict[tuple[Path, str], bool] = {}  # whether it is named
     for path in paths:
         if path.is_file():
             real = Path(os.path.realpath(path))  # a named file may be a link; a found file may not
-            places.append((real.parent, real.name))
+            places[real.parent, real.name] = True
         else:
-            places += _tables_of(path)
+            places = places | {found: places.get(found, False) for found in _tables_of(path)}
     rows = _Rows()
-    for place, name in dict.fromkeys(places):
-        rows.read(place, name)
+    for (place, name), is_named in places.items():
+        rows.read(place, name, is_named)
+    if not rows.files:
+        raise _no_table(paths[0])
     return rows.table()
 
 
@@ -72,32 +77,41 @@ def _tables_of(path: Path) -> list[tuple[Path, str]]:
         is_folder = False
     if not is_folder:
         raise MissingFile(str(path)) if not path.exists() else BrokenFile(str(path), "it is not a plain file")
-    found = [place for place in _candidates(path) if _is_table(*place)][:MAX_FILES]
+    files = list(_candidates(path))
+    found = [place for place in files if place[1].lower().endswith(_ENDS) and _is_table(*place)]
+    found = [place for place in found if not _JOINED.fullmatch(place[1])] or found
+    if not is_capture(path):
+        found = found or [(place, name) for place, name in files if is_profile(place / name)]
     if not found:
-        raise TraceError(
-            Message("{0} holds no table of counters read once a dispatch.", path),
-            hint="Record one: `rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION`.",
-        )
-    return found
+        raise _no_table(path)
+    return found[:MAX_FILES]
+
+
+def _no_table(path: Path) -> TraceError:
+    return TraceError(
+        Message("{0} holds no table of counters read once a dispatch.", path),
+        hint="Record one: `rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION`.",
+    )
 
 
 def _candidates(path: Path) -> Iterator[tuple[Path, str]]:
     if is_capture(path):
-        yield from _csv_files(path)
-        yield from _csv_files(path.parent)
+        yield from _files(path)
+        yield from _files(path.parent)
         for folder in _folders(path.parent):
             if _PASS.fullmatch(folder.name):
-                yield from _csv_files(folder)
+                yield from _files(folder)
         return
     level = [path]
     for _ in range(DEPTH + 1):
         for folder in level:
-            yield from _csv_files(folder)
+            yield from _files(folder)
         level = [below for folder in level for below in _folders(folder)][:MAX_NAMES]
 
 
-def _csv_files(folder: Path) -> list[tuple[Path, str]]:
-    return [(folder, name) for name in names_in(folder) if name.lower().endswith(".csv")]
+def _files(folder: Path) -> list[tuple[Path, str]]:
+    names = (name for name in names_in(folder) if name.lower().endswith(_ENDS) or is_profile(folder / name))
+    return [(folder, name) for name in names if not (folder / name).is_symlink()]
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -170,10 +184,10 @@ class _Rows:
         self.notes: list[str] = []
         self.gpus: list[str] = []
 
-    def read(self, place: Path, name: str) -> None:
+    def read(self, place: Path, name: str, is_named: bool) -> None:
         """Add a table; a damaged end and invalid numbers are noted and left out."""
         if is_profile(place / name):
-            self._take(place / name)
+            self._take(place / name, is_named)
             return
         lines = csv_rows(place, name, self.notes, LIMIT)
         head = _Head(next(lines, []))
@@ -184,17 +198,25 @@ class _Rows:
                 " counter: what `rocprofv3 --pmc … -f csv` writes.",
             )
         self.files.append(name)
+        if _JOINED.fullmatch(name):
+            self.notes.append(
+                Message(
+                    "{0} joins passes of the profiler: its ratios may mix executions of a dispatch.", name
+                )
+            )
         bad = sum(self._row(head, cells) for cells in lines if cells)
         if bad:
             self.notes.append(
                 Message("{0} has {1} that are no counts; they are left out.", name, plural(bad, "value"))
             )
 
-    def _take(self, path: Path) -> None:
+    def _take(self, path: Path, is_named: bool) -> None:
         """Add the counters of a database or document of rocprofv3."""
         from rcv_py.formats.rocpd.read import read_profile  # noqa: PLC0415 - most counters are in tables
 
         profile = read_profile(path)
+        if not len(profile.values.value) and not is_named:
+            return
         if not len(profile.values.value):
             streamed = "{0} holds streamed counters alone: samples over time, not values of a launch."
             raise TraceError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -147,3 +148,41 @@ def test_kernel_traces_are_no_such_tables(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "capture"):
         with pytest.raises(TraceError, match="holds no table"):
             pmc_table([path])
+
+
+def test_packed_tables_are_read(tmp_path: Path) -> None:
+    plain = write_wide(tmp_path / "plain" / "pmc_perf.csv", TWO)
+    packed = tmp_path / "run" / "pmc_perf.csv.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert numbers(packed) == numbers(packed.parent) == {"hits": [30, 5], "misses": [70, 0]}
+
+
+@pytest.mark.parametrize("data", [b"", b"no gzip", gzip.compress(b"x" * 2_000)[:-20], gzip.compress(b"a,b")])
+def test_a_packed_file_that_is_no_table_is_a_sentence(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x.csv.gz").write_bytes(data)
+    for path in (tmp_path, tmp_path / "x.csv.gz"):
+        with pytest.raises(TraceError):
+            pmc_table([path])
+
+
+def test_a_packed_table_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = write_wide(tmp_path / "x.csv", TWO)
+    plain.with_suffix(".csv.gz").write_bytes(gzip.compress(plain.read_bytes() + b"\n" * 10_000))
+    monkeypatch.setattr("rcv_py.formats.pmc_files.LIMIT", 5_000)
+    with pytest.raises(TraceError):
+        pmc_table([tmp_path / "x.csv.gz"])
+
+
+def test_tables_of_passes_come_before_a_table_that_joins_them(tmp_path: Path) -> None:
+    write_long(
+        tmp_path / "out" / "pass_1" / "host" / "7.csv", [("one", 1, {"TCC_HIT_sum": 90, "TCC_MISS_sum": 10})]
+    )
+    write_long(tmp_path / "out" / "pass_2" / "host" / "8.csv", [("one", 1, {"TCC_HIT_sum": 30})])
+    joined = write_wide(tmp_path / "pmc_perf.csv", [("one", 1, {"TCC_HIT_sum": 30, "TCC_MISS_sum": 10})])
+    (found,) = traffic(pmc_table([tmp_path]))
+    assert found.hit_rate == 0.9
+    assert "joins" not in " ".join(pmc_table([tmp_path]).notes)
+    (alone,) = traffic(pmc_table([joined]))
+    assert alone.hit_rate == 0.75
+    assert "joins" in pmc_table([joined]).notes[0]

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import stat
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -59,10 +60,12 @@ def csv_rows(
 ) -> Iterator[list[str]]:
     """Yield the cells of each line of a table, of its first `size` bytes if that is not negative.
 
-    A damaged end is left out, which becomes a sentence of `notes`.  The first step raises the errors of
-    `read_bytes`.
+    A name that ends in `.gz` is unpacked, up to the same limits.  A damaged end is left out, which becomes a
+    sentence of `notes`.  The first step raises the errors of `read_bytes`.
     """
-    text = _read(folder, name, limit, size).decode("utf-8", "replace").replace("\0", "")
+    data = _read(folder, name, limit, size)
+    data = _unpacked(data, name, limit, size) if name.lower().endswith(".gz") else data
+    text = data.decode("utf-8", "replace").replace("\0", "")
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         yield from reader
@@ -130,6 +133,19 @@ def _read(folder: Path, name: str, limit: int, size: int) -> bytes:
         raise BrokenFile(name, _why(error), repr(error)) from error
     finally:
         os.close(handle)
+
+
+def _unpacked(data: bytes, name: str, limit: int, size: int) -> bytes:
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        plain = unpacker.decompress(data, limit + 1 if size < 0 else size)
+    except zlib.error as error:
+        raise BrokenFile(name, "it is damaged", repr(error)) from error
+    if len(plain) > limit:
+        raise BrokenFile(name, Message("unpacked, it has more than the {0:,} bytes that are accepted", limit))
+    if size < 0 and not unpacker.eof:
+        raise BrokenFile(name, "it is damaged")
+    return plain.removeprefix(BOM)
 
 
 def _open(folder: Path, name: str) -> int:

@@ -179,3 +179,13 @@ def test_a_launch_has_the_gpu_of_its_track_and_its_own_times(tmp_path: Path) -> 
         1: ("gfx942", 1_000),
         2: ("gfx950", 1_000),
     }
+
+
+def test_a_folder_of_databases_is_a_run_in_passes(tmp_path: Path) -> None:
+    passes = [[value(10, HIT, 900.0), value(10, MISS, 100.0)], [value(10, HIT, 300.0)], []]
+    for at, values in enumerate(passes):
+        (tmp_path / f"pass_{at}" / "host").mkdir(parents=True)
+        database(tmp_path / f"pass_{at}" / "host" / "7_results.db", [launch(1, 10)], values)
+    table = pmc_table([tmp_path])
+    (found,) = traffic(table)
+    assert (found.dispatches, found.hit_rate, len(table.files)) == (1, 0.9, 2)
