@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App
 from rcv_py.ui.core import export
 from rcv_py.ui.core.shapes import MAX_SHAPES, rectangles
-from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.core.swatches import AFTER_NAME, Swatch
 from rcv_py.ui.shell.exporter import ExportDialog, PictureLook
 from rcv_py.ui.timeline.row_legend import not_picked
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel
@@ -246,3 +246,16 @@ def test_only_what_is_in_sight_is_named(shown: App, qtbot: QtBot) -> None:
     session.set_view(type(outer)(outer.begin, outer.begin + 16))  # before the first wave
     qtbot.waitUntil(lambda: len(panel.legend.names) < every)
     assert not re.search("MFMA|VALU", " ".join(panel.legend.names))
+
+
+def test_the_sign_for_more_names_is_whole(qtbot: QtBot) -> None:
+    legend = Legend()
+    qtbot.addWidget(legend)
+    legend.set_items([(QColor("red"), name, "") for name in ("first", "second", "third", "fourth")])
+    needed = legend.sizeHint().width() - AFTER_NAME  # nothing comes after the last name
+    for width in range(needed // 2, needed):
+        legend.resize(width, 24)
+        assert not legend.is_whole
+        image = legend.grab().toImage()
+        edge = {image.pixel(width - 1, y) for y in range(image.height())}
+        assert len(edge) == 1, f"something is cut at {width} px"

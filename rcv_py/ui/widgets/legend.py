@@ -84,7 +84,11 @@ class Legend(QWidget):
         return sum(width_of(self.fontMetrics(), one) + AFTER_NAME for one in self.swatches)
 
     def _spots(self) -> list[Spot]:
-        return list(spots(self.fontMetrics(), self.swatches, self.width()))
+        metrics, width = self.fontMetrics(), self.width()
+        found = list(spots(metrics, self.swatches, width))
+        if found and found[-1].line:  # the ellipsis needs room, too
+            found = list(spots(metrics, self.swatches, width - AFTER_NAME - metrics.horizontalAdvance("…")))
+        return found
 
     def _say(self) -> None:
         meanings = ", ".join(translated(one.meaning or one.name) for one in self.swatches)
