@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 import pytest
 
 from rcv_py.analysis.attribution.instruction_help import instruction_help
@@ -30,6 +33,14 @@ def test_something_is_known_of_every_mnemonic(code: CodeTable) -> None:
     assert not sorted(text for text in texts if not what_it_does(text))
 
 
+def test_something_is_known_of_every_mnemonic_of_every_target() -> None:
+    """Of LLVM for gfx9 to gfx1250."""
+    rows = gzip.decompress(Path(__file__).with_name("operands.tsv.gz").read_bytes()).decode().splitlines()
+    names = {row.split("\t")[0].split(" ")[0] for row in rows}
+    assert len(names) > 2000
+    assert not sorted(name for name in names if not what_it_does(name))
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -37,6 +48,14 @@ def test_something_is_known_of_every_mnemonic(code: CodeTable) -> None:
         ("v_cmp_lt_i32_e64 s[0:1], v1, v2", "set where the first operand is less."),
         ("s_and_saveexec_b64 s[0:1], vcc", "Saves the mask of active lanes and narrows it (and)."),
         ("ds_read2_b64 v[0:3], v4", "two offsets"),
+        (
+            "v_cvt_scalef32_pk_fp8_f32 v0, v1, v2, v3",
+            "Converts each lane from floats to 8-bit floats, with a scale.",
+        ),
+        ("s_cvt_f32_u32 s0, s1", "Converts a scalar from unsigned integers to floats."),
+        ("s_clz_i32_u32 s0, s1", "Counts bits (clz)."),
+        ("s_setreg_imm32_b32 hwreg(HW_REG_MODE), 0", "Writes a hardware register"),
+        ("v_accvgpr_mov_b32 a0, a1", "Copies an accumulation register."),
         ("v_add_f32_sdwa v0, v1, v2", "(add), of floats."),
     ],
 )

@@ -122,7 +122,7 @@ _RULES = tuple(
         (_all(("ds_",), "read|write|load|store|bvh"), _C.LDS),
         ("scratch_", _C.SCRATCH),
         ("tensor_", _C.LDS_DMA),
-        (_all(_MEMORY, "load|sample|gather|msaa_load|bvh|get_"), _C.VMEM_LOAD),
+        (_all(_MEMORY, "load|sample|gather|msaa_load|bvh|get_|prefetch"), _C.VMEM_LOAD),
         (_all(_MEMORY, "store"), _C.VMEM_STORE),
         (_all(("buffer_", "global_"), "wb|inv|gl0|gl1|gl2"), _C.CACHE),
         ("|".join(MATRIX_PREFIXES), _C.MATRIX),

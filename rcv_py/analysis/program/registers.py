@@ -35,6 +35,7 @@ _NO_DESTINATION = re.compile(
 _ATOMIC = re.compile(r"\w+_atomic")
 _RETURNS = re.compile(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
 _TO_LDS = re.compile(r"\S.*\blds\b|\S*(_load_lds|_to_lds)")
+_BY_OPERANDS = re.compile(r"\blds\b|_atomic|v_cmpx|v_dual_cndmask")  # the mnemonic alone does not say it
 _TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
 _BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
 # The first operand is also read: sums, lanes or bytes that keep their value, data of an atomic operation.
@@ -134,6 +135,11 @@ class _Form(NamedTuple):
 
 
 def _form(instruction: str) -> _Form:
+    return _form_of(instruction if _BY_OPERANDS.search(instruction) else instruction.partition(" ")[0])
+
+
+@lru_cache(maxsize=1 << 12)
+def _form_of(instruction: str) -> _Form:
     written = 2 if _TWO.match(instruction) or _BOTH.match(instruction) else 1
     if _NO_DESTINATION.match(instruction) or _TO_LDS.match(instruction):
         written = 0
