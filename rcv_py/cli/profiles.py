@@ -29,6 +29,7 @@ def describe(path: Path) -> CommandAnswer:
             "version": profile.version,
             "command": profile.command,
             "launches": len(profile.launches),
+            "executions": profile.executions,
             "code_objects": len(profile.code),
             "files": list(profile.files),
             "spm_series": _streamed(profile),
@@ -48,10 +49,13 @@ def _streamed(profile: Profile) -> int:
 
 def _text(profile: Profile, found: dict[str, ResultTable], trace: str) -> Iterator[Part]:
     version = Message(", schema {0}", profile.version) if profile.version else ""
+    launches = plural(len(profile.launches), "launch", "launches")
+    if profile.executions > len(profile.launches):
+        launches = Message("{0} in {1:,} passes of replays", launches, profile.executions)
     facts = [
         ("written by", f"rocprofv3 ({profile.form}{version})"),
         ("command", profile.command),
-        ("launches", plural(len(profile.launches), "launch", "launches")),
+        ("launches", launches),
         (
             "code",
             Message(

@@ -117,6 +117,7 @@ class Profile:
     counters: tuple[str, ...]
     values: CounterValues
     spm: Mapping[int, tuple[SpmSeries, ...]] = field(default_factory=dict)  # by number of the launch
+    executions: int = 0  # of all launches; a replay executes a launch once a pass
     samples: PcSamples | None = None
     files: tuple[str, ...] = ()  # raw traces and code objects that it names, relative to it
     problems: tuple[Problem, ...] = ()

@@ -131,6 +131,7 @@ FACTS = (
     kinds.TEXT("version", "Version of its schema; empty if it does not say"),
     kinds.TEXT("command", "What was profiled; empty if it does not say"),
     kinds.COUNT("launches", "Launches of kernels"),
+    kinds.COUNT("executions", "Executions of these launches: a replay executes a launch once a pass"),
     kinds.COUNT("code_objects", "Code objects that were loaded"),
     Field("files", kinds.texts("Name of a file."), "Raw traces and code objects of the run that it names"),
     kinds.COUNT("spm_series", "Streamed counters: one series per counter and place"),

@@ -12,7 +12,7 @@ from rcv_py.cli.main import main
 from tests.cli.test_schemas import checked
 from tests.support.command_runs import run
 from tests.support.raw_samples import raw_sample
-from tests.support.rocpd import document, write
+from tests.support.rocpd import UUID, document, write
 from tests.support.samples import sample
 
 
@@ -84,3 +84,12 @@ def test_a_document_of_many_kernels_is_short_for_people(tmp_path: Path) -> None:
     text = run("info", str(tmp_path / "out_results.json")).out
     assert "2,002 kernels" in text
     assert len(text) < 4_000
+
+
+def test_passes_of_a_replay_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "out_results.db")
+    with sqlite3.connect(path) as database:
+        database.execute(f'UPDATE "rocpd_kernel_dispatch{UUID}" SET dispatch_id = 3 WHERE dispatch_id = 4')
+    database.close()
+    assert main(["info", str(path)]) == 0
+    assert "3 launches in 4 passes of replays" in capsys.readouterr().out

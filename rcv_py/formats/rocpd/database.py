@@ -153,7 +153,7 @@ class _Run(Records):
             launch = replayed.setdefault(key, len(self.launches))
             if launch == len(self.launches):
                 self.launches.append((id, (self.process, kernel), place, begin, end, *row[11:]))
-            execution = self.add_execution(begin, end)
+            execution = self.add_execution(launch, begin, end)
             if event is not None:
                 self.launch_of[self.process, event] = launch, execution
 

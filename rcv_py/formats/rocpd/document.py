@@ -138,7 +138,7 @@ class _Document(Records):
             launch = self._take_launch(about, info)
             begin, end = self.launches[launch][3:5]
             execution = self.add_execution(
-                about.get("start_timestamp", begin), about.get("end_timestamp", end)
+                launch, about.get("start_timestamp", begin), about.get("end_timestamp", end)
             )
             for record in _records(one.get("records")):
                 counter = _handle(record.get("counter_id"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -61,6 +62,7 @@ class Records:
         self.kernels: list[KernelSymbol] = []
         self.launches: LaunchRows = []
         self.values: list[tuple[int, int, str, Any]] = []  # row of the launch, execution, counter, value
+        self.passes: Counter[int] = Counter()  # executions by row of the launch
         self.durations: list[int] = []  # nanoseconds by number of the execution, 0 if unknown
         self.files: list[str] = []
         self.agent_row: dict[Any, int] = {}
@@ -68,8 +70,9 @@ class Records:
         self.launch_of: dict[Any, Any] = {}
         self._streamed: dict[tuple[int, str, CounterPlace], dict[int, float]] = {}
 
-    def add_execution(self, begin: object, end: object) -> int:
-        """Add an execution of a launch; return its number."""
+    def add_execution(self, launch: int, begin: object, end: object) -> int:
+        """Add an execution of a launch, by its row; return its number."""
+        self.passes[launch] += 1
         first = whole_number(begin, 0)
         self.durations.append(max(whole_number(end, 0) - first, 0) if first > 0 else 0)
         return len(self.durations) - 1
@@ -128,6 +131,7 @@ class Records:
             counters=counters,
             values=values,
             spm=self._spm(),
+            executions=sum(max(self.passes[row], 1) for row in range(len(self.launches))),
             files=tuple(dict.fromkeys(self.files)),
             problems=tuple(problems),
         )

@@ -134,6 +134,7 @@ def test_passes_of_a_replay_are_one_launch(tmp_path: Path, order: tuple[int, ...
     second = [value(20, HIT, 10.0), value(20, MISS, 30.0)]
     path = database(tmp_path / "x.db", launches, [*passes, *second])
     profile = read_profile(path)
+    assert (len(profile.launches), profile.executions) == (2, 4)
     rows = {row["dispatch"]: row["duration_ns"] for row in tables(profile)["dispatches"].rows()}
     assert rows == {1: 1_000, 2: 1_000}
     assert profile.launches.begin.tolist() == [10_000, 20_000], "the first pass counts"
