@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -203,17 +204,23 @@ def draw(out: Path) -> None:
         SAMPLES[name].write(PARENT / name)
     for size in SIZES:
         for name in CAPTURES:
-            app = start(None)  # as on the first day: without settings
-            try:
-                story = Story(app, size, out)
-                story.open_folder(PARENT)
-                story.choose(name)
-                story.click_bar(name)
-                story.click_row(name)
-                story.click_line(name)
-                story.save(name)
-            finally:
-                app.close()
+            _play(name, size, out)
+    for name in CAPTURES:
+        shutil.rmtree(PARENT / name)
+
+
+def _play(name: str, size: tuple[int, int], out: Path) -> None:
+    app = start(None)  # as on the first day: without settings
+    try:
+        story = Story(app, size, out)
+        story.open_folder(PARENT)
+        story.choose(name)
+        story.click_bar(name)
+        story.click_row(name)
+        story.click_line(name)
+        story.save(name)
+    finally:
+        app.close()
 
 
 if __name__ == "__main__":
