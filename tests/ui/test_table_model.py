@@ -95,6 +95,37 @@ def test_addresses_beyond_63_bits_sort_right(qtbot: object) -> None:
     assert model.data_rows.tolist() == [0, 2, 1]
 
 
+def test_home_and_end_go_to_the_first_and_last_row(view: RowsView) -> None:
+    chosen: list[int] = []
+    view.chosen.connect(chosen.append)
+    view.selectRow(1)
+    for key, row in ((Qt.Key.Key_End, 3), (Qt.Key.Key_Home, 0)):
+        QTest.keyClick(view, key)
+        assert view.currentIndex().row() == row
+        assert [index.row() for index in view.selectionModel().selectedRows()] == [row]
+    assert chosen == [1, 3, 0]
+    view.table.sort(2, Qt.SortOrder.DescendingOrder)
+    QTest.keyClick(view, Qt.Key.Key_End)
+    assert view.current == 3, "the last in the order of the rows: date costs least"
+    view.table.set_columns(())
+    QTest.keyClick(view, Qt.Key.Key_End)  # there is no row: nothing happens
+
+
+def test_ctrl_with_left_and_right_scrolls_by_columns(view: RowsView) -> None:
+    view.resize(100, 200)
+    for at in range(3):
+        view.setColumnWidth(at, 100)
+    bar, second = view.horizontalScrollBar(), view.header.sectionPosition(1)
+    view.selectRow(1)
+    assert 0 < second < bar.maximum()
+    seen = []
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left):
+        QTest.keyClick(view, key, Qt.KeyboardModifier.ControlModifier)
+        seen.append(bar.value())
+    assert seen == [second, min(bar.maximum(), view.header.sectionPosition(2)), second, 0]
+    assert view.currentIndex().row() == 1
+
+
 def click_header(view: RowsView, column: int) -> None:
     header = view.header
     at = QPoint(header.sectionViewportPosition(column) + 20, 10)

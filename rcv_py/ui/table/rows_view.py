@@ -455,6 +455,27 @@ class RowsView(QTableView):
             super().keyPressEvent(event)
             self._is_key = False
 
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Move to the first or last row with Home or End, and show columns with Ctrl+Left or Ctrl+Right."""
+        moves, here, last = QAbstractItemView.CursorAction, self.currentIndex(), self.table.rowCount() - 1
+        if last >= 0 and (row := {moves.MoveHome: 0, moves.MoveEnd: last}.get(action)) is not None:
+            return self.table.index(row, max(0, here.column()))
+        if modifiers & Qt.KeyboardModifier.ControlModifier and action in (moves.MoveLeft, moves.MoveRight):
+            self._show_next_column(action is moves.MoveRight)
+            return here
+        return super().moveCursor(action, modifiers)
+
+    def _show_next_column(self, is_right: bool) -> None:
+        """Scroll sideways until the next column begins at the left edge."""
+        bar, header = self.horizontalScrollBar(), self.header
+        starts = [header.sectionPosition(at) for at in range(header.count()) if not self.isColumnHidden(at)]
+        if is_right:
+            bar.setValue(min((x for x in starts if x > bar.value()), default=bar.maximum()))
+        else:
+            bar.setValue(max((x for x in starts if x < bar.value()), default=0))
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Choose nothing: without a current row, Qt makes the first row current."""
         was_quiet, self._is_quiet = self._is_quiet, True
