@@ -49,6 +49,8 @@ COST_SHARE = kinds.SHARE(
 MEASURE = kinds.TEXT(
     "measure", "What the numbers count: cycles of latency in one of its modes, or PC samples"
 )
+LATENCY_AND_IDLE = "latency and idle"
+SHARE_BASE = kinds.TEXT("share_base", "What shares are parts of: a sum over the whole program")
 WAVE_ASKED = kinds.TEXT("wave", "The wave that was chosen; null for all", is_unknown=True)
 WAVES_READ = kinds.WAVES("waves", "Waves that could be read")
 RANGE = kinds.CYCLE_RANGE("range", "The range that was chosen; null for all", is_unknown=True)

@@ -205,6 +205,42 @@ def test_isa_lines_blocks_and_branches(folder: Path) -> None:
     assert not +passed
 
 
+BASES = {  # what a command says that its shares are parts of → the columns that add up to it
+    "latency": ("latency",),
+    "stall": ("stall",),
+    "idle": ("idle",),
+    "hits": ("hits",),
+    "latency and idle": ("latency", "idle"),
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "base"),
+    [
+        (("hotspot", "--top", "0"), "latency"),
+        (("hotspot", "--top", "0", "--sort", "stall"), "stall"),
+        (("hotspot", "--top", "0", "--sort", "hits"), "hits"),
+        (("isa",), "latency and idle"),
+        (("isa", "--no-idle"), "latency"),
+        (("isa", "--by", "block"), "latency and idle"),
+        (("isa", "--by", "label"), "latency"),
+        (("causes", "--top", "0"), "stall"),
+    ],
+)
+def test_shares_are_parts_of_what_the_document_says(folder: Path, words: tuple[str, ...], base: str) -> None:
+    document = told(folder, *words)
+    assert document["share_base"] == base
+    columns = BASES[base]
+    rows = document["rows"]
+    whole = sum(row[name] for row in rows for name in columns)
+    for row in rows:
+        (share,) = (
+            row[name] for name in ("share_of_total", "share_of_stall", "share_of_labels") if name in row
+        )
+        part = sum(row[name] for name in columns)
+        assert share == pytest.approx(part / max(1, whole), abs=1e-6)
+
+
 def test_line_tells_the_hits_of_the_costliest_instruction(folder: Path) -> None:
     by_line = plain(folder).by_line()
     line = max(by_line, key=lambda line: sum(token.duration for token in by_line[line]))

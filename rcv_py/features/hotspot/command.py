@@ -26,7 +26,7 @@ from rcv_py.features.hotspot.result import (
 from rcv_py.features.occupancy.result import limits_in_short
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import SUMS
+from rcv_py.results.common import LATENCY_AND_IDLE, SUMS
 from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import limits_of
 
@@ -65,6 +65,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
             "by": options.by,
             "sort": options.sort,
             "measure": costs.label,
+            "share_base": _base(options.sort, costs),
             "totals": totals(costs),
             "total_rows": len(table),
             "occupancy": limits_in_short(limits),
@@ -74,6 +75,11 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
         is_shown_empty=True,
         about={"files": facts.files},
     )
+
+
+def _base(column: str, costs: CostColumns) -> str:
+    """Return the name of what shares of a column are parts of."""
+    return SAMPLES if costs.label == SAMPLES else {"cost": LATENCY_AND_IDLE}.get(column, column)
 
 
 def _footer(options: HotspotOptions, costs: CostColumns, table: ResultTable, of: int, whose: str) -> str:
@@ -197,6 +203,7 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
             "range": options.clock,
             "unit": unit,
             "total": total,
+            "share_base": _base("latency" if options.no_idle else "cost", costs),
             "total_rows": len(table),
         },
         footer=lambda shown: Message(

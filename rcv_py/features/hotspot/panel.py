@@ -69,7 +69,13 @@ class BinsChart(BarChart):
         total = int(bins.totals[bar])
         lines = [
             Message("instructions {0} to {1}", bins.first[bar], bins.stop[bar] - 1),
-            f"{grouped(total)} {self.unit}, {percent(total, int(bins.totals.sum()))}",
+            Message(
+                "{0} cycles of latency, {1} of the latency of all bars"
+                if self.unit == "cycles"
+                else "{0} samples, {1} of all samples",
+                grouped(total),
+                percent(total, int(bins.totals.sum())),
+            ),
         ]
         return "\n".join(filter(None, (*lines, *kind_lines(bins.cycles[bar]), self.note)))
 

@@ -22,7 +22,17 @@ from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
-from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
+from rcv_py.results.common import (
+    CAPTURE,
+    COSTS,
+    INDEX_OR_NONE,
+    MEASURE,
+    RANGE,
+    SHARE_BASE,
+    SUMS,
+    TOTAL_ROWS,
+    measured_in,
+)
 from rcv_py.results.field import Field, ShownIn, only, record_field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
@@ -96,6 +106,7 @@ RANKING_FACTS = (
         "Column that ranks the rows, the largest first",
     ),
     MEASURE,
+    SHARE_BASE,
     record_field("totals", "Sums over the whole program", *COSTS),
     TOTAL_ROWS,
 )
@@ -201,6 +212,7 @@ PLACES_FACTS = (
     RANGE,
     Field("unit", kinds.choice("cycles", "samples"), "What the numbers count"),
     kinds.WHOLE("total", "The whole program, in the unit"),
+    SHARE_BASE,
     TOTAL_ROWS,
 )
 SCHEMA = Schema(

@@ -27,6 +27,7 @@ from rcv_py.features.isa.result import listing as rows_of
 from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
+from rcv_py.results.common import LATENCY_AND_IDLE
 from rcv_py.results.table import ResultTable
 
 _KINDS = {"instruction": "instructions", "block": "blocks", "branch": "branches", "label": "labels"}
@@ -82,11 +83,25 @@ def run(options: IsaOptions) -> CommandAnswer:
         waves,
         table,
         SCHEMA,
-        lambda: {"kind": _KINDS[options.by], "measure": found.measure, "total_rows": len(found.table)},
+        lambda: {
+            "kind": _KINDS[options.by],
+            "measure": found.measure,
+            "share_base": _base(options, found.measure),
+            "total_rows": len(found.table),
+        },
         footer=footer,
         why_none=why_none,
         unknown=DASH,
     )
+
+
+def _base(options: IsaOptions, measure: str) -> str:
+    """Return the name of what shares are parts of."""
+    if options.by == "branch":
+        return "executions of the branch"
+    if measure == SAMPLES:
+        return SAMPLES
+    return "latency" if options.no_idle or options.by == "label" else LATENCY_AND_IDLE
 
 
 def _help(trace: Trace, wanted: str, file: Path | None) -> CommandAnswer:

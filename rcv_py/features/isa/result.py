@@ -80,7 +80,7 @@ LABELS = Spec.of(
     kinds.ADDRESS("address", "Address in the code object"),
     kinds.CODE("name", "Name of the label"),
 )
-FACTS = (common.CAPTURE, common.MEASURE, common.TOTAL_ROWS)
+FACTS = (common.CAPTURE, common.MEASURE, common.SHARE_BASE, common.TOTAL_ROWS)
 VARIANTS = {  # kind of a row → its table and its option
     "instructions": (LINES, "Instructions."),
     "blocks": (BLOCKS, "Basic blocks: --blocks."),

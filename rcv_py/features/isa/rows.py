@@ -78,6 +78,7 @@ class IsaRows:
     reason: np.ndarray  # int64, most frequent stall reason of the samples, -1 if there is none
     largest: int  # without labels
     total: int  # without labels
+    has_idle: bool  # whether costs hold idle time
     bars: LineBars  # content of the bars
     program: ProgramStructure
     live: LiveRegisters | None = None  # if the column of registers is shown
@@ -119,6 +120,7 @@ def isa_rows(
         reason=_reasons(code),
         largest=largest,
         total=total,
+        has_idle=has.show_idle,
         bars=bars,
         program=structure,
         live=live,
@@ -184,8 +186,11 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
     lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
+    of_cycles = "cycles of latency and idle time" if rows.has_idle else "cycles of latency"
     share_tip = Message(
-        "Share of all {0} {1} in this table; for a label, of its block.", grouped(rows.total), unit
+        "Share of all {0} {1} in this table; for a label, of its block.",
+        grouped(rows.total),
+        of_cycles if unit == "cycles" else unit,
     )
     bar_tip = Message(
         "{0} in {1}: {2}. {3} scale; click to choose others.",

@@ -107,6 +107,7 @@ _TOTALS = only(
 FACTS = (
     common.CAPTURE,
     common.WAVES_READ,
+    common.SHARE_BASE,
     record_field("totals", "Sums over all waves; null if no wave was read", *_TOTALS),
     kinds.TEXT("assumption", "What the attribution assumes, as a sentence"),
 )
@@ -128,6 +129,7 @@ def facts(found: Attribution) -> dict[str, Any]:
     totals = {name: _rounded(value) for name, value in totals_of(found).items()}
     return {
         "waves": found.waves,
+        "share_base": "stall",
         "totals": totals if found.waves else dict.fromkeys(totals),
         "assumption": found.assumption,
     }
