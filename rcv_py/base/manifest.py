@@ -74,6 +74,7 @@ class PanelEntry(NamedTuple):
     shows: tuple[str, ...] = ()  # what others bring it to the front for, each word at one panel
     is_strip: bool = False  # lies above the tabs of its area, always visible, without a title
     commands: tuple[PanelCommand, ...] = ()
+    reading: str = ""  # a sentence: how to read it
     has_commands: bool = False  # its class has further commands, for which its module is imported at once
 
 

@@ -527,3 +527,22 @@ def test_only_code_takes_all_the_room_and_gives_it_back(qtbot: QtBot, reused: Re
         run("view.layout_code")
         settle(app, qtbot)
         assert box(app, "triage").width() > 300
+
+
+def test_every_panel_says_what_it_shows_and_how_to_read_it(qtbot: QtBot, reused: Reused) -> None:
+    with reused(sample=qtbot) as app:
+        workspace = app.window.workspace
+        for dock in workspace.docks.values():
+            assert dock.info.tip, dock.info.id
+            assert dock.info.reading, dock.info.id
+        group = workspace._groups["bottom"]
+        for at, dock in enumerate(group.docks()):
+            assert dock.info.reading.split(" ")[0] in group.tabToolTip(at)
+            assert dock.info.tip.split(" ")[0] in group.tabToolTip(at)
+        assert workspace.menu_of(workspace.docks["why"]).actions()[0].text() == "What this panel shows"
+        shown: list[str] = []
+        workspace.explain = lambda dock: shown.append(dock.info.id)
+        isa = workspace.docks["isa"]
+        isa.take_focus()
+        app.ui.commands.run("help.panel")
+        assert shown == ["isa"]

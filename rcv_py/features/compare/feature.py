@@ -17,6 +17,7 @@ FEATURE = Feature(
             id="compare",
             title="Compare",
             tip="The open capture against a baseline, beyond noise.",
+            reading="Grey is within noise; the sentence on top is about the launch, and it decides.",
             area="bottom",
             order=80,
             target="rcv_py.features.compare.panel:ComparePanel",

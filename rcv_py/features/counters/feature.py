@@ -14,6 +14,10 @@ FEATURE = Feature(
             id="counters",
             title="Counters",
             tip="Hardware counters over time, and formulas.",
+            reading=(
+                "Curves share the axis of the time views: compare their peaks and gaps with what the "
+                "waves did then."
+            ),
             area="time",
             order=70,
             target="rcv_py.features.counters.panel:CountersPanel",

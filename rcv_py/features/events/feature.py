@@ -13,6 +13,7 @@ FEATURE = Feature(
             id="events",
             title="Events",
             tip="Dispatches, hardware events and markers, by time.",
+            reading="Rows are in the order of time: a click shows the moment in the time views.",
             area="bottom",
             order=90,
             target="rcv_py.features.events.panel:EventsPanel",

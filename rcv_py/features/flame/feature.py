@@ -13,6 +13,10 @@ FEATURE = Feature(
             id="flamegraph",
             title="Flamegraph",
             tip="Costs by source place and instruction, one inside the other.",
+            reading=(
+                "The width is cost, a row is a level of inlining with instructions at the end; order is "
+                "not time."
+            ),
             area="bottom",
             order=60,
             target="rcv_py.features.flame.panel:FlamegraphPanel",

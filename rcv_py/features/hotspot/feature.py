@@ -14,6 +14,7 @@ FEATURE = Feature(
             id="explorer",
             title="Files",
             tip="Files and lines by cost, as a tree or ranked.",
+            reading="Begin at the largest bar: a folder or file holds the cost of all that is in it.",
             area="left",
             order=20,
             target="rcv_py.features.hotspot.files_panel:FilesPanel",
@@ -48,6 +49,11 @@ FEATURE = Feature(
             id="hotspot",
             title="Hotspot",
             tip="Cycles by place in the program.",
+            reading=(
+                "A bar is a range of instructions, its height their latency summed over waves, its "
+                "colours their kinds; a click selects the range everywhere, and a tall bar is where to "
+                "look first."
+            ),
             area="bottom",
             order=10,
             target="rcv_py.features.hotspot.panel:HotspotPanel",

@@ -15,6 +15,11 @@ FEATURE = Feature(
             id="isa",
             title="ISA",
             tip="Instructions with their costs and waits.",
+            reading=(
+                "Latency is stall plus issue, summed over waves, so it is not elapsed time; an arrow "
+                "leads from a load to its wait, and a short arrow at a red wait means that the load was "
+                "issued too late."
+            ),
             area="code",
             order=10,
             target="rcv_py.features.isa.panel:IsaPanel",

@@ -14,6 +14,10 @@ FEATURE = Feature(
             id="latency",
             title="Latency",
             tip="What other waves hide of the latency, how long memory takes, and waits for units and code.",
+            reading=(
+                "Rows are ranked by latency that other waves do not hide: only that can make the kernel "
+                "faster."
+            ),
             area="bottom",
             order=40,
             target="rcv_py.features.latency.panel:LatencyPanel",

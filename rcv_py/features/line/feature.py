@@ -14,6 +14,10 @@ FEATURE = Feature(
             id="token_details",
             title="Instruction",
             tip=("The selected instruction: all its executions, and what the selected execution waited for."),
+            reading=(
+                "The histogram holds all executions: two humps mean two behaviours, often a cache hit and "
+                "a miss."
+            ),
             area="details",
             order=20,
             target="rcv_py.features.line.token_panel:TokenDetailsPanel",
@@ -25,6 +29,10 @@ FEATURE = Feature(
             id="distribution",
             title="Distribution",
             tip="The times of all hits of the selected instruction.",
+            reading=(
+                "The axis is time per execution, the height how many took so long; two humps mean two "
+                "behaviours."
+            ),
             area="apart",
             order=45,
             target="rcv_py.features.line.distribution_panel:DistributionPanel",

@@ -18,6 +18,7 @@ FEATURE = Feature(
             id="search",
             title="Search",
             tip="Search code, labels, sources, bookmarks and visited places.",
+            reading="Matches are in the order of the program; a click selects the place in all views.",
             area="left",
             order=30,
             target="rcv_py.features.notes.search_panel:SearchPanel",

@@ -14,6 +14,10 @@ FEATURE = Feature(
             id="occupancy",
             title="Occupancy",
             tip="Resident waves over time, by shader engine or place.",
+            reading=(
+                "The height counts resident waves, working or waiting; a slope at the left is the launch, "
+                "at the right the tail."
+            ),
             area="time",
             order=40,
             target="rcv_py.features.occupancy.panel:OccupancyPanel",
@@ -24,6 +28,7 @@ FEATURE = Feature(
             id="dispatches",
             title="Kernels",
             tip="Resident waves of each kernel over time.",
+            reading="Each curve is a kernel: where several are above 0, they share the device.",
             area="time",
             order=60,
             target="rcv_py.features.occupancy.dispatches_panel:DispatchesPanel",

@@ -14,6 +14,7 @@ FEATURE = Feature(
             title="Range",
             tip="What waves did in the measured range, and how long it takes "
             "from one instruction to another.",
+            reading="Shift+drag in a time view measures a range, and Esc removes it.",
             area="details",
             order=30,
             target="rcv_py.features.range.panel:ClockRangePanel",

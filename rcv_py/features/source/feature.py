@@ -13,6 +13,10 @@ FEATURE = Feature(
             id="source",
             title="Source",
             tip="Source lines with their costs.",
+            reading=(
+                "A cost is that of the innermost inlined place (self) or of all lines that lead there "
+                "(inclusive); a click selects the instructions of a line."
+            ),
             area="source",
             order=10,
             target="rcv_py.features.source.panel:SourcePanel",

@@ -13,6 +13,7 @@ FEATURE = Feature(
             id="overview",
             title="Overview",
             tip="All of the capture: what the waves were doing, and which part the timelines show.",
+            reading="Drag the frame or its edges to change the time that the views below show.",
             area="time",
             order=0,
             target="rcv_py.features.time.overview_panel:OverviewPanel",
@@ -23,6 +24,10 @@ FEATURE = Feature(
             id="compute_unit",
             title="Compute Unit",
             tip="Every instruction of the waves of a compute unit over time, and the state of each wave.",
+            reading=(
+                "A row is a wave slot, a block an execution: its faint part is stall, its solid part "
+                "issue, and gaps are idle; look for times at which all waves stall."
+            ),
             area="time",
             order=10,
             target="rcv_py.features.time.compute_unit_panel:ComputeUnitPanel",
@@ -34,6 +39,10 @@ FEATURE = Feature(
             id="global_timeline",
             title="Global",
             tip="When and where every wave of the traced shader engines lived, in the colour of its kernel.",
+            reading=(
+                "Look at the edges: a slow ramp-up at the left, a tail at the right, empty slots in "
+                "between; only waves of the traced compute unit have instructions."
+            ),
             area="time",
             order=20,
             target="rcv_py.features.time.global_panel:GlobalTimelinePanel",

@@ -15,6 +15,10 @@ FEATURE = Feature(
             id="utilization",
             title="Utilization",
             tip="When each unit of the compute unit was busy, and for what share of the view.",
+            reading=(
+                "The height is the share of cycles in which a unit worked; many resident waves with low "
+                "utilization all wait."
+            ),
             area="time",
             order=30,
             target="rcv_py.features.waves.utilization_panel:UtilizationPanel",
@@ -25,6 +29,10 @@ FEATURE = Feature(
             id="wave_states",
             title="Wave states",
             tip="How many traced waves execute, wait, stall or idle over time.",
+            reading=(
+                "Areas add up to the traced waves at that time; much wait or stall and little exec means "
+                "that waves do not hide each other's latency."
+            ),
             area="time",
             order=50,
             target="rcv_py.features.waves.wave_states_panel:WaveStatesPanel",
@@ -35,6 +43,10 @@ FEATURE = Feature(
             id="wave_picker",
             title="Wave",
             tip="Choose a wave and the waves that count.",
+            reading=(
+                "The wave chosen here is the one that ISA, Instruction and What if show; the others only "
+                "count in sums."
+            ),
             area="wave",
             order=10,
             target="rcv_py.features.waves.wave_picker_panel:WavePickerPanel",

@@ -18,6 +18,10 @@ FEATURE = Feature(
             id="whatif",
             title="What if",
             tip="What changes of the kernel would gain, predicted by replaying the recording.",
+            reading=(
+                "Bars compare the wave as it ran with the wave as it would run; a change is a part of the "
+                "kernel's duration, with its range."
+            ),
             area="bottom",
             order=26,
             target="rcv_py.features.whatif.panel:WhatIfPanel",

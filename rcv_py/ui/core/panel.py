@@ -368,6 +368,11 @@ class PanelInfo(PanelEntry):
     """A panel of a manifest; its module is imported when the panel is first needed."""
 
     @property
+    def about(self) -> str:
+        """Return what the panel shows, and how to read it."""
+        return join_texts("\n", filter(None, (self.tip, self.reading)))
+
+    @property
     def module(self) -> str:
         """Return the name of the panel's module."""
         return self.target.partition(":")[0]

@@ -87,6 +87,11 @@ def tooltip(text: str) -> str:
     return Rich("<qt style='white-space:pre-wrap'>" + escaped(plain) + "</qt>")
 
 
+def wrapped_tip(text: str) -> Rich:
+    """Return a plain text as a tooltip whose lines are wrapped, with a paragraph for each line."""
+    return joined("", (rich("<p>{}</p>", line) for line in shown(text).split("\n")))
+
+
 @overload
 def draw_text(painter: QPainter, where: QPoint | QPointF, text: str, /) -> None: ...
 @overload

@@ -330,7 +330,9 @@ class MainWindow(QMainWindow):
                  "Give commands other keys, or take them away.", always),
             )),
             *commands("Help", (
-                ("help.keys", "Keys", "? F1", lambda: KeysOverlay(self.ui.commands, self).show(),
+                ("help.panel", "What this panel shows", "F1", self.workspace.explain_focused,
+                 "Say what the panel that has the focus shows, and how to read it.", always),
+                ("help.keys", "Keys", "?", lambda: KeysOverlay(self.ui.commands, self).show(),
                  "Show the keys to begin with, and all of them.", always),
                 ("help.tutorial", "Tutorial", "Shift+F1", partial(self._show_docs, "tutorial.md"),
                  "Read how a slow kernel becomes faster, in ten minutes.", always),

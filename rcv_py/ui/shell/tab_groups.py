@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QWidget
 
-from rcv_py.ui.core.plain_text import button_text
+from rcv_py.ui.core.plain_text import button_text, wrapped_tip
 from rcv_py.ui.shell.docks import Dock
 
 
@@ -72,6 +72,7 @@ class TabGroup(QTabWidget):
             here = self.indexOf(dock)
             if here < 0:
                 self.insertTab(at, dock, button_text(dock.info.title))
+                self.setTabToolTip(at, wrapped_tip(dock.info.about))
             elif here != at:
                 self.tabBar().moveTab(here, at)
             self.setTabVisible(at, dock.is_open)

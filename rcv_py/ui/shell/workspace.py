@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWhatsThis, QWidget
 from shiboken6 import isValid
 
 from rcv_py.base.manifest import panel_for
@@ -22,7 +22,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, has
-from rcv_py.ui.core.plain_text import add_action, allow, button_text
+from rcv_py.ui.core.plain_text import add_action, allow, button_text, wrapped_tip
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.curtain import Curtain
 from rcv_py.ui.shell.docks import Dock
@@ -350,6 +350,7 @@ class Workspace(QWidget):
         """Return a new menu that closes a panel or moves it."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        add_action(menu, "What this panel shows", partial(self.explain, dock))
         add_action(menu, "Close", dock.close)
         places = menu.addMenu(button_text("Move to"))
         for area, title in TITLES.items():
@@ -361,6 +362,15 @@ class Workspace(QWidget):
         """Show the menu that moves the focused panel."""
         dock = next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[self.main])
         self.menu_of(dock).popup(dock.mapToGlobal(QPoint(0, 0)))
+
+    def explain(self, dock: Dock) -> None:
+        """Say at the top of a panel what it shows and how to read it, until a click or a key."""
+        text = wrapped_tip(dock.info.about)
+        QWhatsThis.showText(dock.mapToGlobal(QPoint(dock.width() // 4, 0)), text, dock)
+
+    def explain_focused(self) -> None:
+        """Explain the panel that has the focus, else the listing."""
+        self.explain(next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[self.main]))
 
     # -- folding ------------------------------------------------------------------------------------
 
