@@ -546,3 +546,29 @@ def test_every_panel_says_what_it_shows_and_how_to_read_it(qtbot: QtBot, reused:
         isa.take_focus()
         app.ui.commands.run("help.panel")
         assert shown == ["isa"]
+
+
+def test_hotspot_stands_beside_the_time_views_and_keeps_its_state(qtbot: QtBot, reused: Reused) -> None:
+    with reused(sample=qtbot) as app:
+        workspace, session = app.window.workspace, app.ui.session
+        workspace.show_panel("hotspot")
+        settle(app, qtbot)
+        dock = workspace.docks["hotspot"]
+        panel = dock.panel
+        qtbot.waitUntil(lambda: len(panel.plot) > 0)
+        panel.plot._choose(int(panel.plot.totals.argmax()))
+        settle(app, qtbot)
+        lines, state = session.selection.value.lines, panel.save_state()
+        workspace.move_panel("hotspot", "time_below")
+        settle(app, qtbot)
+        assert dock.area == "time_below"
+        assert not panel.visibleRegion().isEmpty()
+        assert not workspace.docks["compute_unit"].panel.visibleRegion().isEmpty(), "both are in sight"
+        assert dock.panel is panel
+        assert panel.save_state() == state
+        assert session.selection.value.lines == lines
+        assert panel.plot.selected is not None
+        assert panel.plot.height() >= 60
+        workspace.move_panel("hotspot", "bottom")
+        settle(app, qtbot)
+        assert panel.plot.selected is not None

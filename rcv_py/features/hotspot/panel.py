@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QResizeEvent
 
 from rcv_py.analysis.cost.hotspot import KINDS, HotspotBins, binned, hotspot_bins, static_bins
 from rcv_py.base.runs import ascending
@@ -31,6 +31,7 @@ from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
 STREAM_MS = 500
+LOW_PX = 170  # below this height, as beside a time view, bars take the room of the legend
 OF_THE_CODE = "totals of all waves; their kinds follow when waves are read"
 
 
@@ -115,6 +116,11 @@ class HotspotPanel(Panel):
         for cell in (self.session.clock_range, ui.settings.cell("hotspot.bins")):
             cell.watch(self._request.ask)
         self._open()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the height to the bars where it is low; their tooltips name the kinds, too."""
+        super().resizeEvent(event)
+        self.legend.setVisible(self.height() >= LOW_PX)
 
     # -- computing ----------------------------------------------------------------------------------
 

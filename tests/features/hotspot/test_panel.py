@@ -264,3 +264,19 @@ def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
     qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 5 + 20 + 6)  # type: ignore[attr-defined]
     click(hotspot, 0)
     assert (ui.session.selection.value.line, ui.session.selection.value.hit) == (0, 1)
+
+
+def test_a_low_panel_leaves_its_height_to_the_bars(
+    hotspot: HotspotPanel, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    assert hotspot.legend.isVisible()
+    hotspot.resize(600, 110)
+    settled()
+    assert hotspot.legend.isHidden()
+    assert hotspot.plot.height() >= 80
+    assert "LDS: 12" in hotspot.plot.tip(1)
+    hotspot.resize(600, 240)
+    settled()
+    assert hotspot.legend.isVisible()
