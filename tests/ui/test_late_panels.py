@@ -182,6 +182,28 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path
         assert docks["isa"].made is not None
 
 
+def test_panels_leave_out_what_they_cannot_have_saved(empty_app: App) -> None:
+    nonsense: tuple[Any, ...] = (
+        None,
+        True,
+        -1,
+        10**20,
+        "\x1b[31m<b>",
+        [],
+        {},
+        [[]],
+        {"columns": 1},
+        [10**20, 1],
+    )
+    for dock in empty_app.window.workspace.docks.values():
+        for panel in (dock.panel, *(dock.panel.part(part.id) for part in dock.parts)):
+            before = panel.save_state()
+            for name in before:
+                for kept in nonsense:
+                    panel.load_state({name: kept})
+            assert panel.save_state().keys() == before.keys(), panel.panel_id
+
+
 def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

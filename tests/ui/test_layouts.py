@@ -184,7 +184,12 @@ def test_an_arrangement_of_nonsense_is_left_out(empty_app: App) -> None:
     before = {**workspace.save(), "sizes": workspace.load({}) or workspace.save()["sizes"]}
     for kept in (
         {},
-        {"layout": "spiral", "areas": 3, "order": ["isa", "sky", 4], "windows": {"isa": [1, 2]}},
+        {
+            "layout": "spiral",
+            "areas": 3,
+            "order": ["isa", "sky", 4],
+            "windows": {"isa": [1, 2], "source": [0, 0, 9, 10**20]},
+        },
         {
             "sizes": {"below": "much", "left": -4, "code": True},
             "areas": {"isa": "sky", "no": "time", "source": []},

@@ -599,12 +599,13 @@ class IsaPanel(CodePanel):
 
     def load_state(self, state: dict[str, Any]) -> None:
         super().load_state(state)
-        if state.get("bars") in Annotation.__members__:
-            self.set_annotation(Annotation[state["bars"]])
-        if state.get("fold_by") in FOLD_BY:
-            self.view.set_fold_by(state["fold_by"])
-        if state.get("gutter") in ARROWS:
-            self.set_arrows(state["gutter"])
+        bars, fold_by, gutter = (str(state.get(name)) for name in ("bars", "fold_by", "gutter"))
+        if bars in Annotation.__members__:
+            self.set_annotation(Annotation[bars])
+        if fold_by in FOLD_BY:
+            self.view.set_fold_by(fold_by)
+        if gutter in ARROWS:
+            self.set_arrows(gutter)
 
 
 def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QMenu:

@@ -606,7 +606,7 @@ class IsaView(FoldView):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `save_state` returned, also with old names of columns."""
-        columns = state.get("columns")
+        columns = state.get("columns") if isinstance(state, dict) else None
         if isinstance(columns, dict) and "row" in columns:
             order, widths = state.get("sort"), state.get("widths")
             state = {"columns": {RENAMED.get(name, name): saved for name, saved in columns.items()}}

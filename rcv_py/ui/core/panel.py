@@ -31,6 +31,7 @@ from rcv_py.ui.core.visibility import Visibility
 
 COPY_AS_COMMAND = "Copy as command"
 READING = "Waves are still being read."
+MAX_PX = 10_000  # of a saved size of a part
 NO_COST = "No instruction was executed while the trace was recorded."
 
 
@@ -356,7 +357,11 @@ def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
         part.load_state(state)
     elif not isinstance(part, QSplitter):
         part.setChecked(state is True)
-    elif isinstance(state, list) and len(state) == part.count() and all(isinstance(px, int) for px in state):
+    elif (
+        isinstance(state, list)
+        and len(state) == part.count()
+        and all(isinstance(px, int) and 0 <= px < MAX_PX for px in state)
+    ):
         part.setSizes(state)
 
 

@@ -55,6 +55,7 @@ from rcv_py.ui.shell.tab_groups import PlaceSplitter, TabGroup
 MIDDLE = ("time", "time_below", "code", "bottom")  # places in the middle, from above
 FOLDABLE = (*SIDES, "bottom")
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
+FAR_PX = 100_000  # no screen is there: a saved place of a window is nearer
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 
@@ -638,4 +639,8 @@ def _rect(at: QRect) -> list[int]:
 
 def _is_rect(value: object) -> bool:
     """Return whether a saved value is a rectangle: x, y, width, height in px."""
-    return isinstance(value, list) and len(value) == 4 and all(isinstance(px, int) for px in value)
+    return (
+        isinstance(value, list)
+        and len(value) == 4
+        and all(isinstance(px, int) and abs(px) < FAR_PX for px in value)
+    )

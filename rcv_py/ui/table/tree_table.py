@@ -516,6 +516,8 @@ class TreeTable(QTreeView, Generic[N]):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `save_state` returned; ignore what does not fit."""
+        if not isinstance(state, dict):  # of a file that anyone can edit
+            return
         widths, sort = state.get("widths"), state.get("sort")
         if isinstance(widths, list) and len(widths) == len(self._widths):
             for name, width in zip(list(self._widths), widths, strict=True):

@@ -33,8 +33,10 @@ class ChoiceBox(QComboBox):
 
     def choose(self, value: object) -> None:
         """Choose a value, if it is offered."""
+        if not isinstance(value, str):  # of a file that anyone can edit
+            return
         at = self.findData(value, flags=Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchCaseSensitive)
-        if isinstance(value, str) and at >= 0:
+        if at >= 0:
             self.setCurrentIndex(at)
 
     def save_state(self) -> str:
