@@ -90,7 +90,7 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         )
     if inputs.occupancy is not None:
         span = inputs.occupancy.end - inputs.occupancy.begin
-        yield _number("duration", Message("{0} cycles", count(span)), trace.clock.duration(span))
+        yield _number("duration", plural(span, "cycle"), trace.clock.duration(span))
         limits = inputs.limits
         if limits.resident.simds:
             of = Message("{0} fit, the device holds {1}", count(limits.waves), count(limits.cap))

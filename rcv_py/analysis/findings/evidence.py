@@ -7,7 +7,7 @@ from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.situation import FindingContext
 from rcv_py.analysis.findings.worst import WorstExecution
-from rcv_py.base.text import Message, count
+from rcv_py.base.text import Message, count, plural
 
 LINES = 3  # instructions that a finding names
 
@@ -35,7 +35,7 @@ def _costs(attributed: int, exposed: int) -> str:
     if not attributed:
         return ""
     return Message(
-        "{0} cycles, {1} exposed", count(attributed), "all" if attributed == exposed else count(exposed)
+        "{0}, {1} exposed", plural(attributed, "cycle"), "all" if attributed == exposed else count(exposed)
     )
 
 
@@ -61,7 +61,7 @@ def worst_of(case: FindingContext) -> list[Evidence]:
         worst = case.inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
         if worst is not None and worst.cycles:
             how = "idle before it" if worst.is_idle else "stalled"
-            text = Message("the worst execution, {0} cycles {1} for this cause", count(worst.cycles), how)
+            text = Message("the worst execution, {0} {1} for this cause", plural(worst.cycles, "cycle"), how)
             return [execution(case.inputs, worst, text)]
     return []
 
@@ -71,7 +71,7 @@ def worst_end_of(inputs: FindingInputs) -> list[Evidence]:
     worst = inputs.issued.longest_end
     if worst is None:
         return []
-    return [execution(inputs, worst, Message("the longest, {0} cycles", count(worst.cycles)))]
+    return [execution(inputs, worst, Message("the longest, {0}", plural(worst.cycles, "cycle")))]
 
 
 def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence:

@@ -136,12 +136,12 @@ def _distance(case: FindingContext) -> Iterator[str]:
         return
     row = int(at[0])
     latency, median = uses.latency[row], uses.median[row]
-    line, cycles = case.producer, count(round(median))
+    line, cycles = case.producer, plural(round(median), "cycle")
     if np.isnan(uses.matrix[row]):
-        issued = Message("Instruction {0} is issued {1} cycles before its wait (median)", line, cycles)
+        issued = Message("Instruction {0} is issued {1} before its wait (median)", line, cycles)
     else:
         issued = Message(
-            "Instruction {0} is issued {1} cycles before its wait (median; {2} MFMA and {3} "
+            "Instruction {0} is issued {1} before its wait (median; {2} MFMA and {3} "
             "VALU instructions between)",
             line,
             cycles,

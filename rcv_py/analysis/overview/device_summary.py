@@ -211,19 +211,19 @@ def _waves(trace: Trace, rows: Collection[int] | None) -> Iterator[Fact]:
     if len(life):  # empty in a range of time without a wave
         middle = median(life)
         of = Message("from {0} to {1} cycles", count(int(life[0])), count(int(life[-1])))
-        yield _fact("wave_life", middle, Message("{0} cycles", count(round(middle))), of)
+        yield _fact("wave_life", middle, plural(round(middle), "cycle"), of)
 
 
 def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]:
     if numbers is None:
         return
     span = numbers.end - numbers.begin
-    yield _fact("duration", span, Message("{0} cycles", count(span)), trace.clock.duration(span))
+    yield _fact("duration", span, plural(span, "cycle"), trace.clock.duration(span))
     of = Message("{0} of the peak", percent(numbers.mean, numbers.peak))
     yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of)
     yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time")
     for id, cycles in (("ramp", numbers.ramp), ("tail", round(numbers.tail * span))):
-        of = Message("of the duration, {0}", _time(trace, cycles) or Message("{0} cycles", count(cycles)))
+        of = Message("of the duration, {0}", _time(trace, cycles) or plural(cycles, "cycle"))
         yield _fact(id, cycles, percent(cycles, span), of)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.overview.library import LibraryRow
-from rcv_py.base.text import DASH, Message, count, join_texts, nanoseconds, percent
+from rcv_py.base.text import DASH, Message, count, join_texts, nanoseconds, percent, plural
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
 from rcv_py.results.field import Field, ShownIn, only, unknown
@@ -30,9 +30,7 @@ def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], ti
 def _duration(row: Record) -> str:
     """The launch in time and cycles, as far as known."""
     parts = [] if row["duration_ns"] is None else [nanoseconds(row["duration_ns"])]
-    return join_texts(
-        ", ", parts if row["duration"] is None else [*parts, Message("{0} cycles", count(row["duration"]))]
-    )
+    return join_texts(", ", parts if row["duration"] is None else [*parts, plural(row["duration"], "cycle")])
 
 
 def _waves_of_simd(row: Record) -> str:

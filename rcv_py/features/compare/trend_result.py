@@ -9,7 +9,7 @@ from typing import Any
 from rcv_py.analysis.compare.builds import NAN, BuildStep
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.compare.work import work_costs
-from rcv_py.base.text import DASH, Message, count, join_texts, nanoseconds
+from rcv_py.base.text import DASH, join_texts, nanoseconds, plural
 from rcv_py.results import kinds
 from rcv_py.results.field import Field, ShownIn, only, unknown
 from rcv_py.results.schema import Schema
@@ -24,7 +24,7 @@ def _change(row: Mapping[str, Any]) -> str:
 
 def _launch(row: Mapping[str, Any]) -> str:
     parts = [] if row["duration_ns"] is None else [nanoseconds(row["duration_ns"])]
-    parts += [] if row["duration"] is None else [Message("{0} cycles", count(row["duration"]))]
+    parts += [] if row["duration"] is None else [plural(row["duration"], "cycle")]
     return "" if row["error"] else join_texts(", ", parts) or DASH
 
 

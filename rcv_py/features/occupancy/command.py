@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import Message, count, plural, some
+from rcv_py.base.text import Message, plural, some
 from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable, listing
 from rcv_py.cli.opening import answers, check_engine, facts_of, opened
 from rcv_py.features.occupancy.options import OccupancyOptions
@@ -71,7 +71,7 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
 def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> tuple[str, ...]:
     """The meaning of the columns, and the duration."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
-    lasted = Message("{0} cycles, {1}", count(cycles), trace.clock.duration(cycles))
+    lasted = Message("{0}, {1}", plural(cycles, "cycle"), trace.clock.duration(cycles))
     what = "Traced" if by == "state" else "Resident"
     return (
         Message(

@@ -35,11 +35,9 @@ def run(options: RangeOptions) -> CommandAnswer:
     def text() -> Iterator[Part]:
         yield from heading(waves)
         ns = trace.clock.ns(window.width)
-        length = Message("{0} cycles", count(window.width)) + (
-            f" ({nanoseconds(ns)})" if ns is not None else ""
-        )
+        length = plural(window.width, "cycle") + (f" ({nanoseconds(ns)})" if ns is not None else "")
         lived = Message(
-            "{0}, {1} cycles of waves", plural(found.waves, "traced wave"), count(found.wave_cycles)
+            "{0}, {1} of waves", plural(found.waves, "traced wave"), plural(found.wave_cycles, "cycle")
         )
         facts: list[tuple[str, str]] = [("range", Message("{0}, {1}", window, length)), ("waves", lived)]
         facts += [("executions", count(int(found.hits.sum())))]

@@ -140,9 +140,7 @@ def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAn
 
     def text() -> Iterator[Part]:
         duration = trace.clock.ns(facts["cycles"])
-        lasted = Message("{0} cycles", count(facts["cycles"])) + (
-            "" if duration is None else f", {nanoseconds(duration)}"
-        )
+        lasted = plural(facts["cycles"], "cycle") + ("" if duration is None else f", {nanoseconds(duration)}")
         counted = Message("{0:,} of {1}", facts["counted"], plural(facts["traced"], "wave"))
         rows = [
             ("life", Message("{0} to {1}, {2}", count(wave.begin), count(wave.end), lasted)),

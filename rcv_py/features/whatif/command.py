@@ -81,7 +81,7 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnsw
         yield ""
         yield TextTable(table, trace)
         yield Message(
-            "\nThe critical path: {0} cycles, the spans of the compute units, summed.", count(found.length)
+            "\nThe critical path: {0}, the spans of the compute units, summed.", plural(found.length, "cycle")
         )
         yield (
             "Instructions off the path have slack: they can be that much later without lengthening the span."

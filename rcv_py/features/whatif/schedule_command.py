@@ -44,7 +44,7 @@ def run(options: ScheduleOptions) -> CommandAnswer:
         yield ""
         for one in found:
             texts = [
-                Message("{0} before {1} ({2} cycles)", row, before, saved)
+                Message("{0} before {1} ({2})", row, before, plural(saved, "cycle"))
                 for row, before, saved in one.moves[:SHOWN]
             ]
             if texts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from rcv_py.base.text import Message, count, nanoseconds
+from rcv_py.base.text import Message, count, nanoseconds, plural
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.settings_store import Settings
 
@@ -41,13 +41,13 @@ class Times(NamedTuple):
 
     def span(self, cycles: float) -> str:
         """Return a duration with its unit: `1,116 cycles`, or `531 ns`."""
-        return self.number(cycles) if self.ns_per_cycle else Message("{0} cycles", count(cycles))
+        return self.number(cycles) if self.ns_per_cycle else plural(cycles, "cycle")
 
     def both(self, cycles: float) -> str:
         """Return a duration followed by the other unit if it is known: `1,116 cycles (531 ns)`."""
         if not self.known_ns:
             return self.span(cycles)
-        ns, text = nanoseconds(cycles * self.known_ns), Message("{0} cycles", count(round(cycles)))
+        ns, text = nanoseconds(cycles * self.known_ns), plural(round(cycles), "cycle")
         return f"{ns} ({text})" if self.ns_per_cycle else Message("{0} ({1})", text, ns)
 
     def at(self, cycle: int) -> str:

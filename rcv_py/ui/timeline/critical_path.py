@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.base.runs import starts_run
-from rcv_py.base.text import Message, count
+from rcv_py.base.text import Message, count, plural
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import Rich, rich
@@ -151,7 +151,7 @@ class CriticalPath:
         def take(path: PathLine) -> None:
             if key == self._unit:
                 self.path = path
-                self.said = Message("critical path: {0} cycles", count(path.cycles)) if len(path) else ""
+                self.said = Message("critical path: {0}", plural(path.cycles, "cycle")) if len(path) else ""
                 self._place()
                 self._changed()
 

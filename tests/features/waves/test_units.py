@@ -193,3 +193,9 @@ def test_every_text_that_takes_a_hit_back_takes_the_number_it_printed(app: App, 
     own = [row[at] for row in panel.sheet().rows if row[0] == str(wave)]
     assert min(own) == 1
     workspace.docks["distribution"].close()
+
+
+def test_one_cycle_is_singular() -> None:
+    assert Times().span(1) == "1 cycle"
+    assert CYCLES.both(1) == "1 cycle (0.5 ns)"
+    assert Times().span(1200) == "1,200 cycles"
