@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from math import ceil
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
 
@@ -81,7 +82,7 @@ class _Counted(Message):
     def said_in(self, language: NullTranslations) -> str:
         """Return the text in a language, in the form for the number."""
         one, _, many = self.template.partition("\n")
-        return language.ngettext(one, many, self.values[0]).format(*self.values)
+        return language.ngettext(one, many, ceil(self.values[0])).format(*self.values)
 
 
 class _Joined(Message):
@@ -221,7 +222,7 @@ def nanoseconds(value: float) -> str:
     return f"{value:.3g} ns"
 
 
-def plural(number: int, one: str, many: str = "") -> str:
+def plural(number: float, one: str, many: str = "") -> str:
     """Return `1 wave`, `32 waves`, `2 entries`."""
     is_ies = one.endswith("y") and one[-2:-1] not in "aeiou"
     many = many or (one[:-1] + "ies" if is_ies else one + "s")

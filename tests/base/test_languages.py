@@ -7,6 +7,7 @@ import os
 import pickle
 from collections.abc import Iterator
 
+import numpy as np
 import orjson
 import pytest
 from babel.messages import Catalog
@@ -70,6 +71,8 @@ def chinese() -> Iterator[None]:
         ("open …", "打开 …"),
         ("STALL", "停顿"),
         (plural(64, "wave"), "64 个 wave"),
+        (plural(2.5, "wave"), "2.5 个 wave"),
+        (plural(np.int64(64), "wave"), "64 个 wave"),
         (Message("{0} of {1} cycles", 12, "3,400"), "3,400 个周期中的 12 个"),
         (Message("Saved {0}", "report.html"), "已保存 report.html"),
         (
