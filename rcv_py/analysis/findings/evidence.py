@@ -44,10 +44,9 @@ def producers_of(case: FindingContext) -> list[Evidence]:
     table, rows, evidence = case.inputs.attribution, case.claimed.rows, []
     for line, cycles in case.inputs.producers(rows, 2):
         mine = rows[table.producer[rows] == line]
-        sure = "perhaps " if 2 * table.guessed[mine].sum() >= table.cycles[mine].sum() else ""
-        evidence.append(
-            line_of(case.inputs, line, Message("{0}waited for, {1} stalled cycles", sure, count(cycles)))
-        )
+        is_guess = 2 * table.guessed[mine].sum() >= table.cycles[mine].sum()
+        waited = "perhaps waited for, {0} stalled cycles" if is_guess else "waited for, {0} stalled cycles"
+        evidence.append(line_of(case.inputs, line, Message(waited, count(cycles))))
     return evidence
 
 

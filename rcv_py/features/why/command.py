@@ -121,19 +121,19 @@ class _Printed:
     def _below(self, part: Attribution, row: int, short: dict[str, str]) -> tuple[str, str]:
         line, blamed = int(part.line[row]), int(part.producer[row])
         text, cause = self.trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
-        perhaps = "perhaps " if part.is_guess[row] else ""
-        by = Message(" ← {0}{1} {2}", perhaps, blamed, text[blamed]) if blamed >= 0 else ""
+        is_guess = bool(part.is_guess[row])
+        blames = " ← perhaps {0} {1}" if is_guess else " ← {0} {1}"
+        by = Message(blames, blamed, text[blamed]) if blamed >= 0 else ""
         own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
         if self.by == "cause":
             return "", Message(
                 "  {0}{1}{2}{3}", own, beside(self.trace, line), by, beside(self.trace, blamed)
             )
         place = short_place(source_of(self.trace, blamed if self.by == "instruction" else line), short)
-        return (
-            Message("  {0}{1}", cause, by)
-            if self.by == "instruction"
-            else Message("  → {0}{1}: {2}", perhaps, own, cause)
-        ), place
+        if self.by == "instruction":
+            return Message("  {0}{1}", cause, by), place
+        blamed_for = "  → perhaps {0}: {1}" if is_guess else "  → {0}: {1}"
+        return Message(blamed_for, own, cause), place
 
     def _row(self, table: Attribution, row: int, *texts: str, key: int) -> list[str]:
         stall, total = int(table.stall[row]), self.table.total_stall

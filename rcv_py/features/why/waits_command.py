@@ -181,7 +181,7 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
 def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:
     yield _row(wait, wait["hits"], wait["text"], short)
     for producer in wait["producers"][:MAX_LISTED]:
-        text = Message("  ← {0}{1}", "perhaps " if _is_guess(producer) else "", producer["text"])
+        text = Message("  ← perhaps {0}" if _is_guess(producer) else "  ← {0}", producer["text"])
         yield _row(producer, producer["hits"], text, short, producer["latency"]["median"])
     more = len(wait["producers"]) - MAX_LISTED
     if more > 0:

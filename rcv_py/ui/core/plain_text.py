@@ -18,7 +18,16 @@ from typing import Any, TypeVar, overload
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtGui import Qt as QtText
-from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QMessageBox, QPushButton, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QInputDialog,
+    QLabel,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QToolTip,
+    QWhatsThis,
+    QWidget,
+)
 
 from rcv_py.base.text import Message, translated, visible
 
@@ -191,6 +200,11 @@ def with_reason(why_not: str) -> str:
 def show_tip(place: QPoint, text: str, widget: QWidget) -> None:
     """Show a tooltip at a point of the screen; nothing for an empty text."""
     QToolTip.showText(place, tooltip(text), widget)
+
+
+def show_explanation(place: QPoint, text: str, widget: QWidget) -> None:
+    """Show a text at a point of the screen until a click or a key."""
+    QWhatsThis.showText(place, wrapped_tip(text), widget)
 
 
 def copy_text(text: str) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolBar, QToolButton
 from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.plain_text import wrapped_tip
+from rcv_py.ui.core.plain_text import tooltip, wrapped_tip
 from rcv_py.ui.shell.docks import Dock
 
 ICON_PX = 16
@@ -44,7 +44,7 @@ class SideBar(QToolBar):
         for dock in docks:
             info = dock.info
             button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
-            button.setToolTip(wrapped_tip(f"{translated(info.title)}: {translated(info.about)}"))
+            button.setToolTip(tooltip(wrapped_tip(f"{translated(info.title)}: {translated(info.about)}")))
             button.setAccessibleName(translated(info.title))
             button.clicked.connect(partial(self.asked.emit, info.id))
             self._icons[info.id] = info.icon

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWhatsThis, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
 
 from rcv_py.base.manifest import panel_for
@@ -22,7 +22,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, has
-from rcv_py.ui.core.plain_text import add_action, allow, button_text, wrapped_tip
+from rcv_py.ui.core.plain_text import add_action, allow, button_text, show_explanation
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.curtain import Curtain
 from rcv_py.ui.shell.docks import Dock
@@ -366,8 +366,7 @@ class Workspace(QWidget):
 
     def explain(self, dock: Dock) -> None:
         """Say at the top of a panel what it shows and how to read it, until a click or a key."""
-        text = wrapped_tip(dock.info.about)
-        QWhatsThis.showText(dock.mapToGlobal(QPoint(dock.width() // 4, 0)), text, dock)
+        show_explanation(dock.mapToGlobal(QPoint(dock.width() // 4, 0)), dock.info.about, dock)
 
     def explain_focused(self) -> None:
         """Explain the panel that has the focus, else the listing."""

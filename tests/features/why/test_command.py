@@ -14,6 +14,7 @@ from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.capture import SimulatedCause
 from tests.support.command_runs import CACHE
+from tests.support.command_runs import run as run_words
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.samples import sample, sample_path, write_sample
@@ -162,3 +163,17 @@ def test_top_holds_for_the_parts_of_a_row_too(folder: Path, capsys: pytest.Captu
     assert max(len(row["parts"]) for row in rows) > 2
     usual = json.loads(run(capsys, folder, "--json"))["rows"]
     assert [row["parts"] for row in usual] == [row["parts"] for row in rows[:12]], "all parts without it"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("causes",), ("causes", "--by", "producer"), ("waits",), ("triage", "--no-predict")],
+    ids=" ".join,
+)
+def test_guesses_are_translated(words: tuple[str, ...]) -> None:
+    folder, more = str(ROOT / "sample_traces" / "matmul_tiled"), ("--top", "0")
+    english = run_words(*words, folder, *more).out
+    chinese = run_words("--language", "zh_CN", *words, folder, *more).out
+    assert "perhaps " in english
+    assert "perhaps" not in chinese
+    assert chinese.count("可能") >= english.count("perhaps ")
