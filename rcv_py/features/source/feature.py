@@ -14,7 +14,7 @@ FEATURE = Feature(
             title="Source",
             tip="Source lines with their costs.",
             reading=(
-                "A cost is that of the innermost inlined place (self) or of all lines that lead there "
+                "A cost counts for the innermost inlined place (self) or for all lines that lead there "
                 "(inclusive); a click selects the instructions of a line."
             ),
             area="source",
