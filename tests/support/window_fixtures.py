@@ -188,7 +188,7 @@ def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
     """
     with ExitStack() as stack:
         apps: list[App] = []
-        laid_out: list[dict[str, Any]] = []  # what a test began with, while it may still be so
+        laid_out: list[tuple[Any, ...]] = []  # size and layout a test began with, while they may still be so
 
         @contextmanager
         def emptied(size: tuple[int, int] = SIZE, *, sample: object = None) -> Iterator[App]:
@@ -201,7 +201,7 @@ def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
             laid_out.clear()
             if sample is not None:
                 show_sample(app, sample)
-                laid_out.append(app.window.workspace.save())
+                laid_out.append((size, app.window.workspace.save()))
             yield app
             assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
             undo(app, keeps_sample=sample is not None)
@@ -209,13 +209,13 @@ def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
         yield emptied
 
 
-def lay_out(app: App, size: tuple[int, int], already: Collection[dict[str, Any]]) -> None:
+def lay_out(app: App, size: tuple[int, int], already: Collection[tuple[Any, ...]]) -> None:
     """Show the window in a size, with every dock where it is at first; `already`: states that are so."""
     app.window.resize(*size)
     app.window.show()
     app.window.activateWindow()
     workspace = app.window.workspace
-    if workspace.save() not in already:
+    if (size, workspace.save()) not in already:
         workspace.reset_layout()
     QApplication.processEvents()
 

@@ -53,6 +53,7 @@ def test_it_is_a_standing_tab_that_stays_closed_where_it_was_closed(
 ) -> None:
     workspace = app.window.workspace
     dock = workspace.docks[name]
+    workspace.reset_layout()
     assert dock.is_open
     app.ui.commands.run(f"view.panel_{name}")
     settle(app, qtbot)
