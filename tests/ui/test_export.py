@@ -225,6 +225,7 @@ def test_files_and_captions_name_the_kernel(tmp_path: Path, qtbot: QtBot, reused
         open_sample(app, qtbot, folder)
         trace = app.ui.session.trace.value
         dialog = dialog_of(app)
+        dialog.what.setCurrentIndex(dialog.what.findData("isa"))
         name = Path(dialog.path.text()).name
         assert name == "matmul_tiled_dispatch_44_before_isa.png"
         assert app.window.exporter.subject("isa")[2].startswith(trace.title)
