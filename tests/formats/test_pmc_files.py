@@ -158,7 +158,11 @@ def test_packed_tables_are_read(tmp_path: Path) -> None:
     assert numbers(packed) == numbers(packed.parent) == {"hits": [30, 5], "misses": [70, 0]}
 
 
-@pytest.mark.parametrize("data", [b"", b"no gzip", gzip.compress(b"x" * 2_000)[:-20], gzip.compress(b"a,b")])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"no gzip", gzip.compress(b"x" * 2_000)[:-20], gzip.compress(b"a,b")],
+    ids=["empty", "plain", "cut", "no table"],  # a stream holds the time: names would differ
+)
 def test_a_packed_file_that_is_no_table_is_a_sentence(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x.csv.gz").write_bytes(data)
     for path in (tmp_path, tmp_path / "x.csv.gz"):
