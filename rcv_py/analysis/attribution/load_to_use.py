@@ -78,7 +78,7 @@ def _map(survey: Survey, trace: Trace, parcel: Parcel) -> _Uses:
     tokens = parcel.own
     links = replay(tokens, trace.code, trace.architecture)
     line, distance, matrix, vector, charged, wait = _uses(
-        tokens, links, wait_ends_in(tokens, trace, survey), trace.architecture
+        tokens, links, wait_ends_in(tokens, links, trace, survey), trace.architecture
     )
     once = np.ones(len(line), dtype=np.int64)
     size = int(min(distance.max(initial=0), _MAX_CYCLES)) + 1
@@ -159,7 +159,7 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
 
 
 def _has_unreadable_vectors(code: CodeTable) -> bool:
-    """Whether some vector instructions that ran may be matrix instructions, as nobody could read them."""
+    """Whether vector instructions that ran have unreadable texts, so some may be matrix instructions."""
     return bool((code.is_unreadable & (code.hits > 0) & (code.kind == TokenKind.VALU)).any())
 
 

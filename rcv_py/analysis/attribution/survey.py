@@ -86,11 +86,10 @@ def candidates(
     return Candidates(token, operation, np.maximum(issue.take(token) - issued(operation), 1))
 
 
-def candidates_in(tokens: TokenColumns, trace: Trace) -> Candidates:
-    """Return the candidates of all waits of some waves."""
-    of_code, links = lines(trace.code, trace.architecture), replay(tokens, trace.code, trace.architecture)
+def candidates_in(tokens: TokenColumns, links: WaitLinks, line: np.ndarray, trace: Trace) -> Candidates:
+    """Return the candidates of all waits of some waves, given their `known_lines`."""
     issued = tokens.ends_at if trace.architecture.busy_is_issue else tokens.issue.take
-    return candidates(links, known_lines(tokens, trace.code), of_code, tokens.issue, issued)
+    return candidates(links, line, lines(trace.code, trace.architecture), tokens.issue, issued)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +155,7 @@ def known_lines(tokens: TokenColumns, code: CodeTable) -> np.ndarray:
 def _map(trace: Trace, parcel: Parcel) -> _Seen:
     tokens, of_code = parcel.begun, lines(trace.code, trace.architecture)
     line = known_lines(tokens, trace.code)
-    found = candidates_in(tokens, trace)
+    found = candidates_in(tokens, replay(tokens, trace.code, trace.architecture), line, trace)
     some = np.flatnonzero(found.is_alone & (tokens.stall.take(found.token) > of_code.step))
     engine = np.array([wave.id.se for wave in tokens.waves], dtype=np.int64)
     of_wait = engine.take(tokens.owner.take(found.token.take(some)))

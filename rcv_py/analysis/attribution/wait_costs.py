@@ -132,7 +132,7 @@ def _map(survey: Survey, trace: Trace, parcel: Parcel) -> _Waits:
     effect = generation_of(trace.architecture, trace.code.text).effect
     is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
     links = replay(tokens, trace.code, trace.architecture)
-    sums = _sums(tokens, links, wait_ends_in(tokens, trace, survey), np.array(is_wait, bool))
+    sums = _sums(tokens, links, wait_ends_in(tokens, links, trace, survey), np.array(is_wait, bool))
     return _Waits(sums, latency_samples(tokens, links, trace.architecture), len(tokens.waves))
 
 

@@ -30,6 +30,7 @@ from rcv_py.analysis.attribution.survey import Candidates, Survey, candidates, c
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.trace import Trace
 
@@ -54,9 +55,10 @@ def wait_ends(stream: TokenStream) -> WaitEnds:
     return _ends_of(found, stream.survey, engine, stream.line[found.operation], stream.lines.step)
 
 
-def wait_ends_in(tokens: TokenColumns, trace: Trace, survey: Survey) -> WaitEnds:
-    """Return the same for waves of any shader engines."""
-    found, line = candidates_in(tokens, trace), known_lines(tokens, trace.code)
+def wait_ends_in(tokens: TokenColumns, links: WaitLinks, trace: Trace, survey: Survey) -> WaitEnds:
+    """Return which operation ended each wait, of waves of any shader engines."""
+    line = known_lines(tokens, trace.code)
+    found = candidates_in(tokens, links, line, trace)
     engine = np.array([survey.place(wave.id.se) for wave in tokens.waves], dtype=np.int64)
     engine = engine.take(tokens.owner.take(found.token))
     return _ends_of(found, survey, engine, line[found.operation], trace.architecture.base_clock)
