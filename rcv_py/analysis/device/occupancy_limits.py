@@ -164,15 +164,16 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     group = group or (on_simd * device.simds if on_simd > 1 else 0)
     resident = resident_waves(trace)
     known = facts.allocated
+    vgprs, source = (
+        _vector(use, kernel, device, resident.peak, notes) if known is None else (known.vgprs, known.file)
+    )
     limits = [
-        _vector(use, kernel, device, resident.peak, notes)
-        if known is None
-        else OccupancyLimit(
+        OccupancyLimit(
             name=_VECTOR,
-            used=known.vgprs,
+            used=vgprs,
             available=device.vgprs,
             unit=_VECTOR,
-            source=known.file,
+            source=source,
             granule=device.granule,
         )
     ]
@@ -292,11 +293,11 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
 
 def _vector(
     use: RegisterUse, kernel: KernelResources | None, device: Architecture, peak: int, notes: list[str]
-) -> OccupancyLimit:
-    """Vector registers: what the table says is allocated, but never fewer than the program names.
+) -> tuple[int, str]:
+    """Vector registers, -1 if unknown, and their source.
 
-    A unified file also holds accumulation registers; tables list them separately, unless the program names
-    none.
+    They are what the table says is allocated, but never fewer than the program names.  A unified file also
+    holds accumulation registers; tables list them separately, unless the program names none.
     """
     listed = max(0, kernel.vgprs) if kernel is not None else 0
     accum = max(0, kernel.accum_vgprs) if kernel is not None else 0
@@ -322,14 +323,7 @@ def _vector(
             )
         )
         source = GUESS
-    return OccupancyLimit(
-        name=_VECTOR,
-        used=used or -1,
-        available=device.vgprs,
-        unit=_VECTOR,
-        source=source,
-        granule=device.granule,
-    )
+    return used or -1, source
 
 
 def _named(use: RegisterUse, device: Architecture) -> int:
