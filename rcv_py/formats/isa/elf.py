@@ -208,10 +208,8 @@ def _regions(data: bytes, sections: list[Header], segments: list[Header]) -> tup
 def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...]) -> tuple[Symbol, ...]:
     """Functions by their symbols; kernels have a descriptor, or are all functions if there are none."""
     names: dict[int, tuple[bool, int, str]] = {}  # address → the best of its symbols
-    for one in sections:
-        is_table = one["sh_type"] in (SYMTAB, DYNSYM) and one["sh_entsize"] == SYMBOL.itemsize
-        if is_table and one["sh_link"] < len(sections):
-            _take_symbols(names, data, one, sections[one["sh_link"]])
+    for table, text in _tables(data, sections):
+        _take_symbols(names, table, text)
     found = [
         Symbol(name, address, size, is_kernel)
         for address, (is_kernel, size, name) in names.items()
@@ -225,13 +223,9 @@ def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...])
     return tuple(sorted(found, key=lambda one: one.address))
 
 
-def _take_symbols(
-    names: dict[int, tuple[bool, int, str]], data: bytes, symbols: Header, strings: Header
-) -> None:
-    table, text = _table(data, symbols, strings)
-    kind = table["info"] & 15
-    functions, objects = table[kind == FUNCTION], table[(kind == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
-    described = {_text(text, place) for place in objects["name"].tolist()}
+def _take_symbols(names: dict[int, tuple[bool, int, str]], table: np.ndarray, text: bytes) -> None:
+    functions = table[table["info"] & 15 == FUNCTION]
+    described = {_text(text, place) for place in _objects(table)["name"].tolist()}
     rows = zip(*(functions[key].tolist() for key in ("name", "value", "size")), strict=True)
     for place, address, size in rows:
         name = _text(text, place)
@@ -242,12 +236,8 @@ def _take_symbols(
 def _descriptors(data: bytes, sections: list[Header]) -> dict[str, bytes]:
     """The descriptors that a symbol names, by the symbol of their kernel."""
     found: dict[str, bytes] = {}
-    for one in sections:
-        if one["sh_type"] not in (SYMTAB, DYNSYM) or one["sh_link"] >= len(sections):
-            continue
-        table, text = _table(data, one, sections[one["sh_link"]])
-        objects = table[((table["info"] & 15) == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
-        columns = (objects[key].tolist() for key in ("name", "value", "section"))
+    for table, text in _tables(data, sections):
+        columns = (_objects(table)[key].tolist() for key in ("name", "value", "section"))
         for name, address, at in zip(*columns, strict=True):
             symbol, home = _text(text, name), sections[at] if at < len(sections) else None
             if home is None or not symbol.endswith(".kd") or address < home["sh_addr"]:
@@ -258,12 +248,22 @@ def _descriptors(data: bytes, sections: list[Header]) -> dict[str, bytes]:
     return found
 
 
-def _table(data: bytes, symbols: Header, strings: Header) -> tuple[np.ndarray, bytes]:
-    """The entries of a table of symbols, and their names."""
-    at, text_at = symbols["sh_offset"], strings["sh_offset"]
-    count = min(symbols["sh_size"], max(len(data) - at, 0)) // SYMBOL.itemsize
-    table = np.frombuffer(data, SYMBOL, min(count, MAX_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
-    return table, data[text_at : text_at + strings["sh_size"]]
+def _tables(data: bytes, sections: list[Header]) -> Iterator[tuple[np.ndarray, bytes]]:
+    """The entries of each table of symbols, and their names."""
+    for symbols in sections:
+        is_table = symbols["sh_type"] in (SYMTAB, DYNSYM) and symbols["sh_entsize"] == SYMBOL.itemsize
+        if not is_table or symbols["sh_link"] >= len(sections):
+            continue
+        strings = sections[symbols["sh_link"]]
+        at, text_at = symbols["sh_offset"], strings["sh_offset"]
+        count = min(symbols["sh_size"], max(len(data) - at, 0)) // SYMBOL.itemsize
+        table = np.frombuffer(data, SYMBOL, min(count, MAX_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
+        yield table, data[text_at : text_at + strings["sh_size"]]
+
+
+def _objects(table: np.ndarray) -> np.ndarray:
+    """Symbols that may be kernel descriptors, by their size."""
+    return table[(table["info"] & 15 == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
 
 
 def _text(strings: bytes, place: int) -> str:
@@ -318,10 +318,8 @@ def allocated_registers(image: Image, kernel: str, file: str) -> AllocatedRegist
     generation = name.split("-")[0] if "-" in name else name[:-2]
     if raw is None or not generation.isdigit():
         return None
-    (lds,), (first,), (properties,) = (
-        struct.unpack_from(form, raw, at) for form, at in (("<I", 0), ("<I", 48), ("<H", 56))
-    )
-    has_many = name in _UNIFIED or (int(generation) >= 10 and properties >> 10 & 1)
+    (lds,), (first,) = (struct.unpack_from("<I", raw, at) for at in (0, 48))
+    has_many = name in _UNIFIED or (int(generation) >= 10 and lanes_of(raw) == 32)
     granule = 16 if name.startswith("125") else 8 if has_many else 4
     return AllocatedRegisters(
         vgprs=((first & 0x3F) + 1) * granule,
