@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import Field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
@@ -73,7 +74,13 @@ def _with(table: Any, columns: dict[str, np.ndarray]) -> Any:
     return table._replace(**columns) if hasattr(table, "_fields") else replace(table, **columns)
 
 
+@cache
+def field_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass or a NamedTuple."""
+    return kind._fields if hasattr(kind, "_fields") else tuple(one.name for one in fields(kind))
+
+
 def _arrays(table: Any) -> dict[str, np.ndarray]:
-    names = table._fields if hasattr(table, "_fields") else [one.name for one in fields(table)]
-    columns = {name: getattr(table, name) for name in names}
+    kind: Any = type(table)
+    columns = {name: getattr(table, name) for name in field_names(kind)}
     return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -19,6 +19,7 @@ from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds
 from rcv_py.formats.packed.npy import Unreadable
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import field_names
 from rcv_py.model.device import (
     ClockSamples,
     CounterSamples,
@@ -74,7 +75,7 @@ def written(value: object, columns: list[np.ndarray], without: Sequence[str] = (
         return len(columns) - 1
     kind: Any = type(value)
     if _is_record(kind):
-        names = [name for name in _names(kind) if name not in without]
+        names = [name for name in field_names(kind) if name not in without]
         return {name: written(getattr(value, name), columns) for name in names}
     if isinstance(value, Mapping):
         return [[key, written(one, columns)] for key, one in value.items()]
@@ -163,11 +164,6 @@ def _whole(data: object, stop: int) -> int:
 
 def _is_record(kind: type) -> bool:
     return is_dataclass(kind) or hasattr(kind, "_fields")
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else kind._fields
 
 
 @cache
