@@ -71,9 +71,8 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
     if trace.has_pc_samples and not len(trace.waves):
         reasons = stall_reasons(trace.code)
         yield KeyNumber("samples", "PC samples", count(reasons.samples), "no thread trace")
-        stalled = percent(reasons.stalled, reasons.samples)
-        share = reasons.stalled / reasons.samples if reasons.samples else None
-        yield KeyNumber("stall", "Stalled", stalled, "of the samples", share=share)
+        stalled = _share("stall", reasons.stalled, reasons.samples, "of the samples")
+        yield stalled._replace(name="Stalled", meaning="")
         return
     if len(trace.waves):
         rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))

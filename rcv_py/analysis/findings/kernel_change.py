@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import inf, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from rcv_py.analysis.findings.finding import RANKED, Finding, Findings
+from rcv_py.analysis.findings.finding import RANKED, Finding, Findings, RemedyExperiment
 from rcv_py.analysis.whatif.changes import Change, Free, Latency, NoBarrier
 
 if TYPE_CHECKING:  # it imports a compiler
@@ -57,25 +57,25 @@ def kernel_change(found: Findings, prediction: Prediction, finding: Finding | No
 def finding_of_changes(found: Findings, changes: Sequence[Change]) -> Finding | None:
     """Return the finding whose cycles these changes are about; None if that is no single finding."""
     wanted = tuple(changes)
-    ranked = [one for one in found.findings if one.rank == RANKED and one.trial is not None]
-    for one in ranked:
-        if one.trial is not None and wanted in ((one.trial.changes, *one.trial.limits)):
+    ranked = [(one, one.trial) for one in found.findings if one.rank == RANKED and one.trial is not None]
+    for one, trial in ranked:
+        if wanted in (trial.changes, *trial.limits):
             return one
     if wanted and all(isinstance(change, NoBarrier) for change in wanted):
-        return next((one for one in ranked if one.name == BARRIERS), None)
-    return next((one for one in ranked if wanted and all(_is_within(one, change) for change in wanted)), None)
+        return next((one for one, _ in ranked if one.name == BARRIERS), None)
+    is_about = (one for one, trial in ranked if wanted and all(_is_within(trial, each) for each in wanted))
+    return next(is_about, None)
 
 
-def _is_within(finding: Finding, change: Change) -> bool:
-    """Whether a change spares no more than a limit of the finding: some of its instructions."""
+def _is_within(trial: RemedyExperiment, change: Change) -> bool:
+    """Whether a change spares no more than a limit of the trial: some of its instructions."""
     if not isinstance(change, Free | Latency) or not change.lines:
         return False
     if isinstance(change, Latency) and change.cycles is None and change.factor > 1:
         return False
-    limits = () if finding.trial is None else finding.trial.limits
     return any(
         isinstance(limit, type(change)) and set(change.lines) <= set(limit.lines)
-        for changes in limits
+        for changes in trial.limits
         for limit in changes
         if isinstance(limit, Free | Latency)
     )
