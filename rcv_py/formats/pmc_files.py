@@ -173,10 +173,8 @@ class _Rows:
     """Values read so far, with numbers in place of names."""
 
     def __init__(self) -> None:
-        self.dispatches: dict[tuple[PmcDispatch, int], int] = {}  # and which of these in a profile
-        self.executions: dict[
-            tuple[int, object], int
-        ] = {}  # row of the dispatch, what tells executions apart
+        self.dispatches: dict[tuple[PmcDispatch, int], int] = {}  # and its place among equal ones
+        self.executions: dict[tuple[int, object], int] = {}  # row of the dispatch, key of the execution
         self.counters: dict[str, int] = {}
         self.files: list[str] = []
         self.rows: list[tuple[int, int, float]] = []  # execution, counter, value

@@ -89,7 +89,7 @@ def _joins(case: FindingContext, group: list[int], row: int) -> bool:
             return False
         kind = instruction_class(text)
         is_load = kind in (_C.VMEM_LOAD, _C.LDS, _C.SMEM) and bool(other.writes)
-        # After a wait registers are there that may not have been before; those of the first were.
+        # Moved before a wait, an access must not read a register that the wait made ready.
         is_ready = text.startswith("s_wait") and not own.reads & ~registers(case.text(group[0])).reads
         if not (at in group or kind in _PASSED or (is_load and own.writes) or is_ready):
             return False

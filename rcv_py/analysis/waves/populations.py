@@ -102,7 +102,10 @@ class Populations(ColumnTable):
         return bool(self.is_working.any())
 
     def reaching(self, code: CodeTable, line: int) -> frozenset[int]:
-        """Rows of the wave index whose waves worked and whose path has an instruction; without any, all."""
+        """Rows of the wave index whose path has an instruction, of working waves if there are any.
+
+        If no path has it, rows of all working waves, or of all waves.
+        """
         block = _program(code).table.of_row[line]
         is_on = np.array([block in way for way in self.blocks], dtype=bool)
         ranked = (self.is_working & is_on, is_on, self.is_working)

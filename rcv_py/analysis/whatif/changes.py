@@ -284,7 +284,7 @@ class MoreWaves:
 def held_up(recording: Recording, older: np.ndarray) -> np.ndarray:
     """Return which operations were issued while one of `older` was out that returns first, bool [tokens].
 
-    They may have been back much sooner without it; the recording shows when both were.
+    Without it they might have returned much sooner: the recording does not show when.
     """
     rows = np.flatnonzero(recording.in_order > 0)
     group = recording.owner[rows] * (int(recording.in_order.max(initial=0)) + 1) + recording.in_order[rows]

@@ -53,7 +53,7 @@ def disassemble(
 ) -> tuple[list[Program], str]:
     """Return the program of each piece, and the name of the disassembler, "" if there was none.
 
-    `lanes` are those of a wave where the target allows two numbers, 0: the usual ones.
+    `lanes` is the number of lanes of a wave, for targets that allow two numbers; 0: the usual number.
     Instructions that the best of them does not know have their raw words as text.  An unknown instruction
     means that it may be too old, so the next candidate is tried.
     """

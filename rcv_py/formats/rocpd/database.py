@@ -133,7 +133,7 @@ class _Run(Records):
         return found if isinstance(found, dict) else {}
 
     def _take_launches(self) -> None:
-        """Read the launches; those of a replay's passes are executions of one launch, placed by the first."""
+        """Read the launches; passes of a replay are executions of one launch, with the times of the first."""
         moments = dict(self._rows("timestamp", "id", "value"))  # schema 4.0 has them in place of times
         agents = dict(self._rows("track", "id", "agent_id"))  # schema 4: devices of launches
         rows = self._rows(
@@ -141,7 +141,7 @@ class _Run(Records):
             *("agent_id", "track_id", "start", "end", "start_id", "end_id", *_SEGMENTS, *_SIZES),
         )
         replayed: dict[Any, int] = {}
-        for row in sorted(rows, key=_replay_pass):
+        for row in sorted(rows, key=lambda row: whole_number(row[1], 0)):
             guid, _, id, kernel, event, agent, track, *times = row[:11]
             place = self.process, agents.get(track) if agent is None else agent
             begin, end = (
@@ -177,10 +177,6 @@ class _Run(Records):
                 row = self.agent_row.get(launch[2], -1)
                 place = _place(self.agents[row] if row >= 0 else None, xcc, engine, instance)
                 self.stream(whole_number(launch[0], -1), counters.get(counter, ""), place, time, value)
-
-
-def _replay_pass(row: tuple[Any, ...]) -> int:
-    return whole_number(row[1], 0)
 
 
 def _place(agent: Agent | None, xcc: object, engine: object, instance: object) -> CounterPlace:
