@@ -39,7 +39,9 @@ from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, facts
 from rcv_py.ui.shell.docks import Dock, make_docks
-from rcv_py.ui.shell.exporter import Exporter, FileWriter, ask_path, export_commands, writer_commands
+from rcv_py.ui.shell.export_dialog import export_commands
+from rcv_py.ui.shell.exporter import Exporter
+from rcv_py.ui.shell.file_writer import FileWriter, ask_path, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.notes_keeper import NotesKeeper
