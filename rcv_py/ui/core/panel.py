@@ -31,7 +31,7 @@ from rcv_py.ui.core.visibility import Visibility
 
 COPY_AS_COMMAND = "Copy as command"
 READING = "Waves are still being read."
-MAX_PX = 10_000  # of a saved size of a part
+MAX_PX = 10_000  # of a saved size
 NO_COST = "No instruction was executed while the trace was recorded."
 
 

@@ -45,7 +45,7 @@ QMenu::indicator:checked { image: url("$check"); }
 QMenu::right-arrow { image: url("$right"); width: 12px; height: 12px; }
 """
 
-DOCKS = """
+TABS = """
 QTabBar { background: transparent; qproperty-drawBase: 0; }
 QTabBar::tab { background: transparent; color: $muted; padding: 3px 10px; border: none;
     border-bottom: 2px solid transparent; }
@@ -169,7 +169,7 @@ def style_sheet(role: Callable[[str], QColor]) -> str:
     """Return the style sheet of a window from the colours of roles."""
     values = {name: role(name).name() for name in ROLES}
     values |= {key: icon_url(name, role(color)) for key, (name, color) in ICONS.items()}
-    return Template(FRAME + DOCKS + TABLES + INPUTS + NAMED).substitute(values)
+    return Template(FRAME + TABS + TABLES + INPUTS + NAMED).substitute(values)
 
 
 @cache

@@ -125,9 +125,9 @@ class Chooser(QWidget):
     def _allow(self) -> None:
         found = self._selected()
         pair = _pair(found)
-        self.compare_button.setToolTip(
-            tooltip("" if pair is None else Message("Open {0}, with {1} as its baseline.", *_titles(pair)))
-        )
+        titles = [entry.title for entry in pair or ()]
+        tip = Message("Open {0}, with {1} as its baseline.", *titles) if pair else ""
+        self.compare_button.setToolTip(tooltip(tip))
         allow(self.compare_button, "" if pair is not None else TWO)
 
     def _compare(self) -> None:
@@ -149,10 +149,6 @@ def _pair(entries: Sequence[CaptureEntry]) -> tuple[CaptureEntry, CaptureEntry] 
         return None
     before, after = sorted(entries, key=lambda entry: entry.recorded)
     return after, before
-
-
-def _titles(entries: Iterable[CaptureEntry]) -> list[str]:
-    return [entry.title for entry in entries]
 
 
 def distinct_names(entries: Sequence[CaptureEntry], folder: Path) -> list[str]:

@@ -23,6 +23,7 @@ from PySide6.QtCore import QSize
 
 from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
+from rcv_py.ui.core.panel import MAX_PX
 from rcv_py.ui.core.text_size import grown
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
@@ -113,7 +114,6 @@ LAYOUTS = (
 BY_ID = {layout.id: layout for layout in LAYOUTS}
 SHARES = ("time", "below", "bottom", "code")  # fields that users change by dragging handles
 PIXELS = ("left", "right", "wave")
-MAX_PX = 10_000  # of a saved size
 
 EMPTY_PX = {"source": 170, "time": 88, "wave": 110}  # of a place for which the open capture has no data
 ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with instructions that overlap while they execute

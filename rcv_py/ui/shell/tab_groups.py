@@ -51,11 +51,6 @@ class TabGroup(QTabWidget):
         return dock if isinstance(dock, Dock) and dock.is_open else None
 
     @property
-    def is_used(self) -> bool:
-        """Return whether a panel of the group is open."""
-        return any(dock.is_open for dock in self.docks())
-
-    @property
     def is_folded(self) -> bool:
         """Return whether only the tabs are shown."""
         return self._pages.isHidden()
@@ -126,10 +121,10 @@ class PlaceSplitter(QSplitter):
         super().resizeEvent(event)
         self.fit()
 
-    def neighbours(self, index: int) -> tuple[QWidget | None, QWidget]:
-        """Return the shown part before a handle, and the part after it."""
-        before = (part for part in reversed(self._parts[:index]) if not part.isHidden())
-        return next(before, None), self._parts[index]
+    def neighbours(self, index: int) -> list[QWidget]:
+        """Return the shown part before a handle, if any, and the part after it."""
+        before = [part for part in self._parts[:index] if not part.isHidden()]
+        return [*before[-1:], self._parts[index]]
 
     def grow(self, part: QWidget, px: int) -> bool:
         """Make a part larger by px at the cost of its neighbour; return False if it has none."""

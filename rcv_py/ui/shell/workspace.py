@@ -137,7 +137,7 @@ class Workspace(QWidget):
         centre.setMinimumSize(1, 1)
         main = PlaceSplitter(ACROSS, [groups["left"], centre, right], self._main_widths)
         self._places: dict[QWidget, str] = {group: area for area, group in groups.items()}
-        self._places |= {right: "right", code: ""}
+        self._places[right] = "right"
         row(self.bars["left"], (main, 1), self.bars["right"], of=self)
         splitters = {"main": main, "middle": middle, "code": code, "right": right}
         for splitter in splitters.values():
@@ -303,15 +303,15 @@ class Workspace(QWidget):
         """Keep the sizes that a handle gave to the places beside it."""
         is_down = split.orientation() == DOWN
         for part in split.neighbours(index):
-            place = self._places.get(part, "") if part is not None else ""
-            if part is not None and place and not (place == "bottom" and self.is_bottom_folded):
+            place = self._places.get(part)
+            if place is not None and not (place == "bottom" and self.is_bottom_folded):
                 px = part.height() if is_down else part.width()
                 self.layout_ = dragged(self.layout_, place, px, split.room, self._most)
         split.fit()
 
     def grow(self, width: int, height: int) -> None:
         """Enlarge the focused panel by px; negative values shrink it."""
-        dock = next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[self.main])
+        dock = self._focused()
         wanted = {ACROSS: width, DOWN: height}
         part: QWidget = dock
         around = dock.parentWidget()
@@ -361,7 +361,7 @@ class Workspace(QWidget):
 
     def move_focused(self) -> None:
         """Show the menu that moves the focused panel."""
-        dock = next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[self.main])
+        dock = self._focused()
         self.menu_of(dock).popup(dock.mapToGlobal(QPoint(0, 0)))
 
     def explain(self, dock: Dock) -> None:
@@ -370,7 +370,7 @@ class Workspace(QWidget):
 
     def explain_focused(self) -> None:
         """Explain the panel that has the focus, else the listing."""
-        self.explain(next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[self.main]))
+        self.explain(self._focused())
 
     # -- folding ------------------------------------------------------------------------------------
 
@@ -473,6 +473,10 @@ class Workspace(QWidget):
         """Return whether a panel is open, in front or not; for a part, whether it is shown."""
         dock = self._homes[name]
         return dock.is_open and dock.is_showing(name)
+
+    def _focused(self) -> Dock:
+        """Return the dock with the focus, else that of the main view."""
+        return next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[self.main])
 
     def show_main(self) -> None:
         """Focus the main view."""

@@ -14,13 +14,13 @@ from PySide6.QtGui import QColor, QCursor, QFontMetrics, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
 from rcv_py.base.text import translated
+from rcv_py.ui.core.panel import MAX_PX
 from rcv_py.ui.core.plain_text import add_action, allow, draw_text
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import Column, TableModel
 
 HEIGHT = 24
-MAX_PX = 10_000  # of a saved width
 PAD = 4  # px left and right of a cell's text
 MENU_PX = 13  # at the right of a header that has a menu
 GRIP_PX = 4  # px at the edge of a header, where columns are resized
@@ -262,8 +262,9 @@ class ColumnWidths:
         saved = columns if isinstance(columns, dict) else {}
         by_hand, shown, order = (saved.get(name) for name in ("by_hand", "shown", "order"))
         if isinstance(by_hand, dict):
-            fits = (isinstance(px, int) and 0 < px < MAX_PX for px in by_hand.values())
-            self._by_hand = {name: px for (name, px), fit in zip(by_hand.items(), fits, strict=True) if fit}
+            self._by_hand = {
+                name: px for name, px in by_hand.items() if isinstance(px, int) and 0 < px < MAX_PX
+            }
         if isinstance(shown, dict):
             self._shown = {name: is_shown is True for name, is_shown in shown.items()}
         if isinstance(order, list):

@@ -150,7 +150,7 @@ class RowsView(QTableView):
         """Fit the elastic column, and keep the current row in view, whole, if any of it was visible."""
         row = self.table.view_row(self.current)
         top = row * self.row_height - self._here()
-        # Not the event's old size: it is unknown for a dock that was taken out and put back.
+        # Not the event's old size: it is unknown for a panel that moved to another place.
         was_seen = row >= 0 and self.covered_px - self.row_height < top < self._room_px
         self._room_px = event.size().height()
         super().resizeEvent(event)

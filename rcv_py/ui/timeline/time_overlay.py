@@ -134,10 +134,8 @@ class TimeOverlay(BoxItem):
         painter.fillRect(rect, soft(self._theme.role(role), alpha))
 
     def _paint_brush(self, painter: QPainter) -> None:
-        view, ink = (
-            self._session.view.value,
-            (soft(self._theme.role("canvas"), 90), self._theme.role("accent")),
-        )
+        view = self._session.view.value
+        ink = soft(self._theme.role("canvas"), 90), self._theme.role("accent")
         paint_window(painter, self.boundingRect(), self.x_of(view.begin), self.x_of(view.end), ink)
 
     def _paint_range(self, painter: QPainter) -> None:
