@@ -116,10 +116,8 @@ def _text(
 
 
 def _repeats(table: PmcTable) -> list[str]:
-    names, text = (
-        repeated(table),
-        "Recorded in several passes: {0}. A ratio takes its counters from the same pass.",
-    )
+    names = repeated(table)
+    text = "Recorded in several passes: {0}. A ratio takes its counters from the same pass."
     return [Message(text, ", ".join(names))] if names else []
 
 
