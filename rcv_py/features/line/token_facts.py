@@ -232,10 +232,9 @@ class FactsText:
 
 def _help(known: InstructionHelp, described: str) -> Iterator[Rich]:
     """Yield the instruction's effect, the cycles it occupies its unit, and the waits it requires."""
-    is_wait = known.mnemonic.startswith(
-        "s_wait"
-    )  # then its counters say more than a sentence about all waits
-    for text in filter(None, ("" if is_wait and known.counters else known.what, described)):
+    # The counters of a wait say more than a sentence about all waits.
+    is_counted = bool(known.counters) and known.mnemonic.startswith("s_wait")
+    for text in filter(None, ("" if is_counted else known.what, described)):
         yield rich("{}", text)
     facts: list[str] = []
     if known.passes:

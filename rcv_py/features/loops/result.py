@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -161,7 +160,6 @@ FIRST = Spec.of(
     ),
 )
 _RANK = kinds.NUMBER._replace(is_trimmed=True)  # a median, whole but for means of two
-_BETWEEN = partial(_RANK.__call__, is_unknown=True)  # not known where texts are unreadable
 _TO_WAIT = "From issue to the first wait that required it"
 DISTANCE = Spec.of(
     "loops distance",
@@ -172,8 +170,10 @@ DISTANCE = Spec.of(
     kinds.SIGNED_CYCLES("p10", Message("{0}, 10th percentile", _TO_WAIT), at=ShownIn.DATA),
     kinds.RANK_CYCLES("median", Message("{0}, median", _TO_WAIT)),
     kinds.SIGNED_CYCLES("p90", Message("{0}, 90th percentile", _TO_WAIT)),
-    _BETWEEN("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
-    _BETWEEN("valu_between", "VALU instructions in between, median count", "VALU", key="vector"),
+    *unknown(  # where texts are unreadable
+        _RANK("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
+        _RANK("valu_between", "VALU instructions in between, median count", "VALU", key="vector"),
+    ),
     kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency", key="short"),
     kinds.CYCLES("stall", "Stall of these waits"),
     kinds.ROW_OR_NONE(
