@@ -36,7 +36,7 @@ class Visibility(QObject):
     def is_asleep(self) -> bool:
         """Whether the widget need not compute because it is hidden by a tab, folded, or closed.
 
-        A widget without a dock never sleeps.
+        Only a widget that `allow_sleep` was called for sleeps.
         """
         return self._may_sleep and not self._is_seen and not self._held
 
