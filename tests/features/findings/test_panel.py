@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings, Predicted
-from rcv_py.base.progress import Stage
-from rcv_py.features.findings.panel import TriagePanel, finding_html, fitting_numbers, go_to
+from rcv_py.base.progress import Report, Stage
+from rcv_py.features.findings.finding_list import fitting_numbers
+from rcv_py.features.findings.finding_page import finding_html
+from rcv_py.features.findings.panel import TriagePanel, go_to
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
@@ -293,6 +296,8 @@ def test_a_picture_ends_where_the_findings_end(shown: TriagePanel, open_in, qtbo
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
     qtbot.waitUntil(lambda: shown.split.isVisible() and not shown.list.verticalScrollBar().isVisible())
+    with shown.for_picture():
+        pass  # what is above the list has its place now, whenever Qt would have given it
     size, sizes = shown.size(), shown.split.sizes()
     with shown.for_picture():
         seen = shown.size()
@@ -483,9 +488,6 @@ def test_predictions_come_when_nothing_else_is_computed(
         up = was.index(name) - place
         assert ("Up" in text, "Down" in text) == (up > 0, up < 0), "what moved is marked"
     assert "▲ ▼ moved" in panel.note.text()
-    panel._reached(Stage("Ranking by prediction", 7, 11))
-    panel._show_note()
-    assert panel.note.text() == "Ranking by prediction 7 of 11 …"
     row = next(at for at, one in enumerate(panel.findings.in_full) if one.predicted is not None)
     panel.list.setCurrentRow(row)
     page, told = panel.page.toPlainText(), panel.current.predicted.text
@@ -499,6 +501,32 @@ def test_predictions_come_when_nothing_else_is_computed(
     assert "≤" in panel.list.currentItem().text(), "the bound stands beside it"
     ui.settings["findings.predict"] = False
     assert not panel.findings.guesses, "findings as they are"
+
+
+def test_progress_of_predictions_is_that_of_the_shown_findings(
+    ui: UiContext, qtbot: QtBot, open_in, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rcv_py.features.findings.panel.PREDICT_MS", 1)
+    begun, goes_on = [], Event()
+
+    def with_predictions(_trace: Trace, found: Findings, _held: object, report: Report) -> Findings:
+        report(Stage("Ranking by prediction", 7, 11))
+        begun.append(report)
+        assert goes_on.wait(60)
+        return found
+
+    monkeypatch.setattr("rcv_py.work.whatif.with_predictions", with_predictions)
+    panel = TriagePanel(ui)
+    qtbot.addWidget(panel)
+    trace = sample_trace("matmul_small")
+    ui.settings["findings.predict"] = True
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: panel.note.text() == "Ranking by prediction 7 of 11 …")
+    ui.settings["findings.predict"] = False
+    begun[0](Stage("Ranking by prediction", 8, 11))
+    panel._show_note()
+    assert panel.note.text() == "", "a thread that still runs says nothing"
+    goes_on.set()
 
 
 def test_the_button_of_a_row_opens_its_experiment(qtbot: QtBot, reused: Reused) -> None:

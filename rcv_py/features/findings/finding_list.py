@@ -1,0 +1,239 @@
+"""The list of findings: a row with title, bar and numbers for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QCursor, QFontMetrics, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
+
+from rcv_py.analysis.findings.finding import LEGEND, RANKED, SAMPLES, Finding
+from rcv_py.base.text import Message, join_texts, plural, translated
+from rcv_py.ui.core.plain_text import draw_text, shown, tooltip
+from rcv_py.ui.core.text_size import grown
+from rcv_py.ui.core.theme import Theme
+
+ROW = 34  # px: title, and numbers below it
+BAR, NUMBER, PAD = 44, 22, 6  # px
+TRY = "Try it"
+_ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class FindingList(QListWidget):
+    """One row per finding; `chosen` has its number, `asked` a number of its evidence.
+
+    A click and keys that move to another row ask for its first evidence.
+
+    `tried` asks for the experiment of the current row, which the button at its right end offers.
+    """
+
+    chosen = Signal(int)
+    asked = Signal(int)
+    tried = Signal()
+    copied = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.rows_px = 0  # height of all rows
+        self._rows = _Rows(theme, self)
+        self.setItemDelegate(self._rows)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setAccessibleName(translated("Findings, the largest gain first"))
+        self.currentRowChanged.connect(self.chosen)
+        theme.changed.connect(lambda: self.viewport().update())
+
+    def is_under_mouse(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+        """Whether the mouse is over a row."""
+        viewport = self.viewport()
+        return viewport.underMouse() and self.indexAt(viewport.mapFromGlobal(QCursor.pos())) == index
+
+    def show_findings(
+        self,
+        findings: Sequence[Finding],
+        rest: str = "",
+        same: Sequence[int] | None = None,
+        moved: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """Show these findings, followed by a row for the rest.
+
+        `same` holds for each finding the index of the first with the same bound, which alone has a bar; all
+        bars share a scale.  `moved` holds by name how many places findings moved up, negative: down.  The
+        current finding stays current if it is still in the list.
+        """
+        largest = max((_gain(finding) for finding in findings if finding.rank == RANKED), default=0.0)
+        current = self.currentItem()
+        # A new first finding replaces the first as current.
+        finding = current.data(_ROLE) if current is not None and self.currentRow() > 0 else None
+        name = "" if finding is None else finding.name
+        self.blockSignals(True)
+        self.clear()
+        for number, finding in enumerate(findings, 1):
+            gain = finding.gain_row or finding.cycles_at_stake_text
+            first = number if same is None else same[number - 1] + 1
+            as_first = (
+                Message("The same bound as {0}: these are the same cycles.", first) if first != number else ""
+            )
+            steps = moved.get(finding.name, 0)
+            said = (finding.title, gain, as_first, moved_text(steps))
+            texts = (translated(text) for text in said)
+            item = QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
+            item.setData(_ROLE, finding)
+            item.setData(_BESIDE, (largest, 0 if first == number else first, steps))
+            item.setToolTip(tooltip(join_texts("\n", filter(None, (*said, LEGEND if gain else "")))))
+            self.addItem(item)
+        if rest:
+            last = QListWidgetItem(shown(rest))
+            last.setToolTip(tooltip(rest))
+            self.addItem(last)
+        self.rows_px = self.count() * grown(ROW) + 2 * self.frameWidth()
+        names = [finding.name for finding in findings]
+        self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
+        self.blockSignals(False)
+        self.chosen.emit(self.currentRow())
+
+    def button_rect(self, index: QModelIndex | QPersistentModelIndex) -> QRect:
+        """Return the place of the button of a row that tries its remedy; empty if there is no experiment."""
+        finding: Finding | None = index.data(_ROLE)
+        if finding is None or finding.trial is None:
+            return QRect()
+        box, width = self.visualRect(index), self.fontMetrics().horizontalAdvance(translated(TRY)) + 2 * PAD
+        return QRect(box.right() - PAD - width, box.center().y(), width, box.height() // 2 - 1)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Try the remedy of a row whose button is clicked, or go to the first evidence of a clicked row."""
+        super().mouseReleaseEvent(event)
+        place = event.position().toPoint()
+        index = self.indexAt(place)
+        if event.button() != Qt.MouseButton.LeftButton or not index.isValid():
+            return
+        if self.button_rect(index).contains(place):
+            self.tried.emit()
+        else:
+            self.asked.emit(0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Handle keys: arrows and Enter go to the first evidence, 1 to 9 to a piece; Ctrl+C copies."""
+        key = event.key()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copied.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.asked.emit(0)
+        elif Qt.Key.Key_1 <= key <= Qt.Key.Key_9 and event.modifiers() in (
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        ):
+            self.asked.emit(int(key) - int(Qt.Key.Key_1))
+        else:
+            before = self.currentRow()
+            super().keyPressEvent(event)
+            if self.currentRow() != before:
+                self.asked.emit(0)
+
+    def sizeHint(self) -> QSize:
+        return QSize(330, 160)
+
+
+class _Rows(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: FindingList) -> None:
+        super().__init__(parent)
+        self._theme, self._list = theme, parent
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(120, grown(ROW))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint number and title, below them bar and numbers; an unranked finding is muted, without a bar."""
+        finding: Finding | None = index.data(_ROLE)
+        theme, box = self._theme, QRect(option.rect)
+        role = theme.role
+        painter.save()
+        # The option's state would say so, but making all numbers of QStyle costs 5 ms of a start.
+        if self._list.selectionModel().isSelected(index):
+            painter.fillRect(box, role("accent_soft"))
+        elif self._list.is_under_mouse(index):
+            painter.fillRect(box, role("hover"))
+        is_ranked = finding is not None and finding.rank == RANKED
+        has_numbers = finding is not None and bool(finding.gain_row)
+        left, half = box.x() + NUMBER + PAD, box.height() // 2
+        button = self._list.button_rect(index)
+        room = QRect(left, box.y(), box.right() - PAD - left, half if has_numbers else box.height())
+        if finding is not None:
+            painter.setPen(role("muted"))
+            draw_text(painter, QRect(box.x(), box.y(), NUMBER, room.height()), _RIGHT, f"{index.row() + 1}")
+        if finding is not None and has_numbers:
+            below = room.translated(0, half - 2).adjusted(0, 0, -button.width(), 0)
+            self._paint_numbers(painter, option, finding, index.data(_BESIDE), below)
+        if not button.isEmpty():
+            painter.setPen(role("line"))
+            painter.drawRoundedRect(button, 3, 3)
+            painter.setPen(role("accent"))
+            draw_text(painter, button, Qt.AlignmentFlag.AlignCenter, TRY)
+        painter.setPen(role("text" if is_ranked else "muted"))
+        text = index.data(Qt.ItemDataRole.DisplayRole) if finding is None else finding.title
+        title = option.fontMetrics.elidedText(translated(text), Qt.TextElideMode.ElideRight, room.width())
+        draw_text(painter, room, _LEFT, title)
+        painter.restore()
+
+    def _paint_numbers(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        finding: Finding,
+        beside: tuple[float, int, int],
+        room: QRect,
+    ) -> None:
+        """Paint how far it moved, the bar of its bound with what is predicted, and both as numbers."""
+        (largest, first, steps), role = beside, self._theme.role
+        if steps:
+            painter.setPen(role("accent"))
+            mark = f"{'▲' if steps > 0 else '▼'}{abs(steps)}"
+            draw_text(painter, QRect(room.x() - NUMBER - PAD, room.y(), NUMBER, room.height()), _RIGHT, mark)
+        if not first:
+            length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
+            bar = QRectF(room.x(), room.y() + 5, length, room.height() - 9)
+            painter.fillRect(bar, role("hidden" if finding.predicted else "stall"))
+            if finding.predicted:
+                bar.setWidth(BAR * min(_gain(finding), max(0.0, finding.expected)) / max(largest, 1e-9))
+                painter.fillRect(bar, role("stall"))
+        painter.setPen(role("muted"))
+        room.setLeft(room.x() + BAR + PAD)
+        numbers = fitting_numbers(finding, first, option.fontMetrics, room.width())
+        draw_text(painter, room, _LEFT, numbers)
+
+
+def fitting_numbers(finding: Finding, first: int, metrics: QFontMetrics, width: int) -> str:
+    """Return the longest form of a finding's numbers that fits into a width in px, else the shortest, cut.
+
+    `first` is the number of the finding with the same bound, 0 for none.
+    """
+    forms = finding.gain_rows
+    texts = [translated(Message("{0}, as {1}", form, first) if first else form) for form in forms]
+    texts += [translated(form) for form in forms[1:] if first]
+    fitting = (text for text in texts if metrics.horizontalAdvance(text) <= width)
+    return next(fitting, metrics.elidedText(texts[-1], Qt.TextElideMode.ElideRight, width))
+
+
+def _gain(finding: Finding) -> float:
+    """Return the maximum gain, of the kernel's duration or of the samples."""
+    return finding.share if finding.unit == SAMPLES else finding.gain
+
+
+def moved_text(steps: int) -> str:
+    """Return how far the prediction moved a finding, "" if it did not."""
+    if not steps:
+        return ""
+    return Message("{0} {1} by its prediction.", "Up" if steps > 0 else "Down", plural(abs(steps), "place"))
