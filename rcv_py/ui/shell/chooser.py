@@ -152,7 +152,7 @@ def _pair(entries: Sequence[CaptureEntry]) -> tuple[CaptureEntry, CaptureEntry] 
 
 
 def distinct_names(entries: Sequence[CaptureEntry], folder: Path) -> list[str]:
-    """Return names that tell captures apart: their paths below a folder without what all of them share."""
+    """Return a different name for each capture: its path below a folder without what all paths share."""
     has_one_gpu = len({entry.agent for entry in entries}) == 1
     parts = [_parts(entry, folder, has_one_gpu) for entry in entries]
     while len(parts) > 1 and all(len(one) > 1 for one in parts) and len({one[0] for one in parts}) == 1:

@@ -198,7 +198,7 @@ class Dock(QWidget):
 
     @property
     def is_seen(self) -> bool:
-        """Return whether the panel is in front of other tabs, or would be if it were made."""
+        """Return whether the panel is on the screen, or would be if it were made."""
         return self.isVisible()
 
     def has_focus(self) -> bool:

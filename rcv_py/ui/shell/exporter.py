@@ -219,7 +219,7 @@ class Exporter:
 
     @contextmanager
     def _awake(self, name: str, *, is_drawn: bool = False) -> Iterator[None]:
-        """Wait for the numbers of a hidden panel, which may have computed nothing yet, nor have a layout."""
+        """Wait for the numbers of a hidden panel, which may have computed nothing yet and have no layout."""
         dock = self.workspace.home_of(name)
         part = "" if dock is None else dock.panel.chosen_part
         panel = self._panel(name)

@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def drop_hint(self) -> DropHint:
-        """Return what shows that a drop opens something, made when something is first dragged here."""
+        """Return the frame that names what a drop would open, made when something is first dragged here."""
         return DropHint(self)
 
     @cached_property

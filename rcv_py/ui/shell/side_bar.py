@@ -35,7 +35,7 @@ class SideBar(QToolBar):
         ui.theme.changed.connect(self._draw)
 
     def fill(self, docks: Iterable[Dock]) -> None:
-        """Have one button for each of these panels."""
+        """Show one button for each of these panels."""
         docks = list(docks)
         if [dock.info.id for dock in docks] == list(self.buttons):
             return
