@@ -140,3 +140,23 @@ def test_two_captures_are_compared_the_earlier_as_the_baseline(
         qtbot.waitUntil(lambda: session.baseline.value is not None)
         assert session.trace.value.path.name == "second"
         assert session.baseline.value.trace.path.name == "first"
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_its_columns_fit_the_window_and_come_back_in_a_wider_one(
+    captures: Path, qtbot: QtBot, reused: Reused, size: tuple[int, int]
+) -> None:
+    with reused(size) as app:
+        chooser = listed(app, qtbot, captures)
+        across = chooser.table.horizontalScrollBar()
+        names = [one.id for one in chooser.model.columns]
+        seen = {name for at, name in enumerate(names) if not chooser.table.isColumnHidden(at)}
+        assert across.maximum() == 0
+        assert seen >= {"title", "kernel", "class", "finding", "duration", "waves", "note"}
+        app.window.resize(4000, size[1])
+        settle(app, qtbot)
+        assert across.maximum() == 0
+        assert not any(chooser.table.isColumnHidden(at) for at in range(len(names)))
+        app.window.resize(*size)
+        settle(app, qtbot)
+        assert across.maximum() == 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QTableView, QWidget
 
 from rcv_py.base.text import Message, byte_size, count, plural, translated
@@ -17,7 +18,9 @@ from rcv_py.model.trace import CaptureEntry, capture_title
 from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.plain_text import PlainLabel, allow, tooltip
 from rcv_py.ui.core.text_size import grown
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.welcome import EnterButton
+from rcv_py.ui.table.column_widths import ColumnWidths, Elastic, TableHeader
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
 if TYPE_CHECKING:  # it imports modules for whole libraries
@@ -26,7 +29,9 @@ if TYPE_CHECKING:  # it imports modules for whole libraries
 NOT_DECODED = "Raw files: opening decodes them."
 TWO = "Select two captures that can be opened, with Ctrl and a click."
 LONG_NAME, LEAST_COMMON = 32, 8  # letters of a name, and letters of all names, that are worth an ellipsis
-NAME_PX, KERNEL_PX, FINDING_PX = 420, 260, 360  # at most
+NAME_PX, KERNEL_PX, FINDING_PX, HEALTH_PX = 420, 260, 360, 400  # at most
+RARELY_READ = ("name", "mapped", "executed", "instructions", "agent", "latency", "size", "recorded", "dispatch")
+ELASTIC = Elastic("finding", "name", FINDING_PX, FINDING_PX, RARELY_READ, HEALTH_PX)
 
 
 class Chooser(QWidget):
@@ -36,7 +41,7 @@ class Chooser(QWidget):
     compared = Signal(object, object)  # paths of a capture and its baseline
     deeper = Signal(object, int)  # folder, and how many levels below it to look
 
-    def __init__(self, back: Callable[[], None]) -> None:
+    def __init__(self, back: Callable[[], None], theme: Theme) -> None:
         super().__init__()
         self.setObjectName("chooser")
         self.setAccessibleName(translated("Captures in a folder"))
@@ -49,16 +54,21 @@ class Chooser(QWidget):
         self.filter.setAccessibleName(translated("Filter captures"))
         self.filter.textChanged.connect(self._filter)
         self.filter.returnPressed.connect(self._open_current)
-        self.table = QTableView(sortingEnabled=True, showGrid=False, wordWrap=False)
+        self.table = QTableView(showGrid=False, wordWrap=False)
         self.table.setModel(self.model)
+        header = TableHeader(self.table, self.model, theme)
+        header.fixed = frozenset({"title"})
+        self.table.setHorizontalHeader(header)
+        self.table.setSortingEnabled(True)
+        self.widths = ColumnWidths(self.table, header, self.model)
+        self.widths.elastic, self.widths.floor_px, self.widths.grows = ELASTIC, FINDING_PX // 2, "note"
         self.table.setAccessibleName(translated("Captures"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setAlternatingRowColors(True)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(grown(22))
-        self.table.horizontalHeader().setStretchLastSection(True)
-        self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.table.activated.connect(self._open)
         self.table.doubleClicked.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._allow)
@@ -86,11 +96,6 @@ class Chooser(QWidget):
         self.deeper_button.setToolTip(tooltip(tip))
         self.filter.clear()
         self._show()
-        for place, shown in enumerate(self.model.columns):
-            self.table.setColumnWidth(place, shown.width)
-        for place, shown in enumerate(self.model.columns[:2]):  # names: as wide as they need
-            needed = self.table.sizeHintForColumn(place) + 12
-            self.table.setColumnWidth(place, min(max(120, needed), grown(shown.width)))
         good = [at for at, entry in enumerate(entries) if not entry.note]
         self.table.setCurrentIndex(self.model.index(self.model.view_row(good[0]) if good else 0, 0))
         self.table.setFocus()
@@ -102,10 +107,16 @@ class Chooser(QWidget):
         self._show()
 
     def _show(self) -> None:
-        widths = {one.id: self.table.columnWidth(at) for at, one in enumerate(self.model.columns)}
         self.model.set_columns(columns(self.entries, self.known, self.folder))
-        for place, shown in enumerate(self.model.columns):
-            self.table.setColumnWidth(place, widths.get(shown.id, shown.width))
+        self.widths.apply(self.table.fontMetrics().horizontalAdvance("0"))
+        for place, shown in enumerate(self.model.columns[:2]):  # names: as wide as they need
+            needed = self.table.sizeHintForColumn(place) + 12
+            self.widths.give(shown.id, min(max(120, needed), grown(shown.width)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many columns as the new width has room for."""
+        super().resizeEvent(event)
+        self.widths.stretch()
 
     def _filter(self) -> None:
         words = self.filter.text().casefold().split()

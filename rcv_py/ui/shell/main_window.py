@@ -175,7 +175,7 @@ class MainWindow(QMainWindow):
         """Return the page with the captures of a folder."""
         from rcv_py.ui.shell.chooser import Chooser  # noqa: PLC0415 - most windows start with a capture
 
-        chooser = self._page(Chooser(self._leave_chooser))
+        chooser = self._page(Chooser(self._leave_chooser, self.ui.theme))
         self.opener.judged.connect(chooser.show_known)
         chooser.chosen.connect(self.opener.open)
         chooser.deeper.connect(self.opener.open)
