@@ -138,6 +138,18 @@ def test_a_window_without_room_for_findings_says_their_verdict(
         assert not line.isVisible(), "the panel says it"
 
 
+def test_a_capture_without_waves_says_so_in_a_low_window_and_the_rest_in_a_tip(
+    qtbot: QtBot, reused: Reused
+) -> None:
+    with reused(size=(1280, 800)) as app:
+        open_sample(app, qtbot, SAMPLES / "placeholder")
+        line = app.window.status.verdict
+        assert line.isVisible()
+        assert line.text() == "Nothing ran on the traced compute unit, so there is nothing to find."
+        assert line.fontMetrics().horizontalAdvance(line.shown_text) <= line.contentsRect().width()
+        assert "--att-target-cu" in line.toolTip()
+
+
 def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(
     tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -16,6 +16,7 @@ from rcv_py.base.text import (
     byte_size,
     elide_left,
     elide_right,
+    first_joined,
     join_texts,
     plural,
     short_count,
@@ -208,7 +209,9 @@ class VerdictLine(ElidedLabel):
 
     def _update(self) -> None:
         findings = self._ui.results.cell("findings").value
-        self.setText("" if findings is None else findings.sentence)
+        sentence = "" if findings is None else findings.sentence
+        self.setText(first_joined(sentence, " "))  # what to do about it has no room in a narrow window
+        self.setToolTip(tooltip(sentence))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
