@@ -21,7 +21,7 @@ WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
 NOISE = ("propagateSizeHints", "raise()")  # messages of the offscreen platform about missing features
 TIMEOUT_MS = 180_000
-RESIZES = 3  # until a picture has its size: legend and caption may need other lines then
+RESIZES = 5  # until a picture has its size: legend and caption may need other lines then
 SETTLED_TURNS = 4  # turns of the event loop without anything being computed
 
 
@@ -94,10 +94,12 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     for _ in range(RESIZES):
         _resize(app, shot, room)
         wait_until_idle(app, errors)
-        missing = size - window.exporter.size(shot.panel)
-        if wanted is None or missing == QSize(0, 0):
+        drawn = window.exporter.size(shot.panel)
+        if wanted is None or drawn == size:
             break
-        room += missing
+        # A table beside a chart takes a share of the width, a caption a part of the height.
+        share = size.width() / max(1, drawn.width())
+        room = QSize(round(room.width() * share), room.height() + size.height() - drawn.height())
     look = PictureLook(shot.scale, size=wanted)
     return window.exporter.content(shot.panel, shot.out.suffix, look)
 

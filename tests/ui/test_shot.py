@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QImage
 
 from rcv_py.base.errors import ExportError
 from rcv_py.cli.main import main
@@ -47,6 +48,14 @@ def test_a_picture_has_the_size_that_was_asked_for(panel: str, tmp_path: Path) -
     out = tmp_path / "a.png"
     assert main(["shot", str(SAMPLE), "--panel", panel, "--size", "900x500", "--out", str(out)]) == 0
     assert size_of(out) == (900, 500)
+
+
+def test_a_chart_beside_a_table_fills_the_picture(tmp_path: Path) -> None:
+    out = tmp_path / "a.png"
+    assert main(["shot", str(SAMPLE), "--panel", "roofline", "--size", "1600x900", "--out", str(out)]) == 0
+    picture = QImage(str(out))
+    at_right = [picture.pixelColor(1599, y).name() for y in range(0, 700, 50)]
+    assert at_right == [picture.pixelColor(0, 0).name()] * 14, "paper of the chart, not of the page"
 
 
 def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:

@@ -223,11 +223,11 @@ class RooflineChart(QWidget):
             line = [QPointF(across.place(at), up.place(at * self.memory)) for at in (foot, ridge)]
             painter.drawLine(*line)
         good = self._theme.role("good")
-        for name, peak in self.roofs.items():
+        for peak, names in self.names_at.items():
             y, from_x = up.place(peak), across.place(peak / self.memory) if known else area.left()
             painter.setPen(QPen(good, 2))
             painter.drawLine(QPointF(from_x, y), QPointF(area.right(), y))
-            text = translated(f"{name}, {short(peak)}")
+            text = translated(f"{names}, {short(peak)}")
             width, height = metrics.horizontalAdvance(text), metrics.height()
             painter.setPen(good)
             box = QRectF(area.right() - width - NAME_GAP, y - 2 - height, width, height)
@@ -241,6 +241,12 @@ class RooflineChart(QWidget):
             y = min(spot.y(), area.bottom() - metrics.height())
             draw_text(painter, QRectF(spot.x(), y, width, metrics.height()), _MIDDLE_LEFT, text)
         painter.setClipping(False)
+
+    @property
+    def names_at(self) -> dict[float, str]:
+        """Return the names of the roofs by their peak: several types may have the same."""
+        peaks = dict.fromkeys(self.roofs.values())
+        return {peak: ", ".join(name for name, own in self.roofs.items() if own == peak) for peak in peaks}
 
     @property
     def why_above(self) -> str:

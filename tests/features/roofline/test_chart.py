@@ -42,3 +42,11 @@ def test_the_reason_is_in_the_picture(chart: RooflineChart, ui: UiContext) -> No
     assert "caches served bytes" in svg_bytes(chart, ui.theme, "").decode()
     chart.points = [BELOW]
     assert "caches" not in svg_bytes(chart, ui.theme, "").decode()
+
+
+def test_roofs_at_one_rate_have_one_label(chart: RooflineChart, ui: UiContext) -> None:
+    chart.roofs = {"MFMA/WMMA f16": 2048.0, "VALU f16": 256.0, "VALU f32": 256.0}
+    chart.resize(500, 300)
+    drawn = svg_bytes(chart, ui.theme, "").decode()
+    assert "VALU f16, VALU f32, 256" in drawn
+    assert "MFMA/WMMA f16, 2.05 k" in drawn
