@@ -233,7 +233,10 @@ def plural(number: float, one: str, many: str = "") -> str:
 def some(names: Sequence[str], most: int) -> str:
     """Return the first names, joined by commas, and the number of others; `none` without any."""
     listed = join_texts(", ", names[:most]) if names and most else "none"
-    return Message("{0} and {1:,} others", listed, len(names) - most) if len(names) > most else listed
+    left = len(names) - most
+    if left == 1:
+        return Message("{0} and 1 other", listed)
+    return Message("{0} and {1:,} others", listed, left) if left > 1 else listed
 
 
 def elide_left(text: str, width: int) -> str:

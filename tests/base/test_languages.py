@@ -143,7 +143,8 @@ def test_a_message_is_its_english_text() -> None:
     assert {said: 1} == {"3,000 waves of k": 1}
     assert orjson.dumps([said, plural(1, "wave")]) == b'["3,000 waves of k","1 wave"]'
     assert str(UsageError(said)) == said
-    assert some(["a", "b", "c"], 2) == "a, b and 1 others"
+    assert some(["a", "b", "c"], 2) == "a, b and 1 other"
+    assert some(["a", "b", "c", "d"], 2) == "a, b and 2 others"
     assert some([], 2) == "none"
 
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:  # they import a compiler, and the window names fields before 
 
 
 def signed(share: float) -> str:
-    """A change of a duration: `−12.3 %`."""
-    return ("−" if share < 0 else "+" if share > 0 else "") + percent(abs(share), 1)
+    """A change of a duration: `−12.3 %`, `0.0 %` where it is less than 0.05 %."""
+    if abs(share) < 0.0005:
+        return percent(0.0, 1)
+    return ("−" if share < 0 else "+") + percent(abs(share), 1)
 
 
 CHANGE = kinds.RATIO._replace(text=signed, digits=4)

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.features.whatif.panel import CANNOT, NOTHING, WhatIfPanel
+from rcv_py.features.whatif.result import signed
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -148,3 +149,11 @@ def test_a_slider_names_the_latency_and_the_first_column_the_finding(
     names = text_of(shown, "origin")
     assert names[0] == "your experiment"
     assert names[1:] == [one.origin for one in shown.experiments[1:]]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(-0.123, "−12.3 %"), (0.0005, "+0.1 %"), (-0.0004, "0.0 %"), (0.0004, "0.0 %"), (0.0, "0.0 %")],
+)
+def test_a_change_too_small_to_print_has_no_sign(share: float, text: str) -> None:
+    assert signed(share) == text
