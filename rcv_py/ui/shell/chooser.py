@@ -30,8 +30,8 @@ NOT_DECODED = "Raw files: opening decodes them."
 TWO = "Select two captures that can be opened, with Ctrl and a click."
 LONG_NAME, LEAST_COMMON = 32, 8  # letters of a name, and letters of all names, that are worth an ellipsis
 NAME_PX, KERNEL_PX, FINDING_PX, HEALTH_PX = 420, 260, 360, 400  # at most
-RARELY_READ = ("name", "mapped", "executed", "instructions", "agent", "latency", "size", "recorded", "dispatch")
-ELASTIC = Elastic("finding", "name", FINDING_PX, FINDING_PX, RARELY_READ, HEALTH_PX)
+YIELDS = ("name", "mapped", "executed", "instructions", "agent", "latency", "size", "recorded", "dispatch")
+ELASTIC = Elastic("finding", "name", FINDING_PX, FINDING_PX, YIELDS, HEALTH_PX)
 
 
 class Chooser(QWidget):
