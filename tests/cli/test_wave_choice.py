@@ -183,7 +183,7 @@ def test_a_capture_without_working_waves_ranks_nothing(
     ran = f"{EARLY} of {len(code) - 1} instructions ran"  # the first row is the name of the kernel
     document = json.loads(run(capsys, "triage", folder, "--json"))
     assert document["findings"] == []
-    assert f"All {len(left)} traced waves left early: {ran}" in document["note"]
+    assert f"All {len(left)} traced waves left early, so there is nothing to rank. {ran}" in document["note"]
     for key in ("kernel_iteration_range", "att_target_cu", "att_shader_engine_mask"):
         assert key in document["note"]
     assert json.loads(run(capsys, "triage", folder, "--json", "--waves", "all"))["findings"]

@@ -172,8 +172,7 @@ def _of_waves(inputs: FindingInputs) -> Findings:
         alarm = f"{match.sentence} {match.examples_text(trace.code)} {REMEDY}".replace("  ", " ")
         return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
-        why = f"{none_works(inputs.populations)} {TRACE_WORK}"
-        return replace(_nothing(inputs, why), choice=inputs.choice)
+        return replace(_nothing(inputs, none_works(inputs.populations)), choice=inputs.choice)
     return _ranked(inputs, DETECTORS)
 
 
@@ -195,16 +194,13 @@ def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Fin
 
 
 def none_works(ways: Populations) -> str:
-    """Return a sentence that no traced wave works, and what the waves did instead."""
+    """Return sentences that no traced wave works, what the waves did instead, and how to trace others."""
     is_only, is_empty = ways.read == 1, set(ways.name) == {EMPTY}
     who = "The only traced wave" if is_only else Message("All {0}", plural(ways.read, "traced wave"))
     did = Message("{0} empty", "is" if is_only else "are") if is_empty else "left early"
-    return Message(
-        "{0} {1}: {2}, and none of its loops, matrix instructions and stores. So there is nothing to rank.",
-        who,
-        did,
-        ran_text(ways),
-    )
+    nothing = Message("{0} {1}, so there is nothing to rank.", who, did)
+    ran = Message("{0}, but no loop, matrix instruction or store.", ran_text(ways))
+    return join_texts(" ", (nothing, ran, TRACE_WORK))
 
 
 def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:

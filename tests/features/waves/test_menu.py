@@ -156,6 +156,6 @@ def test_a_capture_without_working_waves_says_so(qtbot: QtBot, reused: Reused, i
         assert app.window.status.waves.text() == "no wave works"
         panel = app.window.workspace.docks["triage"].panel
         said = panel.empty.sentence.text()
-        assert f"All {len(read.waves)} traced waves left early: " in said
-        assert f": {len(ran)} of {len(instructions):,} instructions ran" in said
+        assert f"All {len(read.waves)} traced waves left early, so there is nothing to rank. " in said
+        assert f"rank. {len(ran)} of {len(instructions):,} instructions ran" in said
         assert str(app.ui.session.selection.value.wave) == median_of(read.waves).name
