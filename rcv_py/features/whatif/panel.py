@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
-from rcv_py.analysis.findings.finding import RANKED, Findings
+from rcv_py.analysis.findings.finding import RANKED, Finding, Findings
 from rcv_py.analysis.findings.kernel_change import KernelChange, finding_of_changes, kernel_change
 from rcv_py.analysis.timeline.raster import RowSegment
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
@@ -83,6 +83,15 @@ class ExperimentRow:
     origin: str = ""  # the title of the finding it remedies
     words: tuple[str, ...] = ()  # equivalent options of `rcv whatif`
     why_not: str = ""  # why it cannot be played
+
+
+def _experiments_of(finding: Finding) -> list[ExperimentRow]:
+    """Return what predicts the gain of a finding's remedy: the best of several limits counts."""
+    trial = finding.trial
+    if trial is None:
+        return [ExperimentRow(finding.remedy, origin=finding.title, why_not=CANNOT)]
+    played = trial.limits if trial.is_limit and trial.limits else (trial.changes,)
+    return [ExperimentRow(trial._replace(changes=one).text, one, finding.title) for one in played]
 
 
 class WhatIfPanel(TimelinePanel):
@@ -162,14 +171,10 @@ class WhatIfPanel(TimelinePanel):
         wanted = (() if live is None else (live,)) + self.session.experiments.value
         findings: Findings | None = self.ui.results.cell("findings").value
         remedies = [
-            ExperimentRow(
-                one.remedy if one.trial is None else one.trial.text,
-                () if one.trial is None else one.trial.changes,
-                one.title,
-                why_not=CANNOT if one.trial is None else "",
-            )
+            each
             for one in (() if findings is None else findings.findings)
             if one.rank == RANKED
+            for each in _experiments_of(one)
         ]
         before, known = self._chosen, {one.text for one in self.experiments}
         remedies.sort(key=self._place)

@@ -15,6 +15,7 @@ from rcv_py.features.whatif.result import signed
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
+from rcv_py.work.whatif import with_predictions
 from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path
@@ -53,6 +54,21 @@ def test_remedies_are_played_in_turn(shown: WhatIfPanel, qtbot: QtBot) -> None:
     assert CANNOT in text_of(shown, "why_not"), "what the launch decides is said to be beyond it"
     assert "no promise" in shown.note.text()
     assert len(shown.sheet().headers) == len(next(iter(shown.sheet().rows)))
+
+
+def test_the_best_row_of_a_finding_gains_what_findings_predict(shown: WhatIfPanel, qtbot: QtBot) -> None:
+    """A finding without a remedy of its own has several limits, and Findings takes the best."""
+    qtbot.waitUntil(lambda: is_played(shown))
+    qtbot.wait(0)
+    qtbot.waitUntil(lambda: is_played(shown))
+    found = shown.ui.results.cell("findings").value
+    trace = shown.session.trace.value
+    predicted = with_predictions(trace, found, shown.session.store.batches)
+    wanted = {one.title: one.predicted.gain for one in predicted.findings if one.predicted is not None}
+    rows = [(one.origin, shown._of_kernel(one)) for one in shown.experiments if one.changes]
+    best = {title: max(-known.share for origin, known in rows if origin == title) for title in wanted}
+    assert any(len(one.trial.limits) > 1 for one in found.findings if one.trial and one.trial.is_limit)
+    assert best == pytest.approx(wanted)
 
 
 def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
