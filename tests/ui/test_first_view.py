@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLES, open_sample, settle
+from tests.ui.window import SAMPLES, open_sample, settle, window
 
 SIZES = [(1920, 1080), (1280, 800)]
 
@@ -55,6 +56,18 @@ def test_the_hottest_row_is_selected_a_third_from_the_top(
                 app.window.opener.open(path)  # the place is that of the first time
                 settle(app, qtbot)
                 check(app)
+
+
+def test_the_next_start_shows_the_same_rows(qtbot: QtBot, tmp_path: Path) -> None:
+    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    seen = []
+    for _ in range(3):
+        with window(store, (1280, 800)) as app:
+            open_sample(app, qtbot)
+            check(app)
+            seen.append(app.window.workspace.docks["isa"].panel.view.verticalScrollBar().value())
+    assert seen[0] > 0
+    assert seen == seen[:1] * 3
 
 
 def check(app: App) -> None:

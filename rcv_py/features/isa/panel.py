@@ -197,9 +197,12 @@ class IsaPanel(CodePanel):
         self._follow()
 
     def _begin(self) -> None:
-        """Bring the hottest row into view, and select it once there is a picture, if no row is selected."""
-        rows = self._rows
-        if rows is None or self.session.selection.value.line is not None:
+        """Bring the selected row into view, else the hottest, and select that once there is a picture."""
+        rows, line = self._rows, self.session.selection.value.line
+        if rows is None:
+            return
+        if line is not None:  # of the last visit
+            self.view.show_at_third(line)
             return
         cost = np.where(rows.trace.code.is_label, 0, rows.cost)
         if not cost.any():
