@@ -31,7 +31,7 @@ from rcv_py.model.window import TimeWindow
 
 UNITS = ("MATRIX", "WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
 UNIT_TITLE = {  # for people
-    "MATRIX": "matrix pipe",
+    "MATRIX": "matrix",
     "SCAL": "SALU/SMEM",
     "JUMP": "branch",
     "MSG": "message",
