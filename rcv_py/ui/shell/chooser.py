@@ -30,8 +30,7 @@ NOT_DECODED = "Raw files: opening decodes them."
 TWO = "Select two captures that can be opened, with Ctrl and a click."
 LONG_NAME, LEAST_COMMON = 32, 8  # letters of a name, and letters of all names, that are worth an ellipsis
 NAME_PX, KERNEL_PX, FINDING_PX, HEALTH_PX = 420, 260, 360, 400  # at most
-YIELDS = ("name", "mapped", "executed", "instructions", "agent", "latency", "size", "recorded", "dispatch")
-ELASTIC = Elastic("finding", "name", FINDING_PX, FINDING_PX, YIELDS, HEALTH_PX)
+ELASTIC = Elastic("finding", "name", FINDING_PX, FINDING_PX, upto_max_px=HEALTH_PX)
 
 
 class Chooser(QWidget):
@@ -61,7 +60,7 @@ class Chooser(QWidget):
         self.table.setHorizontalHeader(header)
         self.table.setSortingEnabled(True)
         self.widths = ColumnWidths(self.table, header, self.model)
-        self.widths.elastic, self.widths.floor_px, self.widths.grows = ELASTIC, FINDING_PX // 2, "note"
+        self.widths.floor_px, self.widths.grows = FINDING_PX // 2, "note"
         self.table.setAccessibleName(translated("Captures"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -107,11 +106,15 @@ class Chooser(QWidget):
         self._show()
 
     def _show(self) -> None:
-        self.model.set_columns(columns(self.entries, self.known, self.folder))
+        shown = columns(self.entries, self.known, self.folder)
+        names = [one.id for one in shown]
+        details = names[names.index("note") + 1 :]  # they give way, the last first
+        self.widths.elastic = ELASTIC._replace(yields=tuple(reversed(details)))
+        self.model.set_columns(shown)
         self.widths.apply(self.table.fontMetrics().horizontalAdvance("0"))
-        for place, shown in enumerate(self.model.columns[:2]):  # names: as wide as they need
+        for place, one in enumerate(shown[:2]):  # names: as wide as they need
             needed = self.table.sizeHintForColumn(place) + 12
-            self.widths.give(shown.id, min(max(120, needed), grown(shown.width)))
+            self.widths.give(one.id, min(max(120, needed), grown(one.width)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many columns as the new width has room for."""
