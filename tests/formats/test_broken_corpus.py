@@ -11,8 +11,10 @@ import pytest
 
 from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
 from rcv_py.base.problems import Severity
+from rcv_py.cli.main import main
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.open import find_captures, open_trace
+from rcv_py.formats.uiout.load import NO_WAVE
 from tests.support.whole_capture import (
     PLACES,
     capture,
@@ -322,6 +324,29 @@ def test_an_index_alone_is_no_capture(tmp_path, index):
         NotATrace, match=r"it holds no waves, no occupancy and no code \(code\.json is missing: "
     ):
         open_trace(folder)
+
+
+@pytest.mark.parametrize("code", [{"code": None}, {"code": []}, {}, []])
+@pytest.mark.parametrize("occupancy", [{"dispatches": {"0": "0 / 0x0"}, "version": "3.0.0"}, {}])
+def test_a_folder_of_a_decoder_that_found_nothing_is_a_placeholder(tmp_path, code, occupancy, capsys):
+    """What rocprofv3 leaves when no wave of the traced engines was in the stream."""
+    index = {"gfxip": 11, "wave_filenames": None, "other_simd_filenames": None, "version": "3.0.0"}
+    files = {"filenames.json": index, "code.json": code, "occupancy.json": occupancy}
+    folder = write(tmp_path / "ui_output_agent_1_dispatch_1", files)
+    trace = open_trace(folder)
+    assert not len(trace.waves)
+    assert NO_WAVE[0] in [problem.text for problem in trace.problems]
+    (entry,) = find_captures(tmp_path)
+    assert entry.note.startswith("No wave ran on the traced compute unit")
+    assert main(["check", str(folder), "--yaml"]) == 0
+    assert 'att_shader_engine_mask: "0x11111111"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("file", ["filenames.json", "code.json", "occupancy.json"])
+def test_a_damaged_folder_without_anything_is_no_capture(tmp_path, file):
+    index = {"gfxip": 11, "wave_filenames": None}
+    files = {"filenames.json": index, "code.json": {"code": None}, "occupancy.json": {}, file: b"{"}
+    assert f"{file} is damaged" in refusal(write(tmp_path / "c", files))
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.problems import Affects, Problems, Severity
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural
@@ -66,9 +66,10 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     curves = side_files.read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
-    if not (len(waves) or len(resident) or len(code.table)):
-        why = f" ({problems[0].text.rstrip('.')})" if problems else ""
-        raise NotATrace(path, Message("it holds no waves, no occupancy and no code{0}", why))
+    is_empty = not (len(waves) or len(resident) or len(code.table))
+    if is_empty and any(problem.severity is not Severity.INFO for problem in problems):
+        why = problems[0].text.rstrip(".")
+        raise NotATrace(path, Message("it holds no waves, no occupancy and no code ({0})", why))
     is_sampled = index.has_pc_samples or code.table.samples_issued is not None
     _diagnose(code.table, waves, events, is_sampled, problems)
     if not has_occupancy and not is_sampled:
