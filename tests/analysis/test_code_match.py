@@ -13,7 +13,9 @@ from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.cli.main import main
+from rcv_py.formats.isa.categories import kind_of
 from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.samples import SAMPLES
@@ -46,6 +48,28 @@ def test_samples(sample: object) -> None:
         wrong = MATCH.of(shifted(trace, by), batches)
         assert wrong.is_wrong
         assert wrong.share > 0.05, "ten times what raises the alarm"
+
+
+@pytest.mark.parametrize(
+    "word", ["s_monitor_sleep", "s_setprio_inc_wg", "s_frob_u32", "v_add_f32", "ds_read_b32"]
+)
+@pytest.mark.parametrize("unit", [TokenKind.SALU, TokenKind.IMMED, TokenKind.LDS])
+def test_a_mnemonic_on_an_unexpected_unit_is_no_other_code(word: str, unit: TokenKind) -> None:
+    """Every execution of the instruction with most of them goes to a unit that its text does not name."""
+    trace, batches = opened(sample_path("matmul_small"))
+    row = int(trace.code.hits.argmax())
+    kind = trace.code.kind.copy()
+    kind[row] = kind_of(word, trace.architecture)
+    text = tuple(f"{word} 1" if at == row else one for at, one in enumerate(trace.code.text))
+    changed = replace(trace, code=replace(trace.code, text=text, kind=kind))
+    tokens = [replace(one, kind=np.where(one.line == row, np.uint8(unit), one.kind)) for one in batches]
+    found = MATCH.of(changed, tokens)
+    assert not found.is_wrong
+    executions = sum(int((one.line == row).sum()) for one in batches)
+    assert executions > found.judged / 100, "far more than the alarm needs"
+    if word in ("v_add_f32", "ds_read_b32") and kind_of(word, trace.architecture) != unit:
+        assert found.mismatched == executions
+    assert MATCH.of(shifted(changed, 1), tokens).is_wrong, "real shifts are still found"
 
 
 def test_nothing_is_concluded_from_texts_of_other_code() -> None:

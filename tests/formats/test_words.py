@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from rcv_py.base.text import demangled
 from rcv_py.formats.uiout.chains import chains, places
-from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target, kind_of
+from rcv_py.formats.isa.categories import SORTED_PREFIXES, kind_of
+from rcv_py.formats.isa.program import Category
+from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 
@@ -16,7 +18,10 @@ from rcv_py.model.kinds import TokenKind
 @pytest.mark.parametrize(
     ("words", "gfxip", "kind"),
     [
-        ("s_load_dwordx2 s_buffer_load_dword s_memtime s_dcache_inv s_store_dword", 9, TokenKind.SMEM),
+        ("s_load_dwordx2 s_buffer_load_dword s_dcache_wb s_store_dword", 9, TokenKind.SMEM),
+        ("s_prefetch_inst s_prefetch_data", 12, TokenKind.SMEM),
+        ("s_setpc_b64 s_swappc_b64 s_call_b64 s_memtime s_setprio_inc_wg", 9, TokenKind.SALU),
+        ("s_monitor_sleep s_setvskip s_version s_setkill s_dcache_inv", 12, TokenKind.IMMED),
         ("s_add_u32 s_cmp_eq_i32 s_and_saveexec_b64 s_mov_b32 s_getpc_b64", 9, TokenKind.SALU),
         ("buffer_load_dword image_sample tbuffer_store_format_x", 9, TokenKind.VMEM),
         ("global_load_dword flat_store_dword scratch_load_dword", 9, TokenKind.FLAT),
@@ -24,16 +29,30 @@ from rcv_py.model.kinds import TokenKind
         ("ds_read_b128 ds_bpermute_b32 lds_direct_load", 9, TokenKind.LDS),
         ("v_add_f32 v_cvt_pk_bf16_f32 v_dual_mov_b32", 11, TokenKind.VALU),
         ("v_mfma_f32_16x16x16_f16 v_smfmac_f32 v_wmma_f32 v_swmmac_f32", 12, TokenKind.MATRIX),
-        ("s_branch s_cbranch_scc1 s_setpc_b64 s_swappc_b64 s_call_b64", 9, TokenKind.JUMP),
+        ("s_branch s_cbranch_scc1", 9, TokenKind.JUMP),
         ("s_waitcnt s_wait_loadcnt s_nop s_setprio s_sleep s_barrier s_delay_alu", 9, TokenKind.IMMED),
         ("s_endpgm s_sendmsg s_ttracedata_imm", 9, TokenKind.MSG),
-        ("s_barrier_signal", 12, TokenKind.MSG),
+        ("s_barrier_signal s_barrier_join", 12, TokenKind.MSG),
         ("image_bvh_intersect_ray", 11, TokenKind.BVH),
         ("; kernel nonsense .long", 9, TokenKind.NONE),
     ],
 )
 def test_kinds_by_mnemonic(words, gfxip, kind):
     assert {kind_of(word, architecture_of(gfxip)) for word in words.split()} == {kind}
+
+
+@pytest.mark.parametrize("gfxip", [9, 11, 12])
+@pytest.mark.parametrize(("prefix", "category"), SORTED_PREFIXES)
+def test_readers_of_raw_and_decoded_captures_name_the_same_unit(prefix, category, gfxip):
+    """Decoders tell more kinds apart: messages, matrix instructions, traps, and segments of gfx9."""
+    kind = kind_of(f"{prefix}x", architecture_of(gfxip))
+    finer = {
+        TokenKind.MSG: Category.IMMED,
+        TokenKind.TRAP: Category.IMMED,
+        TokenKind.IMMED: Category.SKIP if category is Category.SKIP else Category.IMMED,
+        TokenKind.FLAT: Category.VMEM if gfxip == 9 and prefix != "flat_" else Category.FLAT,
+    }
+    assert finer.get(kind, kind) == category
 
 
 @pytest.mark.parametrize(

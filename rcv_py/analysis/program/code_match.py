@@ -5,10 +5,14 @@ The record states the unit of every execution, and the mnemonic of an instructio
 Both agree on every execution of a genuine capture.  If `code.json` belongs to another build or another code
 object, or is shifted by a row, executions of loads fall on arithmetic and the like: then every text, source
 location and cause belongs to another instruction, and no conclusion from them is valid.
+
+A mnemonic whose unit our tables have wrong, or do not have, mismatches too, but always the same way.  Texts that
+moved exchange units: one that loses executions to a unit also gets others.
 """
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +30,13 @@ from rcv_py.model.trace import Trace
 # in 200 leaves room for an instruction that a later device executes on another unit.
 MAX_MISMATCHES = 0.005
 MIN_MISMATCHES = 4  # executions; fewer prove nothing
+MIN_MNEMONICS = 3  # that mismatch; fewer may be new to our tables
 EXAMPLES = 3
+# Scalar arithmetic of all generations.  Other words with `s_` may be younger than our tables: any unit is right.
+_SCALAR = re.compile(
+    r"s_(c?movk?|add[ck]?|subb?|mulk?|min|max|abs(diff)?|(and|or)n?|n?and|n?or|xn?or|not|lsh[lr]|ashr|bf[em]|bcnt"
+    r"|brev|bitset|bitcmp|ff|flbit|sext|cmpk?|cselect|wqm|quadmask|pack)\d*_"
+)
 
 # Kinds that mean the same unit: branches taken or not, matrix instructions that the record calls VALU, and
 # vector memory in any address space.  Messages, s_endpgm and barriers are recorded differently by each
@@ -54,6 +64,7 @@ class CodeMatch(NamedTuple):
     judged: int  # executions whose kind and whose mnemonic are known
     mismatched: int
     examples: tuple[tuple[int, TokenKind, int], ...] = ()  # (code row, recorded unit, executions)
+    is_moved: bool = False  # units exchange executions, as texts that moved make them
 
     @property
     def share(self) -> float:
@@ -63,7 +74,7 @@ class CodeMatch(NamedTuple):
     @property
     def is_wrong(self) -> bool:
         """Whether the texts belong to other code."""
-        return self.mismatched >= MIN_MISMATCHES and self.share > MAX_MISMATCHES
+        return self.is_moved and self.mismatched >= MIN_MISMATCHES and self.share > MAX_MISMATCHES
 
     @property
     def sentence(self) -> str:
@@ -124,12 +135,20 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
     table[~_IS_JUDGED[by_text]] = 0
     wrong = table.copy()
     wrong[np.arange(rows), by_text] = 0
+    words = {
+        row: trace.code.text[row].split(None, 1)[0] for row in np.flatnonzero(wrong.any(axis=1)).tolist()
+    }
+    young = [row for row, word in words.items() if by_text[row] == TokenKind.SALU and not _SCALAR.match(word)]
+    table[young] = wrong[young] = 0
+    lose, get = np.unique(by_text[wrong.any(axis=1)]), np.flatnonzero(wrong.any(axis=0))
+    names = {words[row] for row in np.flatnonzero(wrong.any(axis=1)).tolist()}
+    is_moved = len(names) >= MIN_MNEMONICS and bool(np.isin(lose, get).any())
     worst = np.argsort(-wrong, axis=None, kind="stable")[:EXAMPLES].tolist() if rows else []
     places = [divmod(at, KIND_COUNT) for at in worst]
     examples = tuple(
         (row, TokenKind(kind), int(wrong[row, kind])) for row, kind in places if wrong[row, kind]
     )
-    return CodeMatch(int(table.sum()), int(wrong.sum()), examples)
+    return CodeMatch(int(table.sum()), int(wrong.sum()), examples, is_moved)
 
 
 MATCH = Reduction(_map, added(1), _finish)

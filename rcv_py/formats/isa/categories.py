@@ -1,12 +1,12 @@
-"""Category of an instruction's token in a trace, by mnemonic, and branch targets."""
+"""Category of an instruction's token in a trace, by mnemonic, for raw and decoded captures; branch targets."""
 
 from __future__ import annotations
-
-from functools import cache
 
 import numpy as np
 
 from rcv_py.formats.isa.program import Category
+from rcv_py.model.architecture import Architecture
+from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
 # The longest matching prefix counts.  The scalar entries come from traces, not from manuals: some
 # instructions that a manual calls memory or ALU instructions are issued without a unit.
@@ -33,6 +33,9 @@ SORTED_PREFIXES = sorted(
     ((prefix, category) for category, prefixes in PREFIXES.items() for prefix in prefixes),
     key=lambda row: -len(row[0]),
 )
+# Kinds that decoders tell apart within a category.
+MESSAGES = ("s_sendmsg", "s_ttrace", "s_endpgm")
+SEGMENTS = ("global_", "scratch_")  # FLAT for gfx9
 
 
 def mnemonic(text: str) -> str:
@@ -40,21 +43,34 @@ def mnemonic(text: str) -> str:
     return text.split(maxsplit=1)[0] if text else ""
 
 
-@cache
 def category_of(word: str) -> Category:
     """Return the category of instructions with this mnemonic."""
-    if "branch" in word:
+    if "branch" in word and word.startswith("s_"):
         return Category.BRANCH
     return next(
         (category for prefix, category in SORTED_PREFIXES if word.startswith(prefix)), Category.UNKNOWN
     )
 
 
+def kind_of(word: str, architecture: Architecture) -> TokenKind:
+    """Return the token kind of instructions with this mnemonic: NONE if unknown, JUMP for any branch."""
+    is_later = architecture.layout == "navi"
+    if word.startswith(MATRIX_PREFIXES):
+        return TokenKind.MATRIX
+    if word.startswith(MESSAGES) or (is_later and word.startswith("s_barrier") and "_wait" not in word):
+        return TokenKind.MSG
+    if word.startswith("s_trap"):
+        return TokenKind.TRAP
+    if not is_later and word.startswith(SEGMENTS):
+        return TokenKind.FLAT
+    category = category_of(word)
+    return TokenKind.IMMED if category is Category.SKIP else TokenKind(category)
+
+
 def categories(texts: tuple[str, ...]) -> np.ndarray:
     """Return the Category of each text as uint8 [n]."""
-    # A hostile listing may have as many mnemonics as lines: these would flood the cache.
     words = [mnemonic(text)[:64] for text in texts]
-    known = {word: category_of.__wrapped__(word) for word in dict.fromkeys(words)}
+    known = {word: category_of(word) for word in dict.fromkeys(words)}
     return np.array([known[word] for word in words], dtype=np.uint8)
 
 

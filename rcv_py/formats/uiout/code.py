@@ -15,11 +15,12 @@ from rcv_py.base.text import Message, demangled, elide_right, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, report_cut
+from rcv_py.formats.isa.categories import kind_of
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.folder import CODE, FolderFiles
 from rcv_py.formats.uiout.json_rows import report_skipped, text_of
 from rcv_py.formats.uiout.kernels import Entry, ProgramOrder, layout
-from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
+from rcv_py.formats.uiout.mnemonics import guessed_generation
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
@@ -131,7 +132,7 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     mnemonics = frozenset(names)
     generation = guessed_generation(set(mnemonics)) if mnemonics else 0
     architecture = architecture_of(gfxip or generation)
-    kinds = {name: int(kind_of(name, architecture)) for name in mnemonics}
+    kinds = {name: int(kind_of(name[:64], architecture)) for name in mnemonics}
     kind = np.array([kinds[name] for name in names], dtype=np.uint8)
     is_label = _is_label(columns, kind)
     arranged = layout(
