@@ -43,9 +43,6 @@ OPTIONS = (
     Option("timeline.row_height", 18, "Height of a wave row, in pixels.", 6, 48),
     Option("timeline.global_row_height", 3, "Height of a row of the global timeline, in pixels.", 2, 32),
     Option("timeline.units", "cycles", "Unit of the time axis.", choices=("cycles", "ns")),
-    Option("isa.bar_scale", "linear", "Scale of cost bars.", choices=("linear", "sqrt", "log")),
-    Option("isa.per_block", False, "Draw the bars of the listing relative to the longest of their block."),
-    Option("isa.color_text", True, "Colour instructions by the unit they run on, and their operands."),
     Option("isa.whole_text", False, "Scroll sideways for long instructions, never cut them."),
     Option("isa.registers", False, "Show how many registers are held at each instruction of the listing."),
     Option(

@@ -10,9 +10,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from rcv_py.state.commands import Commands
 from rcv_py.ui.app import App
-from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import (
     APART,
     CODE_AREAS,
@@ -29,7 +27,6 @@ from rcv_py.ui.shell.layouts import (
     right_heights,
     widths,
 )
-from rcv_py.ui.shell.own_layouts import OwnLayouts
 from rcv_py.ui.shell.workspace import MIDDLE
 from tests.support.source_places import without_sources
 from tests.support.window_fixtures import Reused
@@ -261,56 +258,11 @@ def given(monkeypatch: pytest.MonkeyPatch, kind: str, answer: str) -> None:
     monkeypatch.setattr(f"rcv_py.ui.core.plain_text.QInputDialog.{kind}", lambda *_, **__: (answer, True))
 
 
-def test_an_own_layout_is_saved_shown_and_deleted(
-    qtbot: QtBot, reused: Reused, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        commands, workspace = app.ui.commands, app.window.workspace
-        actions = app.window.actions_
-        assert "Save layout as" in commands["view.layout_own_1"].why_not()
-        assert not actions["view.layout_own_1"].isVisible()
-        commands.run("view.layout_time")
-        workspace.show_panel("summary")
-        settle(app, qtbot)
-        height = box(app, "summary").height()
-        given(monkeypatch, "getText", "Mine & more")
-        commands.run("view.save_layout")
-        assert commands["view.layout_own_1"].title == "Mine & more"
-        assert actions["view.layout_own_1"].text() == "Mine && more"
-        assert actions["view.layout_own_1"].isVisible()
-        assert commands["view.layout_own_1"].is_checked()
-        assert commands["view.layout_own_1"].shortcuts == ("Alt+5",)
-        commands.run("view.layout_code")
-        settle(app, qtbot)
-        assert not workspace.group("time_below")
-        assert not commands["view.layout_own_1"].is_checked()
-        commands.run("view.layout_own_1")
-        settle(app, qtbot)
-        assert box(app, "global_timeline").top() > box(app, "compute_unit").bottom()
-        assert abs(box(app, "summary").height() - height) < 40
-        assert commands["view.layout_own_1"].is_checked()
-        assert not commands["view.layout_time"].is_checked()
-        given(monkeypatch, "getItem", "Mine & more")
-        commands.run("view.delete_layout")
-        assert app.window.layouts.names == ()
-        assert not actions["view.layout_own_1"].isVisible()
-        assert commands["view.delete_layout"].why_not()
-
-
-def test_folded_sides_and_own_layouts_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
+def test_folded_sides_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
-
-    def heights(app: App) -> list[int]:
-        docks = app.window.workspace.docks
-        return [docks[name].height() for name in ("compute_unit", "global_timeline", "isa")]
 
     with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
         open_sample(app, qtbot)
-        app.ui.commands.run("view.pin_time")
-        settle(app, qtbot)
-        app.window.layouts.save("Mine")
-        saved = heights(app)
-        app.ui.commands.run("view.pin_time")
         app.ui.commands.run("view.fold_left")
         settle(app, qtbot)
         wide = box(app, "isa").width()
@@ -325,35 +277,6 @@ def test_folded_sides_and_own_layouts_come_back_with_all_they_had(tmp_path: Path
         assert box(app, "explorer").width() > 250
         assert workspace.is_shown("triage")
         assert not workspace.bars["left"].isVisible()
-        for other in ("code", "time"):
-            app.ui.commands.run(f"view.layout_{other}")
-            settle(app, qtbot)
-            app.ui.commands.run("view.layout_own_1")
-            settle(app, qtbot)
-            assert [dock.info.id for dock in workspace.group("time_below")] == ["global_timeline"]
-            assert heights(app) == saved, other
-
-
-def test_own_layouts_are_there_at_the_next_start_and_what_is_broken_is_not(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
-    with window(store, FULL_HD) as app:
-        for number in range(7):
-            app.window.layouts.save(f"Mine {number}")
-        assert len(app.window.layouts.names) == 5, "as many as there are keys"
-    with window(store, FULL_HD) as app:
-        assert app.window.layouts.names == ("Mine 0", "Mine 1", "Mine 2", "Mine 3", "Mine 6")
-        app.window.layouts.save("Mine 0")
-        assert len(app.window.layouts.names) == 5
-    first, *others = ('{"a": 1}', "[1, {}]", '[{"name": "x", "state": "?"}]', "nonsense")
-    store.setValue("memory/own_layouts", first)
-    with window(store, FULL_HD) as app:
-        assert app.window.layouts.names == (), first
-        for text in others:
-            store.setValue("memory/own_layouts", text)
-            made = OwnLayouts(app.window.workspace, Settings(store), Commands(), lambda: None)
-            assert made.names == (), text
 
 
 def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, reused: Reused) -> None:

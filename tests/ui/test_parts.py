@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.exporter import PictureLook
 from tests.support.window_fixtures import Reused
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import settle, window
 
 WIDE = (1920, 1080)
 PARTS = {
@@ -69,26 +68,6 @@ def test_keys_of_panels_are_what_they_were(empty_app: App) -> None:
         assert key in empty_app.ui.commands[f"view.panel_{name}"].shortcuts, name
     assert empty_app.ui.commands["view.panel_explorer"].shortcuts[0] == "Ctrl+Shift+E"
     assert empty_app.ui.commands["view.panel_search"].shortcuts[0] == "Ctrl+Shift+F"
-
-
-def test_what_a_window_with_six_tabs_saved_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-    names = ("triage", "explorer", "top_lines", "search", "labels", "history")
-    kept = QSettings(file, QSettings.Format.IniFormat)
-    kept.setValue("memory/panels", json.dumps({"top_lines": {"scope": "selected"}, "labels": {"table": {}}}))
-    kept.setValue("memory/arrangement", json.dumps({"layout": "code", "folded": {"left": list(names)}}))
-    kept.setValue("memory/seen", "top_lines isa")
-    kept.sync()
-    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
-        workspace = app.window.workspace
-        app.window.make_first_panels()
-        assert workspace.docks["explorer"].made is not None
-        open_sample(app, qtbot)
-        assert list(workspace.bars["left"].buttons) == ["triage", "explorer", "search"]
-        workspace.show_panel("top_lines")
-        settle(app, qtbot)
-        assert workspace.panel("top_lines").scope.value == "selected"
-        assert workspace.docks["explorer"].is_seen
 
 
 def test_the_part_that_was_shown_comes_back(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.base.text import Message, elide_right, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.core.plain_text import draw_data, rich
-from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.cost_bars import draw_bar, draw_whisker
@@ -108,31 +107,22 @@ class TextInk:
 
 INSET = 3  # px above and below a bar
 LANE_GAP = 1  # px between two bars of a row
-WHISKER = 3  # px, half the height of its ends
-
-SCALES = {"linear": "Linear", "sqrt": "Square root", "log": "Logarithmic"}
 
 
 class BarInk:
     """Paints bars in the colours of the theme; `show` sets their data."""
 
-    def __init__(self, theme: Theme, settings: Settings) -> None:
-        self._theme, self._settings = theme, settings
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
         self.bars: LineBars | None = None
         self._code: CodeTable | None = None
         self._total = np.zeros(0)
-        self._largest = np.zeros(0)  # of each row's block
-        self._top = 0.0
         self._sum_key: Blocks | None = None
         self._sums = np.zeros((0, 0))
 
-    def show(self, bars: LineBars, code: CodeTable, blocks: Blocks) -> None:
-        """Set other bars; for a scale per block, `blocks` says which rows belong together."""
-        self.bars, self._code = bars, code
-        self._total, self._top = bars.total, bars.largest
-        reach = self._total if bars.high is None else np.fmax(self._total, bars.high)
-        of_block = np.maximum.reduceat(reach, blocks.first) if len(blocks) else np.zeros(0)
-        self._largest = of_block[blocks.of_row] if len(blocks) else np.zeros(0)
+    def show(self, bars: LineBars, code: CodeTable) -> None:
+        """Set other bars."""
+        self.bars, self._code, self._total = bars, code, bars.total
         self._sum_key = None
 
     # -- painting -----------------------------------------------------------------------------------
@@ -141,14 +131,13 @@ class BarInk:
         """Paint the bars of a code row."""
         if self.bars is None or self._code is None or self._code.is_label[row] or not self._total[row]:
             return
-        per_block = self._settings["isa.per_block"]
-        largest = float(self._largest[row]) if per_block else self._top
+        largest = self.bars.largest
         self._paint(painter, cell, self.bars.value[:, row], largest, int(self._code.kind[row]))
         if self.bars.high is not None and self.bars.low is not None and np.isfinite(self.bars.high[row]):
             painter.setPen(QPen(self._theme.role("text"), 1))
             box = QRectF(cell).adjusted(PAD, 0, -PAD, 0)
             ends = (float(self.bars.low[row]), float(self.bars.high[row]))
-            draw_whisker(painter, box, ends, largest, scale=self._settings["isa.bar_scale"], half=WHISKER)
+            draw_whisker(painter, box, ends, largest)
 
     def paint_section(self, painter: QPainter, cell: QRect, parts: Blocks, section: int) -> None:
         """Paint the sum over a folded section, scaled by the costliest; nothing for values without a sum."""
@@ -175,7 +164,7 @@ class BarInk:
                 if part.lane == lane
             ]
             place = QRectF(box.left(), box.top() + lane * (height + LANE_GAP), box.width(), height)
-            draw_bar(painter, place, parts, largest, self._settings["isa.bar_scale"])
+            draw_bar(painter, place, parts, largest)
 
     def color(self, part: Part, own_kind: int = -1) -> QColor:
         """Return the colour of a part."""

@@ -14,7 +14,6 @@ from rcv_py.analysis.waits.room_above import NEVER, room_above, why_not_before
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import Message, translated, uncapitalized
 from rcv_py.features.isa.arrows import LEGEND, MODES
-from rcv_py.features.isa.ink import SCALES
 from rcv_py.features.isa.program import FOLD_BY, IsaFacts
 from rcv_py.features.isa.view import IsaView
 from rcv_py.model.modes import LatencyMode
@@ -24,9 +23,8 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, allow
 
 SQUARE = 10  # px, of a colour in a menu
-SWITCHES = {"isa.per_block": "Relative to the longest of each block", "isa.show_idle": "Count idle time"}
+SWITCHES = {"isa.show_idle": "Count idle time"}
 TEXT_SWITCHES = {
-    "isa.color_text": "Colour instructions by unit",
     "isa.whole_text": "Scroll sideways for long lines",
     "isa.registers": "Show registers that are held",
     "look.dense_rows": "Rows of 14 pixels",
@@ -73,16 +71,12 @@ class IsaMenus(NamedTuple):
             add_action(menu, title, partial(self.set_arrows, mode), tip=tip, is_on=is_on)
 
     def fill_bars(self, menu: QMenu) -> None:
-        """Add the contents of bars, their scale, and the legend of their colours."""
+        """Add the contents of bars, and the legend of their colours."""
         why = self.objections()
         for mode in Annotation:
             action = add_action(menu, mode.value, partial(self.set_bars, mode), is_on=self.facts.mode is mode)
             allow(action, why.get(mode, ""))
         menu.addSeparator()
-        for scale, title in SCALES.items():
-            is_on = self.view.settings["isa.bar_scale"] == scale
-            choose = partial(self.view.settings.__setitem__, "isa.bar_scale", scale)
-            add_action(menu, title, choose, is_on=is_on)
         self._add_switches(menu, SWITCHES)
         if legend := self.view.bars.legend():
             menu.addSeparator()

@@ -14,7 +14,6 @@ from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.base.text import Message, plural
 from rcv_py.features.isa.arrows import MODES as ARROWS
 from rcv_py.features.isa.arrows import GutterArrows, gutter_arrows
-from rcv_py.features.isa.ink import SCALES
 from rcv_py.features.isa.program import FOLD_BY, IsaFacts
 from rcv_py.features.isa.register_cursor import OperandPosition
 from rcv_py.features.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
@@ -43,6 +42,14 @@ COLUMNS = (  # that the menu shows and hides: id, title, key, tip
     ("address", "Column of addresses", "Ctrl+Alt+Shift+V", "Show the address of each instruction."),
     ("source", "Column of source places", "Ctrl+Alt+Shift+X", "Show the source line of each instruction."),
 )
+SWITCHES = (  # settings that are on or off
+    ("isa.whole_text", "Scroll sideways for long lines", "Ctrl+Alt+H",
+     "Show instructions and source lines whole, and scroll to what has no room."),
+    ("isa.registers", "Registers that are held", "Ctrl+Alt+V",
+     "Show how many vector registers are live at each instruction."),
+    ("look.dense_rows", "Rows of 14 pixels", "Ctrl+Alt+Shift+H",
+     "Show more rows of code and tables, with smaller letters."),
+)  # fmt: skip
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -78,9 +85,8 @@ class IsaPanel(CodePanel):
         ui.session.latency_mode.watch(self._updates.ask)
         ui.session.isolated_wait.watch(self._show_isolated)
         ui.session.notes.shown.watch(self._show_notes)
-        ui.settings.cell("isa.color_text").watch(view.refresh)
         ui.settings.cell("isa.registers").watch(self._updates.ask)
-        for name in ("isa.bar_scale", "isa.per_block", "isa.whole_text", "timeline.units"):
+        for name in ("isa.whole_text", "timeline.units"):
             ui.settings.cell(name).watch(self._show)
         ui.theme.changed.connect(self._show)  # colours, and a font of another width
         self._updates.ask()
@@ -251,20 +257,6 @@ class IsaPanel(CodePanel):
         self.facts.set_mode(mode)
         self._updates.ask()
 
-    def next_annotation(self) -> None:
-        """Choose the next enabled kind of bars."""
-        modes, why = list(Annotation), self.objections()
-        at = modes.index(self.facts.mode)
-        later = (mode for mode in (*modes[at + 1 :], *modes[:at]) if not why.get(mode))
-        self.set_annotation(next(later, self.facts.mode))
-
-    def next_scale(self) -> None:
-        """Choose the next scale of bars: each for the whole listing, then each per block."""
-        settings = self.ui.settings
-        scales = [(scale, per_block) for per_block in (False, True) for scale in SCALES]
-        now = settings["isa.bar_scale"], settings["isa.per_block"]
-        settings["isa.bar_scale"], settings["isa.per_block"] = scales[(scales.index(now) + 1) % len(scales)]
-
     # -- following the session ----------------------------------------------------------------------
 
     def _more_waves(self) -> None:
@@ -342,11 +334,6 @@ class IsaPanel(CodePanel):
         self.view.arrow_mode = mode
         self._show()
         self._refresh_arrows()
-
-    def next_arrows(self) -> None:
-        """Show the next kind of arrows."""
-        modes = list(ARROWS)
-        self.set_arrows(modes[(modes.index(self.view.arrow_mode) + 1) % len(modes)])
 
     def _isolate(self, row: int) -> None:
         is_on = self.session.isolated_wait.value == row
@@ -513,15 +500,6 @@ class IsaPanel(CodePanel):
             *commands("Analyze/Listing", (
                 ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O", lazy.with_panel(choose),
                  "Show the menu of the header: columns, latency mode, arrows, bars, folds.", no_rows),
-                ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A",
-                 lazy.with_panel(lambda panel: panel.next_annotation()),
-                 "Show another measure in the bars next to the instructions.", no_rows),
-                ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S",
-                 lazy.with_panel(lambda panel: panel.next_scale()),
-                 "Draw the bars next to the instructions on another scale.", no_rows),
-                ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W",
-                 lazy.with_panel(lambda panel: panel.next_arrows()),
-                 "Show arrows of waits, of branches, both or none.", no_rows),
                 ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-",
                  lazy.with_panel(lambda panel: panel.view.fold_all()),
                  "Show each block as one row.", no_rows),
@@ -534,26 +512,10 @@ class IsaPanel(CodePanel):
                 ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", lazy.with_panel(other_folds),
                  "Change what is folded: basic blocks, or everything from a label to the next.", no_rows),
             )),
-            Command(id="isa.color_text", title="Colour instructions by unit", menu="Analyze/Listing",
-                    run=partial(switch, "isa.color_text"),
-                    shortcuts=("Ctrl+Alt+X",),
-                    tip="Colour mnemonics by the unit they run on, and their operands.",
-                    is_checked=lambda: settings["isa.color_text"]),
-            Command(id="isa.whole_text", title="Scroll sideways for long lines", menu="Analyze/Listing",
-                    run=partial(switch, "isa.whole_text"),
-                    shortcuts=("Ctrl+Alt+H",),
-                    tip="Show instructions and source lines whole, and scroll to what has no room.",
-                    is_checked=lambda: settings["isa.whole_text"]),
-            Command(id="isa.registers", title="Registers that are held", menu="Analyze/Listing",
-                    run=partial(switch, "isa.registers"),
-                    shortcuts=("Ctrl+Alt+V",),
-                    tip="Show how many vector registers are live at each instruction.",
-                    is_checked=lambda: settings["isa.registers"]),
-            Command(id="isa.dense_rows", title="Rows of 14 pixels", menu="Analyze/Listing",
-                    run=partial(switch, "look.dense_rows"),
-                    shortcuts=("Ctrl+Alt+Shift+H",),
-                    tip="Show more rows of code and tables, with smaller letters.",
-                    is_checked=lambda: settings["look.dense_rows"]),
+            *(Command(id=f"isa.{name.rpartition('.')[2]}", title=title, menu="Analyze/Listing",
+                      run=partial(switch, name), shortcuts=(key,), tip=tip,
+                      is_checked=partial(settings.__getitem__, name))
+              for name, title, key, tip in SWITCHES),
             *(Command(id=f"isa.{name}", title=title, menu="Analyze/Listing",
                       run=lazy.with_panel(partial(toggle, name)), shortcuts=(key,), tip=tip, why_not=no_rows,
                       is_checked=partial(is_shown, name))

@@ -57,13 +57,6 @@ HEADINGS = {  # of the latency in each mode, the longest wording first
     LatencyMode.MEAN_WAVE: ("latency · wave mean", "wave mean"),
     LatencyMode.MAX_WAVE: ("latency · wave max", "wave max"),
 }
-RENAMED = {  # columns of saved layouts that do not use the field names yet
-    "row": "instruction",
-    "instruction": "text",
-    "share": "share_of_total",
-    "place": "source",
-    "codeobj": "code_object",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +174,7 @@ def text_column(rows: IsaRows, char_px: float, *, is_whole: bool) -> Elastic:
 def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMode) -> tuple[Column, ...]:
     """Return the columns of the table, for a thread trace or for PC samples.
 
-    `settings` has the scale of the bars; `arrows` names the arrows in the gutter.
+    `settings` has the unit of times; `arrows` names the arrows in the gutter.
     """
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
@@ -192,13 +185,7 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
         grouped(rows.total),
         of_cycles if unit == "cycles" else unit,
     )
-    bar_tip = Message(
-        "{0} in {1}: {2}. {3} scale; click to choose others.",
-        bars.mode.value,
-        bars.unit,
-        bars.of,
-        settings["isa.bar_scale"],
-    )
+    bar_tip = Message("{0} in {1}: {2}. Click to choose others.", bars.mode.value, bars.unit, bars.of)
     shown = join_texts("; ", (Message("{0}: {1}", part.name, part.meaning) for part in bars.parts))
     cost = bars.mode.heading
     number = partial(Column, is_number=True)
@@ -228,8 +215,7 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
         field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
                      text=share_text, width=0, tip=share_tip),
         number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
-               tip=Message("{0}\n{1}", bar_tip, shown), sort=order,
-               headings=(*((Message("{0} / block", cost),) if settings["isa.per_block"] else ()), cost)),
+               tip=Message("{0}\n{1}", bar_tip, shown), sort=order, headings=(cost,)),
         *(() if idle is None else (idle,)),
         *(() if rows.live is None else (_held_column(rows),)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190),)

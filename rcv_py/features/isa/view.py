@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
@@ -50,7 +50,6 @@ from rcv_py.features.isa.rows import (
     HELD,
     LEAST_PX,
     MAX_BRACKETS,
-    RENAMED,
     TIGHTEST,
     TRIANGLE_PX,
     IsaRows,
@@ -106,7 +105,7 @@ class IsaView(FoldView):
         self.shows_branches = False  # whether branch counts are shown next to the rows
         self.isolated_row: int | None = None
         self.hits_of: Callable[[int], str] = lambda row: ""  # executions of a row in the selected wave
-        self.bars = BarInk(theme, settings)
+        self.bars = BarInk(theme)
         self._text = TextInk(theme)
         self._hovered_arrow = -1
         self._hovered_loop = -1
@@ -147,7 +146,7 @@ class IsaView(FoldView):
         count = len(rows.text)
         if len(self.same_source) != count:
             self.same_source, self.hovered_source, self._found = np.zeros((3, count), dtype=bool)
-        self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
+        self.bars.show(rows.bars, rows.trace.code)
         is_whole = bool(self.settings["isa.whole_text"])
         self.widths.elastic = text_column(rows, self.char_px, is_whole=is_whole)
         self.widths.floor_px = self.widths.elastic.max_px if is_whole else LEAST_PX
@@ -311,7 +310,7 @@ class IsaView(FoldView):
         if self._found[row]:
             self._paint_found(painter, cell, text, room, char_px)
         self._paint_registers(painter, cell, text, room, char_px)
-        plain = bool(code.is_label[row]) or not self._ran(row) or not self.settings["isa.color_text"]
+        plain = bool(code.is_label[row]) or not self._ran(row)
         kind, font = int(code.kind[row]), painter.font()
         if char_px < self.char_px:
             tight = QFont(font)
@@ -603,22 +602,6 @@ class IsaView(FoldView):
             if top <= position.y() <= bottom and abs(x - position.x()) <= 3
         ]
         return min(near)[1] if near else -1
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Restore what `save_state` returned, also with old names of columns."""
-        columns = state.get("columns") if isinstance(state, dict) else None
-        if isinstance(columns, dict) and "row" in columns:
-            order, widths = state.get("sort"), state.get("widths")
-            state = {"columns": {RENAMED.get(name, name): saved for name, saved in columns.items()}}
-            if isinstance(order, list) and order:
-                state["sort"] = [RENAMED.get(str(order[0]), order[0]), *order[1:]]
-            if isinstance(widths, dict):
-                state["widths"] = {
-                    kind: [RENAMED.get(str(name), name) for name in names]
-                    for kind, names in widths.items()
-                    if isinstance(names, list)
-                }
-        super().load_state(state)
 
     # -- events -------------------------------------------------------------------------------------
 

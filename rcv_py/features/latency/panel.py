@@ -163,9 +163,6 @@ def _roomy(column: Column, largest: int) -> Column:
     return column._replace(width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
 
 
-WHISKER = 2  # px up and down at its ends
-
-
 class LatencyPanel(TablePanel[LatencyRows]):
     """What other waves hide of the latency, how long memory takes, and waits for units and code."""
 
@@ -306,16 +303,15 @@ class LatencyPanel(TablePanel[LatencyRows]):
         if rows is None or row >= len(rows):
             return
         box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
-        scale = self.ui.settings["isa.bar_scale"]
         by_kind = [] if rows.kinds is None else [theme.kind(int(rows.kinds[row]))]
         colors = by_kind or [theme.role(role) for role in rows.roles]
         parts = list(zip(rows.bars[:, row].tolist(), colors, strict=True))
-        draw_bar(painter, box, parts, rows.longest, scale)
+        draw_bar(painter, box, parts, rows.longest)
         if rows.spread is not None and rows.spread[row] > 0:
             mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
             painter.setPen(theme.role("text"))
             ends = (mean - spread, mean + spread)
-            draw_whisker(painter, box, ends, rows.longest, scale=scale, half=WHISKER)
+            draw_whisker(painter, box, ends, rows.longest)
 
     # -- called by the shell ------------------------------------------------------------------------
 

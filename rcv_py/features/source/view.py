@@ -314,7 +314,7 @@ class SourceView(RowsView):
             return
         parts = kind_parts(self.theme, rows.by_kind[row])
         box = QRectF(cell).adjusted(PAD, BAR_INSET, -PAD, -BAR_INSET)
-        draw_bar(painter, box, parts, int(rows.cost.max()), self.settings["isa.bar_scale"])
+        draw_bar(painter, box, parts, int(rows.cost.max()))
 
     def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:
         self._paint_line(painter, cell, row, self.dedent * self.char_px + self.across.value())

@@ -280,13 +280,6 @@ def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str:
     return answer.strip() if is_given else ""
 
 
-def ask_which(parent: QWidget, title: str, label: str, texts: Iterable[str]) -> int:
-    """Ask for one of several texts, and return its index; -1 for none."""
-    listed = [shown(text) for text in texts]
-    answer, is_given = QInputDialog.getItem(parent, shown(title), shown(label), listed, 0, False)
-    return listed.index(answer) if is_given and answer in listed else -1
-
-
 MIN_PX = 24
 
 

@@ -149,7 +149,6 @@ def _step_wave(session: Session, direction: int) -> None:
         session.select_wave(trace.waves.id(row + direction))
 
 
-BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
 STEP_PX = 40
 SIZES = (  # id, title, option, step, keys
     ("view.font_bigger", "Bigger text", "look.text_size", 1, ("Ctrl++", "Ctrl+=")),
@@ -215,11 +214,6 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
     def fold(side: str) -> None:
         workspace.fold(side, side not in workspace.folded)
 
-    bars = (
-        toggle((f"view.bars_{name}", title, "View/Cost bars", f"Ctrl+Alt+{number}"), "isa.bar_scale",
-               (name, name), Message("Draw {0} for costs.", title.lower()))
-        for number, (name, title) in enumerate(BAR_SCALES.items(), start=1)
-    )  # fmt: skip
     return (
         Command(id="view.theme", title="Switch light and dark", menu="View", run=ui.theme.toggle,
                 shortcuts=("Ctrl+Shift+L",),
@@ -229,7 +223,6 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         toggle(("view.colors", "Colours of the reference viewer", "View", "Ctrl+Alt+C"), "look.preset",
                ("reference", "rcv"),
                "Paint instructions and states in the colours of rocprof-compute-viewer."),
-        *bars,
         toggle(("view.idle", "Count idle time in cost bars", "View/Cost bars", "Ctrl+Alt+I"), "isa.show_idle",
                (True, False), "Count the idle time before an instruction in its bar."),
         *(_size_command(settings, size) for size in SIZES),

@@ -36,7 +36,6 @@ ROWS_PX = 565  # height of 18 rows of code, with everything around them but the 
 BELOW = 0.22  # share of the height: a second time view
 MAX_BOTTOM = 0.5  # share of the height
 
-OWN = "own:"  # prefix of the id of a user's layout
 STRIP = "strip"  # the place above the time views, without tabs
 APART = "apart"  # the place of panels in windows of their own, over the main window
 APART_PX = QSize(860, 460)

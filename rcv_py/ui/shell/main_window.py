@@ -46,7 +46,6 @@ from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, pa
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.notes_keeper import NotesKeeper
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
-from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arrangement
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import DropHint, Welcome
@@ -127,7 +126,6 @@ class MainWindow(QMainWindow):
         self._note: NoteDialog | None = None  # the open dialog
         self._show_timer = QTimer(self, singleShot=True, interval=SHOW_AFTER_MS)
         self._show_timer.timeout.connect(self.show)
-        self._list_layouts()
         ui.settings.keys.watch(self._rebind)
         ui.settings.cell("sources.map").watch(self._find_sources)
         self._connect()
@@ -197,7 +195,6 @@ class MainWindow(QMainWindow):
         ui, register = self.ui, self.ui.commands.register
         register(*self._file_commands())
         register(*view_commands(ui, self.workspace))
-        self.layouts = OwnLayouts(self.workspace, ui.settings, ui.commands, self._layouts_changed)
         register(*wave_commands(ui.session))
         register(*self._window_commands())
         register(*go_commands(ui.session))
@@ -239,15 +236,6 @@ class MainWindow(QMainWindow):
         self.ui.commands.rebind(self.ui.settings.keys.value)
         self.actions_.bind()
         self.actions_.update()
-
-    def _layouts_changed(self) -> None:
-        self.actions_.update()
-        self._list_layouts()
-
-    def _list_layouts(self) -> None:
-        """Update the menu of the user's layouts."""
-        for place, name in enumerate(OWN_COMMANDS):
-            self.actions_[name].setVisible(place < len(self.layouts.names))
 
     def _file_commands(self) -> tuple[Command, ...]:
         """Return the menu File; the recent captures are added separately."""
@@ -460,7 +448,7 @@ class MainWindow(QMainWindow):
         """Save the session to a file, in a thread."""
         session, trace = self.ui.session, self.ui.session.trace.value
         assert trace is not None
-        state, layout, notes = state_of(session), arrangement(self.workspace), session.notes.shown.value
+        state, layout, notes = state_of(session), self.workspace.save(), session.notes.shown.value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             from rcv_py.formats.session_file import write_session  # noqa: PLC0415 - rarely used
@@ -474,7 +462,7 @@ class MainWindow(QMainWindow):
         if self.ui.session.trace.value is None:
             return
         restore_state(self.ui.session, saved.state)
-        arrange(self.workspace, {"name": saved.path.stem, **saved.layout})
+        self.workspace.load(saved.layout)
         self._keep_notes()
         assert self.notes is not None
         self.notes.take_over(saved)
@@ -747,7 +735,5 @@ class MainWindow(QMainWindow):
         if arrangement:
             self.workspace.load(arrangement)
         for name, dock in self.workspace.docks.items():
-            parts = {part.id: states[part.id] for part in dock.parts if part.id in states}
-            state = states.get(name)
-            if isinstance(state, dict) or parts:  # these parts were once panels of their own
-                dock.load_state(parts | (state if isinstance(state, dict) else {}))
+            if isinstance(states.get(name), dict):
+                dock.load_state(states[name])

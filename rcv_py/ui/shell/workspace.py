@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -33,7 +32,6 @@ from rcv_py.ui.shell.layouts import (
     CODE_AREAS,
     COMPACT_WIDTH,
     LAYOUTS,
-    OWN,
     PIXELS,
     SHARES,
     SIDES,
@@ -517,11 +515,8 @@ class Workspace(QWidget):
 
     def load(self, kept: Mapping[str, Any]) -> None:
         """Restore what `save` returned; leave out what does not fit."""
-        name = str(kept.get("layout"))
-        self.use_layout(BY_ID.get(name, LAYOUTS[0]))
+        self.use_layout(BY_ID.get(str(kept.get("layout")), LAYOUTS[0]))
         self.layout_ = resized(self.layout_, _of(kept, "sizes", {}), _of(kept, "limited", {}))
-        if name.startswith(OWN):
-            self.layout_ = replace(self.layout_, id=name)
         areas = _of(kept, "areas", {})
         for name, dock in self.docks.items() if "areas" in kept else ():
             area = str(areas.get(name))
@@ -533,8 +528,7 @@ class Workspace(QWidget):
         self._order = [*dict.fromkeys([*known, *self._order])]
         rects = _of(kept, "windows", {}).items()
         self._windows = {name: QRect(*at) for name, at in rects if name in self.docks and _is_rect(at)}
-        folded = [*_of(kept, "folded", []), *_of(kept, "folded", {})]
-        self.folded = frozenset(part for part in FOLDABLE if part in folded)
+        self.folded = frozenset(part for part in FOLDABLE if part in _of(kept, "folded", []))
         self._is_measured = True
         self._arrange()
         for name in map(str, _of(kept, "front", [])):

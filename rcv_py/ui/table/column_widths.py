@@ -43,7 +43,6 @@ class TableHeader(QHeaderView):
         self.natural = ""  # the column of row numbers: a click on it restores program order
         self.extend_menu: FillMenu | None = None  # adds a view's own actions
         self.menus: dict[str, FillMenu] = {}  # by column
-        self.bar_mark = ""  # the scale of bars, unless linear, after the heading of their column
         self.setSectionsMovable(True)
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
@@ -158,8 +157,7 @@ class TableHeader(QHeaderView):
         return next(fits, metrics.elidedText(words[-1], Qt.TextElideMode.ElideRight, width))
 
     def _words(self, column: Column) -> list[str]:
-        mark = self.bar_mark if column.is_left else ""
-        return [translated(text) + mark for text in column.headings or (column.title,)]
+        return list(map(translated, column.headings or (column.title,)))
 
     def needed(self, column: Column) -> int:
         """Return the width in px that the shortest heading of a column needs."""
@@ -251,14 +249,8 @@ class ColumnWidths:
         """Return what the user chose, as plain JSON values."""
         return {"by_hand": self._by_hand, "shown": self._shown, "order": self._order}
 
-    def load(self, columns: object, widths: object) -> None:
-        """Restore what `save` returned as `columns`; leave out what does not fit.
-
-        Earlier versions saved place, width and visibility of each column, and in `widths` which of them were
-        the user's.
-        """
-        if isinstance(columns, dict) and isinstance(widths, dict):
-            columns = _from_earlier(columns, widths)
+    def load(self, columns: object) -> None:
+        """Restore what `save` returned; leave out what does not fit."""
         saved = columns if isinstance(columns, dict) else {}
         by_hand, shown, order = (saved.get(name) for name in ("by_hand", "shown", "order"))
         if isinstance(by_hand, dict):
@@ -359,14 +351,3 @@ def merged(order: Sequence[str], other: Sequence[str]) -> list[str]:
         if name not in found:
             found.insert(found.index(before) + 1 if before in found else 0, name)
     return found
-
-
-def _from_earlier(columns: dict[str, Any], widths: dict[str, Any]) -> dict[str, Any]:
-    """Return the choices in a state of earlier versions."""
-    by_hand, yielded, asked = (widths.get(name) or () for name in ("by_hand", "yielded", "asked"))
-    fits = {name: at for name, at in columns.items() if isinstance(at, list) and len(at) == 3}
-    hidden = {name: False for name, (_, _, is_shown) in fits.items() if not is_shown and name not in yielded}
-    return {
-        "by_hand": {name: fits[name][1] for name in by_hand if name in fits},
-        "shown": hidden | {name: True for name in asked if isinstance(name, str)},
-    }

@@ -13,8 +13,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import grouped
 
 MIN_PX = 2.0  # non-zero values must be visible
-SCALE_MARKS = {"linear": "", "sqrt": " √", "log": " log"}  # at the end of the heading of a column of bars
-LOG_FLOOR = 1000.0  # a log bar begins at a thousandth of the largest
+WHISKER_PX = 2  # up and down at the ends of a whisker
 
 
 def kind_parts(theme: Theme, by_kind: np.ndarray) -> list[tuple[float, QColor]]:
@@ -28,24 +27,17 @@ def kind_lines(by_kind: np.ndarray) -> list[str]:
     return [f"{KIND_TEXT[TokenKind(kind)]}: {grouped(by_kind[kind])}" for kind in order if by_kind[kind]]
 
 
-def bar_length(value: float, largest: float, width: float, scale: str) -> float:
+def bar_length(value: float, largest: float, width: float) -> float:
     """Return the length in px of a bar: 0 for zero, else at least `MIN_PX`, at most `width`."""
     if value <= 0 or largest <= 0:
         return 0.0
-    share = min(1.0, value / largest)
-    if scale == "sqrt":
-        share = share**0.5
-    elif scale == "log":
-        share = max(0.0, 1.0 + np.log(share) / np.log(LOG_FLOOR))
-    return max(MIN_PX, float(share) * width)
+    return max(MIN_PX, min(1.0, value / largest) * width)
 
 
-def draw_bar(
-    painter: QPainter, box: QRectF, parts: Sequence[tuple[float, QColor]], largest: float, scale: str
-) -> None:
-    """Draw a bar split into parts from the left; the scale applies to the whole, the split is linear."""
+def draw_bar(painter: QPainter, box: QRectF, parts: Sequence[tuple[float, QColor]], largest: float) -> None:
+    """Draw a bar split into parts from the left."""
     total = sum(value for value, _ in parts)
-    length = bar_length(total, largest, box.width(), scale)
+    length = bar_length(total, largest, box.width())
     if length <= 0:
         return
     left = box.left()
@@ -68,12 +60,10 @@ def heat(cost: np.ndarray, height: int) -> np.ndarray:
     return (cost[edge] if len(cost) <= height else np.maximum.reduceat(cost, edge)) / largest
 
 
-def draw_whisker(
-    painter: QPainter, box: QRectF, ends: tuple[float, float], largest: float, *, scale: str, half: int
-) -> None:
-    """Draw a line between two values in the middle of a box; its ends are 2 `half` px high."""
-    left, right = (box.left() + bar_length(max(0.0, end), largest, box.width(), scale) for end in ends)
+def draw_whisker(painter: QPainter, box: QRectF, ends: tuple[float, float], largest: float) -> None:
+    """Draw a line between two values in the middle of a box."""
+    left, right = (box.left() + bar_length(max(0.0, end), largest, box.width()) for end in ends)
     middle = box.center().y()
     painter.drawLine(QPointF(left, middle), QPointF(right, middle))
     for x in (left, right):
-        painter.drawLine(QPointF(x, middle - half), QPointF(x, middle + half))
+        painter.drawLine(QPointF(x, middle - WHISKER_PX), QPointF(x, middle + WHISKER_PX))

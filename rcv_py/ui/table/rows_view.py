@@ -41,7 +41,6 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.text_size import SMALLEST_PT, grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
-from rcv_py.ui.table.cost_bars import SCALE_MARKS
 from rcv_py.ui.table.note_marks import note_tip, paint_flag, role_of
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
@@ -101,8 +100,6 @@ class RowsView(QTableView):
         self._restyle()
         theme.changed.connect(self._restyle)
         settings.cell("look.dense_rows").watch(self._restyle)
-        settings.cell("isa.bar_scale").watch(self._rescale)
-        self._rescale()
 
     def _set_up(self) -> None:
         header = TableHeader(self, self.table, self.theme)
@@ -256,12 +253,6 @@ class RowsView(QTableView):
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Paint on top of the view rows `first` to `last`."""
-
-    def _rescale(self) -> None:
-        self.header.bar_mark = SCALE_MARKS[self.settings["isa.bar_scale"]]
-        self.widths.grow(self._char_px)
-        self.header.viewport().update()
-        self.refresh()
 
     def refresh(self) -> None:
         """Paint again."""
@@ -553,7 +544,7 @@ class RowsView(QTableView):
         """Restore what `save_state` returned, now or when there are columns."""
         if not isinstance(state, dict):  # of a file that anyone can edit
             return
-        self.widths.load(state.get("columns"), state.get("widths"))
+        self.widths.load(state.get("columns"))
         self._saved_order = state.get("sort")
         self.widths.apply(self._char_px)
         self._sort_as_saved()

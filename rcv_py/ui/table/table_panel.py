@@ -161,7 +161,7 @@ class TablePanel(Panel, Generic[Result]):
     ) -> None:
         """Paint a bar of cycles and colours into a cell."""
         box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
-        draw_bar(painter, box, parts, largest, self.ui.settings["isa.bar_scale"])
+        draw_bar(painter, box, parts, largest)
 
     def sheet(self) -> Sheet | None:
         if self.result is None:

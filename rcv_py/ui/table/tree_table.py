@@ -41,9 +41,8 @@ from rcv_py.results.field import Field
 from rcv_py.state.cell import Cell
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import button_text, tooltip
-from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.text_size import grown
-from rcv_py.ui.table.cost_bars import SCALE_MARKS, draw_bar
+from rcv_py.ui.table.cost_bars import draw_bar
 
 ROW_PX, BAR_INSET_PX = 22, 6
 SCALE = 1000  # px whose growth measures the growth of text
@@ -160,7 +159,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         super().__init__(parent)
         self.tree = tree
         self._first_sort = sort
-        self.bar_mark = ""  # the scale of bars, unless linear, after the heading of their column
         self.sorting: tuple[str, Qt.SortOrder] | None = (sort, _DESCENDING) if sort else None
 
     @property
@@ -220,9 +218,8 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         column = self.tree.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
             is_sorted = self.sorting is not None and self.sorting[0] == column.id
-            mark = self.bar_mark if column.parts is not None else ""
             arrow_room = "    " if is_sorted and column.is_number else ""
-            return translated(column.title) + mark + arrow_room
+            return translated(column.title) + arrow_room
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.is_number else _LEFT
         if role == Qt.ItemDataRole.InitialSortOrderRole:
@@ -262,9 +259,9 @@ def usual_row() -> int:
 
 
 class _BarDelegate(QStyledItemDelegate):
-    def __init__(self, model: TreeModel[Any], settings: Settings, row_px: Callable[[], int]) -> None:
+    def __init__(self, model: TreeModel[Any], row_px: Callable[[], int]) -> None:
         super().__init__(model)
-        self._model, self._settings, self._row_px = model, settings, row_px
+        self._model, self._row_px = model, row_px
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint the usual background with the bar on it."""
@@ -273,8 +270,8 @@ class _BarDelegate(QStyledItemDelegate):
         parts = tree.columns[index.column()].parts
         if parts is not None:
             inset = BAR_INSET_PX if self._row_px() >= ROW_PX else BAR_INSET_PX - 2
-            box, scale = QRectF(option.rect).adjusted(4, inset, -4, -inset), self._settings["isa.bar_scale"]
-            draw_bar(painter, box, parts(self._model.node(index)), tree.largest, scale)
+            box = QRectF(option.rect).adjusted(4, inset, -4, -inset)
+            draw_bar(painter, box, parts(self._model.node(index)), tree.largest)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(60, self._row_px())
@@ -320,7 +317,7 @@ class TreeTable(QTreeView, Generic[N]):
         self._opened: set[Hashable] = set()  # by the user
         self._closed: set[Hashable] = set()
         self._is_quiet = False
-        self._bars, self._ends = _BarDelegate(self.rows, ui.settings, row_px), _EndDelegate(self)
+        self._bars, self._ends = _BarDelegate(self.rows, row_px), _EndDelegate(self)
         self._set_up(sort)
         self.clicked.connect(self._choose)
         self.activated.connect(self._choose)
@@ -328,9 +325,6 @@ class TreeTable(QTreeView, Generic[N]):
         self.entered.connect(lambda index: self.hovered.emit(self.rows.node(index)))
         self.expanded.connect(lambda index: self._turned(index, self._opened, self._closed))
         self.collapsed.connect(lambda index: self._turned(index, self._closed, self._opened))
-        self._bar_scale = ui.settings.cell("isa.bar_scale")
-        self._bar_scale.watch(self._rescale)
-        self._rescale()
         self._size = grown(SCALE)
         ui.theme.changed.connect(self._restyle)
 
@@ -427,11 +421,6 @@ class TreeTable(QTreeView, Generic[N]):
             if column.width:
                 self.header().resizeSection(at, round(self.header().sectionSize(at) * self._size / before))
         self.scheduleDelayedItemsLayout()
-        self.refresh()
-
-    def _rescale(self) -> None:
-        self.rows.bar_mark = SCALE_MARKS[self._bar_scale.value]
-        self.header().viewport().update()
         self.refresh()
 
     def refresh(self) -> None:

@@ -17,7 +17,6 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import LazyPanel
 from rcv_py.ui.core.shared_results import SharedResults
 from tests.support.code_samples import trace, two_waves
 
@@ -101,48 +100,6 @@ def test_the_tip_counts_the_selected_hit(isa: IsaPanel, ui: UiContext) -> None:
     assert "hit 2 of 2 in se0/simd0/slot0/wv0" in isa.view.tip(3, "text")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_scales_change_the_length_and_per_block_fills_the_cell(
-    isa: IsaPanel, ui: UiContext, theme: str
-) -> None:
-    ui.settings["look.theme"] = theme
-    color = ui.theme.role("issue")
-    found = {}
-    for scale in ("linear", "sqrt", "log"):
-        ui.settings["isa.bar_scale"] = scale
-        found[scale] = lengths(isa, 7, color)  # 10 of 2,010 cycles
-    assert found["linear"] < found["sqrt"] < found["log"]
-    ui.settings["isa.bar_scale"] = "linear"
-    ui.settings["isa.per_block"] = True
-    box = isa.view.cell_rect(7, "cost")
-    assert lengths(isa, 7, color) >= box.width() - 14, "the only instruction of its block"
-    actions = {action.text(): action for action in isa.view.header.column_menu("cost").actions()}
-    assert actions["Linear"].isChecked()
-    assert actions["Relative to the longest of each block"].isChecked()
-    assert isa.view.table.columns[isa.view.table.column_of("cost")].heading.endswith("/ block")
-
-
-def test_the_scale_is_chosen_from_the_list_or_walked_through(isa: IsaPanel, ui: UiContext) -> None:
-    commands = {command.id: command for command in isa.commands(isa.ui, LazyPanel.of(isa))}
-    seen = []
-    for _ in range(6):
-        commands["isa.next_scale"].run()
-        seen.append((ui.settings["isa.bar_scale"], ui.settings["isa.per_block"]))
-    assert len(set(seen)) == 6
-    assert seen[-1] == ("linear", False)
-
-
-def test_walking_through_modes_skips_what_is_not_possible(isa: IsaPanel, settled: Settled) -> None:
-    commands = {command.id: command for command in isa.commands(isa.ui, LazyPanel.of(isa))}
-    seen = []
-    for _ in range(12):
-        commands["isa.next_bars"].run()
-        settled()
-        seen.append(isa.facts.mode)
-    assert Annotation.REASONS not in seen
-    assert {Annotation.TOTAL, Annotation.KINDS, Annotation.LATENCY_STALL} <= set(seen)
-
-
 def test_the_choice_is_remembered(isa: IsaPanel, ui: UiContext, settled: Settled, qtbot: object) -> None:
     choose(isa, Annotation.LATENCY_STALL)
     isa.view.set_fold_by("label")
@@ -176,7 +133,6 @@ def test_hidden_cycles_come_from_the_shared_result(
     qtbot.waitUntil(lambda: panel.view.bars.bars.mode is Annotation.NONHIDDEN)  # type: ignore[attr-defined]
     settled()
     assert panel.note.text() == ""
-    ui.settings["isa.bar_scale"] = "linear"
     stall = lengths(panel, 3, ui.theme.role("stall"))
     covered = lengths(panel, 3, ui.theme.role("hidden"))
     assert abs(stall / covered - 1000 / 990) < 0.05
@@ -223,7 +179,7 @@ def test_mnemonics_can_be_read_on_every_row(ui: UiContext, theme: str, preset: s
             assert ratio >= 4.5, (kind, background)
 
 
-def test_colours_can_be_switched_off_and_rows_that_never_ran_are_dim(isa: IsaPanel, ui: UiContext) -> None:
+def test_mnemonics_have_colours_and_rows_that_never_ran_are_dim(isa: IsaPanel, ui: UiContext) -> None:
     def inks(row: int) -> set[int]:
         image, box = isa.view.viewport().grab().toImage(), isa.view.cell_rect(row, "text")
         return {
@@ -236,9 +192,6 @@ def test_colours_can_be_switched_off_and_rows_that_never_ran_are_dim(isa: IsaPan
     assert matrix in inks(4)
     assert valu not in inks(5), "row 5 never ran"
     assert ui.theme.role("muted").rgb() in inks(5)
-    ui.settings["isa.color_text"] = False
-    assert matrix not in inks(4)
-    assert ui.theme.role("text").rgb() in inks(4)
 
 
 def shown_width(panel: IsaPanel, column: str) -> int:

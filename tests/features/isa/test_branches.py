@@ -16,7 +16,6 @@ from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import LazyPanel
 from rcv_py.work.load import load_all
 from tests.support import code_samples
 from tests.support.opened import sample_trace
@@ -178,16 +177,6 @@ def test_branches_have_a_colour_of_their_own_and_lead(
     port = isa.view.viewport()
     QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=QPointF(x + 1, y).toPoint())
     assert ui.session.selection.value.line == target
-
-
-def test_the_toggle_can_be_walked_through(isa: IsaPanel, settled: Settled) -> None:
-    command = next(one for one in isa.commands(isa.ui, LazyPanel.of(isa)) if one.id == "isa.next_arrows")
-    seen = []
-    for _ in range(4):
-        command.run()
-        settled()
-        seen.append(isa.view.arrow_mode)
-    assert seen == ["branches", "both", "none", "waits"]
 
 
 def test_a_sampling_capture_has_branches_by_their_operands(

@@ -295,7 +295,6 @@ def test_bars_kinds_and_selection_have_the_colours_of_the_theme(
 
 
 def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled) -> None:
-    ui.settings["isa.bar_scale"] = "linear"
     open_in(trace())
     settled()
     image, bar = picture(isa), isa.view.cell_rect(7, "cost")
@@ -392,23 +391,6 @@ def code_rows() -> tuple:
     from tests.support.code_samples import ROWS
 
     return ROWS
-
-
-def test_a_layout_that_was_saved_under_older_names_is_taken_back(
-    isa: IsaPanel, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace())
-    settled()
-    columns = {"row": [2, 51, True], "instruction": [3, 222, True], "share": [4, 61, False]}
-    widths = {"by_hand": ["instruction", "row"], "yielded": []}
-    state = {"columns": columns, "sort": ["share", True], "widths": widths}
-    isa.load_state({"table": state})
-    table = isa.view.table
-    assert isa.view.columnWidth(table.column_of("instruction")) == 51
-    assert isa.view.columnWidth(table.column_of("text")) == 222
-    assert isa.view.isColumnHidden(table.column_of("share_of_total"))
-    assert table.sorting is not None
-    assert table.sorting[0] == "share_of_total"
 
 
 def test_headers_of_the_sheet_say_quantity_and_unit_and_addresses_are_in_hex(
