@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.findings.finding import KeyNumber
 from rcv_py.base.text import join_texts, translated
-from rcv_py.ui.core.layout import column
+from rcv_py.ui.core.layout import column, wrapped
 from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.theme import Theme
 
 ROUNDING = 2  # px that a text may need beyond its advance
 SHARE_PX = 3  # height of the bar of a number
-MIN_NAME_PX, MAX_NAME_PX, GAP, MARGIN_PX = 48, 160, 10, 8
-
-
-def _columns(rooms: Sequence[int], width: int) -> int:
-    """Return how many columns of cells fit into a width, at least one; a lone last cell fills its row."""
-    for columns in range(len(rooms), 1, -1):
-        shared = rooms[:-1] if len(rooms) % columns == 1 else rooms
-        if sum(max(shared[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
-            return columns
-    return 1
+MIN_NAME_PX, MAX_NAME_PX, GAP, GAP_DOWN, MARGIN_PX = 48, 160, 10, 4, 8
 
 
 class NumberStrip(QWidget):
@@ -34,12 +25,7 @@ class NumberStrip(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(MARGIN_PX, 4, MARGIN_PX, 4)
-        self._grid.setHorizontalSpacing(GAP)
-        self._grid.setVerticalSpacing(4)
         self._cells: list[_Cell] = []
-        self._shape = (False, 0, 0)  # whether all are in a row, their number, columns
         self.numbers: tuple[KeyNumber, ...] = ()
 
     def show_numbers(self, numbers: Sequence[KeyNumber]) -> None:
@@ -61,31 +47,17 @@ class NumberStrip(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Put the cells in rows; the first cell has its own row if a row cannot hold all."""
-        shown = self._cells[: len(self.numbers)]
-        if not shown:
-            return
-        first, rest = shown[0], shown[1:]
-        rooms = [max(cell.room, MIN_NAME_PX) for cell in rest]
-        is_one_row = sum(rooms) + GAP * len(rooms) + MAX_NAME_PX <= self.width() - 2 * MARGIN_PX
-        columns = len(rest) if is_one_row else _columns(rooms, self.width() - 2 * MARGIN_PX)
-        alone = not is_one_row and columns > 1 and len(rest) % columns == 1  # the last cell, in its row
-        if self._shape == (is_one_row, len(rest), columns):
-            return
-        self._shape = (is_one_row, len(rest), columns)
-        self._grid.addWidget(first, 0, 0, 1, 1 if is_one_row else columns)
-        for number, cell in enumerate(rest):
-            down, across = (0, number + 1) if is_one_row else (1 + number // columns, number % columns)
-            is_wide = alone and number == len(rest) - 1
-            self._grid.addWidget(cell, down, across, 1, columns if is_wide else 1)
-        for at in range(self._grid.columnCount()):
-            self._grid.setColumnStretch(at, 0)
-        for at in range(columns):
-            self._grid.setColumnStretch(
-                at + is_one_row, max(rooms[at::columns][: len(rest) // columns or 1], default=0)
-            )
-        if is_one_row:
-            self._grid.setColumnStretch(0, MAX_NAME_PX)
+        """Put the cells in rows that share their free width."""
+        top, room = GAP_DOWN, self.width() - 2 * MARGIN_PX
+        for line in wrapped(self._cells[: len(self.numbers)], room, GAP):
+            left, height = MARGIN_PX, line[0].minimumSizeHint().height()
+            free = max(0, room - sum(cell.sizeHint().width() + GAP for cell in line) + GAP)
+            for cell in line:
+                width = min(cell.sizeHint().width() + free // len(line), room)
+                cell.setGeometry(left, top, width, height)
+                left += width + GAP
+            top += height + GAP_DOWN
+        self.setFixedHeight(top)
 
 
 class _Cell(QWidget):
@@ -93,10 +65,13 @@ class _Cell(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
-        self.room = 0  # px that value and name need
+        self._room = 0  # px that value and name need
         self.share: float | None = None  # that the bar shows; None: no bar
         column(self.name, self.value, of=self, margins=(0, 0, 0, SHARE_PX + 1))
         theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._room, self.minimumSizeHint().height())
 
     def bar_rects(self) -> tuple[QRectF, QRectF]:
         """Return the places of the whole and of the share."""
@@ -124,7 +99,7 @@ class _Cell(QWidget):
         self.value.ensurePolished()  # the width in the heading's font
         value_px = self.value.fontMetrics().horizontalAdvance(translated(number.text)) + ROUNDING
         name_px = self.name.fontMetrics().horizontalAdvance(translated(number.name)) + ROUNDING
-        self.room = max(value_px, name_px)
+        self._room = max(value_px, name_px, MIN_NAME_PX) if is_whole else MAX_NAME_PX
         self.value.setMinimumWidth(value_px if is_whole else 0)
         self.name.setMinimumWidth(name_px if is_whole else 0)
         for widget in (self, self.name, self.value):

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtWidgets import QWidget
-
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
 from rcv_py.base.text import Message, plural
 from rcv_py.features.summary.parts import (
     SIMD_FACTS,
-    activity_shares,
+    activity_meters,
     counter_meters,
     held_facts,
     pipe_meters,
     pmc_facts,
-    reason_shares,
-    state_shares_of,
+    reason_parts,
+    state_meters,
     unit_columns,
 )
-from rcv_py.features.summary.widgets import Card, CardFlow, FactList, Meters, ShareBar
+from rcv_py.features.summary.widgets import Card, CardPage, FactList, Meters, share_meters
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
@@ -54,12 +52,12 @@ class SummaryPanel(Panel):
         self.summary: DeviceSummary | None = None
         theme = ui.theme
         self.facts = FactList()
-        self.activity = ShareBar(theme, "Activity of the traced waves", "cycles", is_ring=True)
-        self.states = ShareBar(theme, "States of the traced waves", "cycles")
+        self.activity = Meters(theme, "Activity of the traced waves")
+        self.states = Meters(theme, "States of the traced waves")
         self.pipes = Meters(theme, "Share of SIMD cycles: issue, MFMA unit, pipes")
         self.counters = Meters(theme, "Hardware counters: busy share of pipes")
-        self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
-        self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
+        self.reasons = Meters(theme, "PC samples by stall reason")
+        self.line_reasons = Meters(theme, "PC samples of the selected instruction")
         self.memory = FactList("L2 and memory, by counters of the profiler")
         self.held = FactList("Registers that must be held at a time")
         self.units = named(RowsView(theme, ui.settings), "Compute units: waves and occupancy")
@@ -77,8 +75,6 @@ class SummaryPanel(Panel):
 
     def _lay_out(self) -> None:
         self.line_title = ElidedLabel(role="muted")
-        page_of_cards = QWidget()
-        self.cards = CardFlow(page_of_cards)
         self.fact_card = Card("Key numbers", ("", self.facts), width=390, grows=1)
         parts = (("instructions", self.activity), ("states", self.states))
         self.time_card = Card("Time of the traced waves", *parts, width=220)
@@ -94,10 +90,9 @@ class SummaryPanel(Panel):
             *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
             *(self.reason_card, self.line_card, self.memory_card, self.unit_card, self.held_card),
         )
-        for card in self._all_cards:
-            self.cards.addWidget(card)
+        self.cards = CardPage(self._all_cards)
         self.note.setContentsMargins(18, 6, 8, 0)
-        self.empty = page(self, self.note, (scrolled(page_of_cards), 1))
+        self.empty = page(self, self.note, (scrolled(self.cards), 1))
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -144,21 +139,21 @@ class SummaryPanel(Panel):
         self._say(summary)
         is_metered = SIMD_FACTS if summary.pipes is not None and summary.work is not None else {}
         self.facts.set_facts([fact for fact in summary.facts if fact.id not in is_metered])
-        self.activity.set_shares(activity_shares(summary.activity))
-        self.states.set_shares(state_shares_of(summary.states))
+        self.activity.set_meters(activity_meters(summary.activity))
+        self.states.set_meters(state_meters(summary.states))
         self.pipes.set_meters(pipe_meters(summary, trace.architecture.busy_is_issue))
-        self.reasons.set_shares(reason_shares(summary.reasons))
+        self.reasons.set_meters(share_meters(reason_parts(summary.reasons), "samples"))
         self.counters.set_meters(counter_meters(summary.counters))
         self.units.show_columns(unit_columns(summary.units))
         for bar in (self.activity, self.states):
-            self.time_card.show_part(bar, bool(bar.shares))
+            self.time_card.show_part(bar, bool(bar.meters))
         for card, is_known in (
             (self.fact_card, summary.facts),
-            (self.time_card, self.activity.shares or self.states.shares),
+            (self.time_card, self.activity.meters or self.states.meters),
             (self.pipe_card, self.pipes.meters),
             (self.counter_card, self.counters.meters),
-            (self.reason_card, self.reasons.shares),
-            (self.line_card, self.reasons.shares),
+            (self.reason_card, self.reasons.meters),
+            (self.line_card, self.reasons.meters),
             (self.unit_card, summary.units is not None),
         ):
             card.setVisible(bool(is_known))
@@ -191,13 +186,13 @@ class SummaryPanel(Panel):
             return
         if line is None:
             self.line_title.setText(NO_LINE)
-            self.line_reasons.set_shares(())
+            self.line_reasons.set_meters(())
             return
         found = stall_reasons(trace.code, slice(line, line + 1))
         text = f"{line}  {trace.code.text[line]}{beside(trace, line)}" if found.samples else NO_SAMPLE
         self.line_title.setText(text)
         self.line_title.setToolTip(tooltip(trace.code.text[line]))
-        self.line_reasons.set_shares(reason_shares(found) if found.samples else ())
+        self.line_reasons.set_meters(share_meters(reason_parts(found), "samples"))
 
     def _go_to_unit(self, row: int) -> None:
         trace, summary = self.session.trace.value, self.summary
@@ -222,5 +217,6 @@ class SummaryPanel(Panel):
         if self.summary.units is not None:
             return Sheet("Compute units", self.units.table.headers, self.units.table.table())
         rows = [(fact.name, fact.value, fact.of) for fact in self.summary.facts]
-        rows += [("samples: " + share.name, share.value, "of all samples") for share in self.reasons.shares]
+        samples = reason_parts(self.summary.reasons)
+        rows += [(f"samples: {name}", value, "of all samples") for name, value, _, _ in samples]
         return Sheet("Summary", ("number", "value", "of"), rows)

@@ -21,7 +21,7 @@ from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import Message, capitalized, percent, plural, short_kernel
 from rcv_py.features.registers.result import file_table
 from rcv_py.features.summary.result import pipe_rows, unit_text
-from rcv_py.features.summary.widgets import Color, Meter, Share
+from rcv_py.features.summary.widgets import Color, Meter, share_meters
 from rcv_py.formats.pmc_files import beside
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.ids import place_name
@@ -56,40 +56,39 @@ def role(name: str) -> Color:
     return partial(Theme.role, name=name)
 
 
-def activity_shares(activity: Activity | None) -> tuple[Share, ...]:
+def activity_meters(activity: Activity | None) -> tuple[Meter, ...]:
     """Return the shares of issue, stall and idle."""
     if activity is None:
         return ()
     cycles = {"issue": activity.issue, "stall": activity.stall, "idle": activity.idle}
-    return tuple(Share(name, value, role(name), MEANING[name]) for name, value in cycles.items())
+    return share_meters([(name, cycles[name], role(name), MEANING[name]) for name in cycles], "cycles")
 
 
-def state_shares_of(states: StateShares | None) -> tuple[Share, ...]:
+def state_meters(states: StateShares | None) -> tuple[Meter, ...]:
     """Return the shares of wave states, executing first."""
-    order = sorted(SHOWN, key=lambda state: state is not WaveState.EXEC)
-    return tuple(
-        Share(
-            STATE_NAME[state],
-            int(states.cycles[state]),
-            partial(Theme.state, state=state),
-            STATE_TEXT[state],
-        )
-        for state in order
-        if states is not None
-    )
-
-
-def reason_shares(reasons: StallReasons | None) -> tuple[Share, ...]:
-    """Return issued samples, followed by stalled samples by reason, the most frequent first."""
-    if reasons is None:
+    if states is None:
         return ()
-    shares = [Share("issued", reasons.issued, role("line"), "the instruction issued in the sample")]
-    for reason, samples in reasons.ranked():
-        color = partial(Theme.reason, reason=reason)
-        shares.append(Share(reason_name(reason), samples, color, reason_meaning(reason)))
+    parts = [
+        (STATE_NAME[state], int(states.cycles[state]), partial(Theme.state, state=state), STATE_TEXT[state])
+        for state in sorted(SHOWN, key=lambda state: state is not WaveState.EXEC)
+    ]
+    return share_meters(parts, "cycles")
+
+
+def reason_parts(reasons: StallReasons | None) -> list[tuple[str, int, Color, str]]:
+    """Return issued samples, followed by stalled samples by reason, the most frequent first."""
+    if reasons is None or not reasons.samples:
+        return []
+    parts: list[tuple[str, int, Color, str]] = [
+        ("issued", reasons.issued, role("line"), "the instruction issued in the sample")
+    ]
+    parts += [
+        (reason_name(reason), samples, partial(Theme.reason, reason=reason), reason_meaning(reason))
+        for reason, samples in reasons.ranked()
+    ]
     if reasons.unknown:
-        shares.append(Share("no reason given", reasons.unknown, role("muted"), "the file names none"))
-    return tuple(shares)
+        parts.append(("no reason given", reasons.unknown, role("muted"), "the file names none"))
+    return parts
 
 
 def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:

@@ -27,6 +27,7 @@ from rcv_py.ui.core.plain_text import shown
 Item = QWidget | QLayout | None | tuple[QWidget | QLayout, int]
 Margins = tuple[int, int, int, int]  # left, top, right, bottom, in px
 Box = TypeVar("Box", bound=QBoxLayout)
+Widget = TypeVar("Widget", bound=QWidget)
 
 NONE: Margins = (0, 0, 0, 0)
 CLOSE = QDialogButtonBox.StandardButton.Close
@@ -120,3 +121,20 @@ def _filled(box: Box, items: tuple[Item, ...], margins: Margins, spacing: int) -
         else:
             box.addWidget(what, stretch)
     return box
+
+
+def wrapped(widgets: Iterable[Widget], width: int, gap: int) -> list[list[Widget]]:
+    """Return widgets in rows, wrapped like words at a width in px; a row has at least one.
+
+    Widgets that wrap are placed by their parent: a layout in Python would be called while Qt holds locks.
+    """
+    rows: list[list[Widget]] = []
+    used = 0
+    for widget in widgets:
+        wanted = widget.sizeHint().width()
+        if not rows or used + gap + wanted > width:
+            rows.append([])
+            used = -gap
+        rows[-1].append(widget)
+        used += gap + wanted
+    return rows

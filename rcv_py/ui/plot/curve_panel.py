@@ -25,7 +25,7 @@ from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, elide_right, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
+from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row, wrapped
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, button_text, tooltip
 from rcv_py.ui.core.shapes import draws_shapes
@@ -163,21 +163,18 @@ class CurveLegend(QScrollArea):
             button.show()
 
     def _arrange(self) -> None:
-        """Place the buttons from left to right, wrapped like words.
-
-        This is not a layout in Python: Qt would call it while holding its own locks.
-        """
-        width = max(1, self.viewport().width())
-        x = y = line = 0
-        for button in self.buttons:
-            size = button.sizeHint()
-            if x and x + size.width() > width:
-                x, y = 0, y + line + GAP
-            button.setGeometry(x, y, size.width(), size.height())
-            x, line = x + size.width() + GAP, size.height()
-        needed = y + line
+        """Place the buttons from left to right, wrapped like words."""
+        width, needed = max(1, self.viewport().width()), 0
+        for line in wrapped(self.buttons, width, GAP):
+            x = 0
+            for button in line:
+                size = button.sizeHint()
+                button.setGeometry(x, needed, size.width(), size.height())
+                x += size.width() + GAP
+            needed += line[0].sizeHint().height() + GAP
         self._inside.resize(width, needed)
-        height = min(needed, MAX_LINES * (line + GAP))
+        one = self.buttons[0].sizeHint().height() if self.buttons else 0
+        height = min(needed, MAX_LINES * (one + GAP))
         if height != self._height or self.height() != height:
             self._height = height
             self.setFixedHeight(height)
