@@ -208,7 +208,7 @@ def test_both_usual_keys_save_a_session(empty_app: App) -> None:
 def test_help_leads_to_pages_that_come_along(command: str, says: str, empty_app: App) -> None:
     before = empty_app.window.findChildren(
         DocsDialog
-    )  # a page that another test closed may not be deleted yet
+    )  # some may wait for their deletion
     empty_app.ui.commands.run(command)
     (dialog,) = (page for page in empty_app.window.findChildren(DocsDialog) if page not in before)
     assert says in dialog.view.toPlainText()
