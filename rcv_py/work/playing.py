@@ -54,11 +54,6 @@ class Recordings:
                 self._player = quick_player(self.trace, held)
             return self._player
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether the waves were read, so that an experiment takes about a tenth of a second."""
-        return self._player is not None
-
     def predict(self, held: Sequence[WaveBatch], changes: Sequence[Change]) -> Prediction:
         """Return the predicted gain of changes."""
         return self.player(held).predict(changes)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from enum import Enum
+from html import unescape
 
 import numpy as np
 import pytest
@@ -90,4 +92,9 @@ def choose(panel: FlamegraphPanel, settled: Settled, **chosen: Enum) -> None:
 
 
 def way(panel: FlamegraphPanel) -> list[str]:
-    return [button.text() for button in panel.crumbs.buttons]
+    return [unescape(text) for text in re.findall(r">(.*?)</a>", panel.crumbs.text())]
+
+
+def go_back(panel: FlamegraphPanel, place: int) -> None:
+    """Follow a link of the path to the frame in view."""
+    panel.crumbs.linkActivated.emit(re.findall(r"href='(-?\d+)'", panel.crumbs.text())[place])

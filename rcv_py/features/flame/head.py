@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import SiblingOrder
@@ -12,7 +12,7 @@ from rcv_py.base.text import Message, elide_right, translated
 from rcv_py.features.flame.jobs import CONTENT_TEXT, Content
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.plain_text import PlainLabel, button_text, shown, tooltip, with_reason, with_tip
+from rcv_py.ui.core.plain_text import Rich, joined, rich, shown, tooltip, with_reason, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import FlameScene
 from rcv_py.ui.widgets.choice import ChoiceBox
@@ -38,7 +38,6 @@ class FlameChoices(QWidget):
     """Three lists and two buttons, with room for a search field between them."""
 
     changed = Signal()
-    turned = Signal(bool)  # flames grow upwards
     reset = Signal(bool)
 
     def __init__(self, theme: Theme, search: QWidget) -> None:
@@ -50,14 +49,13 @@ class FlameChoices(QWidget):
         self.contents = ChoiceBox("What the frames are", contents)
         self.metrics = ChoiceBox("What the width of a frame means", metrics)
         self.orders = ChoiceBox("The order of frames side by side", orders)
-        self.upward = _button("Flames grow upwards", "Let flames grow upwards")
-        self.upward.setCheckable(True)
-        self.home = _button("Show everything", "Show everything (0)")
+        self.home = with_tip(QToolButton(autoRaise=True), "Show everything (0)")
+        self.home.setAccessibleName(translated("Show everything"))
+        self.home.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         boxes = (self.contents, self.metrics, self.orders)
-        row(*boxes, (search, 1), self.upward, self.home, margins=(8, 4, 8, 4), spacing=8, of=self)
+        row(*boxes, (search, 1), self.home, margins=(8, 4, 8, 4), spacing=8, of=self)
         for box in boxes:
             box.currentIndexChanged.connect(lambda _: self.changed.emit())
-        self.upward.toggled.connect(self.turned)
         self.home.clicked.connect(self.reset)
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -98,54 +96,14 @@ class FlameChoices(QWidget):
         return ", ".join(combo.currentText() for combo in (self.contents, self.metrics, self.orders))
 
     def _restyle(self) -> None:
-        self.upward.setIcon(icon(self._theme, "flame"))
         self.home.setIcon(icon(self._theme, "reset"))
 
 
-def _button(name: str, tip: str) -> QToolButton:
-    button = with_tip(QToolButton(autoRaise=True), tip)
-    button.setAccessibleName(translated(name))
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button
-
-
-class FlameCrumbs(QWidget):
-    """`All › file › file:258`.  Excess text is cut at the right."""
-
-    chosen = Signal(int)  # frame, -1 for everything
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown: tuple[object, ...] = ()
-        self.buttons: list[QToolButton] = []  # from the root to the frame in view
-        self._row: QHBoxLayout = row(of=self)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(translated("Frames around the frame in view"))
-        self.show_way(None, -1)
-
-    def show_way(self, scene: FlameScene | None, frame: int) -> None:
-        """Show the path to a frame; -1 is the root."""
-        if self._shown == (scene, frame):
-            return
-        self._shown = (scene, frame)
-        self.buttons.clear()
-        while (item := self._row.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        way = [] if scene is None or frame < 0 else scene.tree.ancestors(frame)
-        self._add("All", "Show everything (0)", -1, is_last=not way)
-        if len(way) > MAX_NAMES:
-            self._row.addWidget(PlainLabel("› …", role="muted"))
-        for one in way[-MAX_NAMES:]:
-            assert scene is not None
-            self._row.addWidget(PlainLabel("›", role="muted"))
-            self._add(elide_right(scene.labels[one], LETTERS), scene.labels[one], one, is_last=one == frame)
-        self._row.addStretch(1)
-
-    def _add(self, text: str, tip: str, frame: int, is_last: bool) -> None:
-        button = _button(Message("{0}, in view", text) if is_last else Message("Go back to {0}", text), tip)
-        button.setText(button_text(text))
-        button.clicked.connect(lambda: self.chosen.emit(frame))
-        self._row.addWidget(button)
-        self.buttons.append(button)
+def way_html(scene: FlameScene | None, frame: int) -> Rich:
+    """Return the path to a frame as links, `All › file › file:258`; -1 is the root."""
+    way = [] if scene is None or frame < 0 else scene.tree.ancestors(frame)
+    parts = [rich("<a href='-1'>{}</a>", "All"), *(["…"] if len(way) > MAX_NAMES else [])]
+    for one in way[-MAX_NAMES:]:
+        assert scene is not None
+        parts.append(rich("<a href='{}'>{}</a>", one, elide_right(scene.labels[one], LETTERS)))
+    return joined(" › ", parts)

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.text import Message, percent, plural, translated
-from rcv_py.features.flame.head import FlameChoices, FlameCrumbs
+from rcv_py.features.flame.head import FlameChoices, way_html
 from rcv_py.features.flame.jobs import OF_MARKERS, Content, FlameChoice, scene_job
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, allow, copy_text
+from rcv_py.ui.core.plain_text import ElidedLabel, RichLabel, allow, copy_text, named
 from rcv_py.ui.core.spoken import selection_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
@@ -34,6 +34,7 @@ NO_MARKERS = (
 NO_PLACE = "Select an instruction or a source line to see what leads to it and what it leads to."
 NO_VALUE = "Nothing counts in this measure. Choose another measure above."
 NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
+LINKS = Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
 STREAM_MS = 800
 CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
 
@@ -46,16 +47,18 @@ class FlamegraphPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = FlameView(ui.theme)
-        self.crumbs = FlameCrumbs()
+        links = (
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.crumbs = named(RichLabel(textInteractionFlags=links), "Frames around the frame in view")
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(ui.theme, self.find_bar)
         self.note, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.detail.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for label in (self.note, self.detail):
+        for label in (self.crumbs, self.note, self.detail):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         boxes = self.choices
         self.remembered = {"content": boxes.contents, "metric": boxes.metrics, "order": boxes.orders}
-        self.remembered["upward"] = boxes.upward
         self._element = -1
         self._is_own_choice = False
         self._hovered: Hover | None = None
@@ -72,14 +75,13 @@ class FlamegraphPanel(Panel):
     def _connect(self) -> None:
         session, view = self.session, self.view
         self.choices.changed.connect(self._changed)
-        self.choices.turned.connect(view.set_upward)
         self.choices.reset.connect(lambda _: view.reset())
-        self.crumbs.chosen.connect(view.zoom_to)
+        self.crumbs.linkActivated.connect(lambda link: view.zoom_to(int(link)))
         self.find_bar.edited.connect(self._search)
         self.find_bar.stepped.connect(self._step)
         view.chosen.connect(self._choose)
         view.menu_asked.connect(self._open_menu)
-        view.zoomed.connect(lambda: self.crumbs.show_way(view.scene, view.crumb))
+        view.zoomed.connect(lambda: self.crumbs.setText(way_html(view.scene, view.crumb)))
         view.pointed.connect(self._show_text)
         self.ui.theme.changed.connect(self._show_legend)
         session.trace.watch(self._open)

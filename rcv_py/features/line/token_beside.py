@@ -1,4 +1,4 @@
-"""Data about a selected instruction: its facts, other waves of its SIMD, the replay without its cost."""
+"""Data about a selected instruction: its facts, other waves of its SIMD."""
 
 from __future__ import annotations
 
@@ -16,23 +16,18 @@ from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, Meanwhile, meanwh
 from rcv_py.analysis.timeline.token_details import line_totals, producers, token_details, waiters
 from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
-from rcv_py.analysis.whatif.changes import Change, Free, Latency
 from rcv_py.base.errors import RcvError
-from rcv_py.base.text import Message, count, plural
+from rcv_py.base.text import Message, plural
 from rcv_py.features.line.token_facts import TokenFacts
-from rcv_py.features.whatif.result import signed
 from rcv_py.formats.isa.described import IsaDescription, read_description
 from rcv_py.formats.isa.kept_docs import words_of
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.plain_text import Rich, joined, rich
 
 if TYPE_CHECKING:  # it imports a compiler
-    from rcv_py.analysis.whatif.predict import Prediction
-
-TITLE = "If it were free"
+    pass
 
 
 def facts_job(ui: UiContext) -> Callable[[], TokenFacts]:
@@ -103,32 +98,3 @@ def described(file: str, target: str, mnemonic: str) -> str:
 @lru_cache(maxsize=1)
 def _description(file: str) -> IsaDescription:
     return read_description(Path(file))
-
-
-def trials(line: int, *, is_operation: bool) -> dict[str, tuple[Change, ...]]:
-    """Return the experiments with an instruction, by their description."""
-    free = {"it took no time": (Free((line,)),)}
-    return free | ({"its data arrived at once": (Latency((line,), cycles=0),)} if is_operation else {})
-
-
-def replay_html(found: dict[str, Prediction] | None, *, is_playing: bool, why_not: str) -> Rich:
-    """Return the predicted effect of removing an instruction's cost; while unknown, a link to request it."""
-    if why_not:
-        said = rich("<span class='q'>{}</span>", why_not)
-    elif is_playing:
-        said = rich("<span class='q'>Replaying the recording …</span>")
-    elif found is None:
-        said = rich("<a href='play:0'>Replay the recording without its cost</a>")
-    else:
-        rows = [
-            rich("If {}: <b>{}</b> <span class='q'>({} to {})</span>", what, *map(signed, numbers))
-            for what, one in found.items()
-            for numbers in ((one.share, one.low, one.high),)
-        ]
-        played = max((one.tokens for one in found.values()), default=0)
-        of = Message(
-            "of the span of the traced compute units, predicted by replaying {0} instructions", count(played)
-        )
-        link = rich("<a href='try:0'>Try it in What if</a>")
-        said = rich("{}<br><span class='q'>{}; no promise.</span><br>{}", joined("<br>", rows), of, link)
-    return rich("<h4>{}</h4>{}", TITLE, said)

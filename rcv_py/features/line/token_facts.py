@@ -107,6 +107,8 @@ class FactsText:
         ]
         if links:
             parts.append(rich("<h4>Source, innermost first</h4>{}", joined("<br>", links)))
+        if trace.has_thread_trace and facts.totals.hits:
+            parts.append(rich("<p><a href='try:0'>What if it took no time?</a></p>"))
         return joined("", parts)
 
     def _why(self, causes: Sequence[LineCause], waiting: str) -> Rich:

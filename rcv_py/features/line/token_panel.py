@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, distribution_view
 from rcv_py.base.manifest import panel_for
-from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import Message, plural
 from rcv_py.features.line.token_first_look import FirstLook
 from rcv_py.model.modes import Which
@@ -22,7 +21,6 @@ from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, allow, named, push_button, tooltip, with_tip
-from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.plot.distribution_chart import DistributionChart
@@ -32,9 +30,9 @@ from rcv_py.ui.widgets.links import GrowingText
 
 if TYPE_CHECKING:  # they import attribution
     from rcv_py.analysis.attribution.of_line import LineCause
-    from rcv_py.analysis.whatif.predict import Prediction
     from rcv_py.features.line.token_facts import TokenFacts
 
+TRIAL = "try:0"  # the link to an experiment
 NEVER = "Never executed by the waves that count."
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
 SPEEDS = {  # choice of executions: which, keys
@@ -42,8 +40,6 @@ SPEEDS = {  # choice of executions: which, keys
     "median": (Which.MEDIAN, "Alt+\\"),
     "slowest": (Which.SLOWEST, "Alt+End"),
 }
-PLAY, TRY = "play", "try"  # links
-IDLE_MS = 900  # ms that an instruction must stay selected before it is replayed without a request
 DISTRIBUTION = "distribution"  # the panel that shows a larger view
 
 
@@ -59,14 +55,9 @@ class TokenDetailsPanel(Panel):
         self.causes: tuple[LineCause, ...] | None = None  # over all executions; None while unknown
         self._is_never = False  # whether no wave that was read and counts executed it
         self._all_of: tuple[int, int] | None = None  # code row of the two fields above, and number of waves
-        self.replays: dict[int, dict[str, Prediction]] = {}  # by code row
-        self._playing: int | None = None  # code row
-        self._replay_text = ""  # text about that row
-        self._flag = CancelFlag()  # of the replay
-        self._idle = self.request(self._play_when_idle, IDLE_MS, priority=Priority.BACKGROUND)
-        names = ("Selected instruction", "All executions of the instruction", "This execution", "If free")
+        names = ("Selected instruction", "All executions of the instruction", "This execution")
         texts = (GrowingText(ui.session, ui.theme, name) for name in names)
-        self.head, self.all, self.text, self.replay = texts
+        self.head, self.all, self.text = texts
         self.first = FirstLook(self)
         self.chart = DistributionChart(ui.theme, is_small=True)
         self.hits = PlainLabel(role="heading")
@@ -95,7 +86,6 @@ class TokenDetailsPanel(Panel):
             cell.watch(self._soon.ask)
             cell.watch(self._all_soon.ask)
         ui.session.executions.sought.watch(self._show_hit)
-        ui.session.busy.watch(self._show_replay)
         ui.session.waves.watch(self._forget_all)
         ui.session.loaded.watch(self._more_waves)
         ui.results.cell("attribution").watch(self._causes_soon.ask)
@@ -105,7 +95,7 @@ class TokenDetailsPanel(Panel):
         ui.settings.cell(UNITS).watch(self._show)
         ui.settings.cell("isa.description").watch(self._soon.ask)
         ui.theme.changed.connect(self._restyle)
-        self.replay.anchorClicked.connect(self._asked)
+        self.text.anchorClicked.connect(self._try)
         self.chart.bars_changed.connect(self._forget_all)
         self.chart.chosen.connect(self._go_to_bar)
         self._restyle()
@@ -134,7 +124,7 @@ class TokenDetailsPanel(Panel):
         speeds = row(*self.speeds.values(), margins=(8, 2, 8, 2), spacing=4)
         self.this = boxed(column(row(*spinner, margins=(8, 6, 8, 0), spacing=4), speeds))
         self.note.setContentsMargins(8, 2, 8, 2)
-        self.chosen = (self.head, self.every, self.all, self.this, self.note, self.text, self.replay)
+        self.chosen = (self.head, self.every, self.all, self.this, self.note, self.text)
         parts = (*self.chosen, self.first, None)
         self.empty = page(self, scrolled(boxed(column(*parts)), is_wide=False))
 
@@ -206,86 +196,17 @@ class TokenDetailsPanel(Panel):
 
         self._causes_soon.run(lambda: causes_of(table, line), take)
 
-    # -- computing: without its cost -----------------------------------------------------------------
-
     def _forget(self) -> None:
         """Forget everything about the capture that was open."""
         self.facts = self.view = self.causes = None
-        self._forget_replays()
 
-    def _forget_replays(self) -> None:
-        self._flag.set()
-        self.replays, self._playing = {}, None
-
-    def _play_when_idle(self) -> None:
-        """Replay without the selected instruction's cost if that is cheap: waves were read to be replayed."""
-        line = self.session.line
-        if line is not None and line not in self.replays and self._playing is None and self.ui.tasks.idle:
-            self._play(line)
-
-    def _asked(self, link: QUrl) -> None:
-        """Replay without the cost of the instruction, or open the panel with more experiments."""
-        line, kind = self.session.line, link.toString().partition(":")[0]
-        if line is None:
-            return
-        if kind == PLAY:
-            self._play(line)
-        elif kind == TRY:
+    def _try(self, link: QUrl) -> None:
+        """Replay the recording as if the instruction took no time."""
+        if link.toString() == TRIAL and self.facts is not None:
             from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - it imports other analyses
 
-            self.session.add_experiment(ChangeRequest(free=(line,)))
+            self.session.add_experiment(ChangeRequest(free=(self.facts.line,)))
             self.wants.emit(panel_for("prediction"))
-
-    def _play(self, line: int) -> None:
-        """Run the experiments with an instruction in a thread."""
-        from rcv_py.analysis.waits.hoisting import is_load  # noqa: PLC0415 - as above
-        from rcv_py.features.line.token_beside import trials  # noqa: PLC0415 - as above
-
-        trace, store = self.session.trace.value, self.session.store
-        if trace is None or store is None:
-            return
-        recordings, held = self.ui.results.recordings(trace), store.batches
-        tried = trials(line, is_operation=is_load(trace.code.text[line].strip()))
-
-        self._flag.set()  # of the previous selection
-        flag = self._flag = CancelFlag()
-
-        def job() -> dict[str, Prediction]:
-            with stoppable(flag):
-                return {what: recordings.predict(held, changes) for what, changes in tried.items()}
-
-        def take(found: dict[str, Prediction]) -> None:
-            self._playing = None
-            self.replays[line] = found
-            self._show_replay()
-
-        self._playing = line
-        self.run_job(job, take, "replay")
-        self._show_replay()
-
-    def _show_replay(self) -> None:
-        """Show the predicted effect of removing the cost; then replay the remaining experiments."""
-        if self.facts is None:
-            return
-        from rcv_py.features.line.token_beside import replay_html  # noqa: PLC0415 - as above
-
-        trace, line = self.session.trace.value, self.session.line
-        is_shown = trace is not None and line is not None and trace.has_thread_trace
-        is_shown = is_shown and self.facts.totals.hits > 0
-        self.replay.setVisible(is_shown)
-        if trace is None or line is None or not is_shown:
-            return
-        streams = "Waves are still being read; then it can be replayed." if self.session.is_streaming else ""
-        found, is_playing = self.replays.get(line), self._playing == line
-        if self._playing is not None and not is_playing:  # it concerns another instruction
-            self._flag.set()
-            self._playing = None
-        if found is None and not is_playing and not streams and self.ui.results.recordings(trace).is_ready:
-            self._idle.ask(IDLE_MS)
-        text = replay_html(found, is_playing=is_playing, why_not=streams)
-        if text != self._replay_text:
-            self._replay_text = text
-            self.replay.show_html(text)
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -324,7 +245,6 @@ class TokenDetailsPanel(Panel):
         self.hits.setToolTip(tooltip(waves_note(self.session) or "The executions by all waves that count."))
         self._mark()
         self._show_hit()
-        self._show_replay()
 
     def _show_hit(self) -> None:
         """Show which execution is selected, or that it is being searched."""

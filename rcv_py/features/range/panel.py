@@ -25,9 +25,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import MeasuredPair
 from rcv_py.state.wave_store import Snapshot
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import boxed, row
-from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
-from rcv_py.ui.core.plain_text import Rich, copy_text, joined, push_button, rich
+from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table import command_text
@@ -65,12 +64,7 @@ class ClockRangePanel(Panel):
         self.answered: Answered | None = None
         self._survey: tuple[Snapshot, Survey] | None = None  # of the waves that were read
         self.text = LinkText(ui.session, ui.theme, "What lies in the measured range")
-        tip = "Copy the table, to paste into a spreadsheet or a text."
-        self.copy = push_button("Copy", tip, self._copy)
-        tip = "Copy the command that prints the same numbers."
-        self.as_command = push_button(COPY_AS_COMMAND, tip, self.copy_asked)
-        buttons = boxed(row(self.copy, self.as_command, margins=(8, 4, 8, 4), spacing=6))
-        self.empty = page(self, buttons, (self.text, 1))
+        self.empty = page(self, self.text)
         self._soon = self.request(self._compute, MEASURE_MS)
         session = ui.session
         for cell in (session.trace, session.measure, session.between, session.waves, session.populations):
@@ -145,10 +139,6 @@ class ClockRangePanel(Panel):
         self.text.show_html(joined("", parts))
 
     # -- called by the shell ------------------------------------------------------------------------
-
-    def _copy(self) -> None:
-        if (sheet := self.sheet()) is not None:
-            copy_text(sheet.csv("\t"))
 
     def sheet(self) -> Sheet | None:
         trace, found = self.session.trace.value, self.answered

@@ -148,7 +148,6 @@ class Camera:
     width_px: float = 1.0
     height_px: float = 1.0
     scroll: int = 0  # pixels
-    is_upward: bool = False
     row_px: int = ROW_PX
     whole: int = 1
 
@@ -178,17 +177,11 @@ class Camera:
 
     def y(self, scene: FlameScene, row: Row) -> Row:
         """Return the top pixel of a row."""
-        at = (row - scene.low) * self.row_px
-        if self.is_upward:
-            at = max(self.content_px(scene), int(self.height_px)) - self.row_px - at
-        return at - self.scroll
+        return (row - scene.low) * self.row_px - self.scroll
 
     def row_at(self, scene: FlameScene, y: float) -> int:
         """Return the row at a pixel."""
-        at = y + self.scroll
-        if self.is_upward:
-            at = max(self.content_px(scene), int(self.height_px)) - 1 - at
-        return int(at // self.row_px) + scene.low
+        return int((y + self.scroll) // self.row_px) + scene.low
 
     def visible(self, scene: FlameScene) -> np.ndarray:
         """Return which frames are at least partly in view, bool."""

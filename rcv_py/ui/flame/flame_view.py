@@ -119,14 +119,6 @@ class FlameView(QAbstractScrollArea):
         self._selected = selected
         self.viewport().update()
 
-    def set_upward(self, is_upward: bool) -> None:
-        """Grow flames upwards, or hang roots at the top."""
-        self.camera.is_upward = is_upward
-        self._set_range()
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.maximum() if is_upward else 0)
-        self._moved()
-
     # -- zooming ------------------------------------------------------------------------------------
 
     @property
@@ -415,7 +407,7 @@ class FlameView(QAbstractScrollArea):
         scene, frame = self.scene, self._focus()
         if scene is None or frame < 0:
             return
-        wanted = int(scene.boxes.row[frame]) + (-by if self.camera.is_upward else by)
+        wanted = int(scene.boxes.row[frame]) + by
         parent = int(scene.tree.parent[frame])
         near = [int(child) for child in scene.children(frame)] + [parent]
         if there := [other for other in near if other >= 0 and scene.boxes.row[other] == wanted]:

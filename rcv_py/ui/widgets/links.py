@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from rcv_py.base.text import translated
+from rcv_py.model.ids import WaveId
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import Rich, escaped, rich, unbroken
 from rcv_py.ui.core.theme import Theme
@@ -24,6 +25,11 @@ def token_link(row: int, text: str) -> Rich:
 def source_link(file: int, line: int, text: str) -> Rich:
     """Return a link to a source line."""
     return rich('<a href="source:{}:{}">{}</a>', file, line, text)
+
+
+def wave_link(wave: WaveId, text: str) -> Rich:
+    """Return a link to a wave."""
+    return rich('<a href="wave:{}:{}:{}:{}">{}</a>', wave.se, wave.simd, wave.slot, wave.wid, text)
 
 
 class LinkText(QTextBrowser):
@@ -69,6 +75,8 @@ class LinkText(QTextBrowser):
             session.select_line(int(numbers[0]))
         elif kind == "token" and len(numbers) == 1 and wave is not None:
             session.select_token(wave, int(numbers[0]))
+        elif kind == "wave" and len(numbers) == 4:
+            session.select_wave(WaveId(*map(int, numbers)))
         elif kind == "source" and len(numbers) == 2:
             session.select_source(int(numbers[0]), int(numbers[1]))
 

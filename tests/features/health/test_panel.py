@@ -1,7 +1,8 @@
-"""The health of a capture in the window: cards, a button, and the headline where one is chosen."""
+"""The health of a capture in the window: notes, a button, and the headline where one is chosen."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,14 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import plural
-from rcv_py.features.health.health_panel import FINE, HealthPanel, note_text
+from rcv_py.features.health.health_panel import FINE, HealthPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -39,17 +38,11 @@ def health(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HealthPan
     settled()
 
 
-def all_cards(panel: HealthPanel, qtbot: object) -> None:
-    """Wait for the cards, each of which is made in a turn of its own."""
-    qtbot.waitUntil(lambda: len(panel.cards) == len(panel.notes or ()))  # type: ignore[attr-defined]
-
-
 @pytest.fixture
 def show(health: HealthPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
     def opened(trace: object) -> HealthPanel:
         open_in(trace, [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else [])
         qtbot.waitUntil(lambda: health.notes is not None)  # type: ignore[attr-defined]
-        all_cards(health, qtbot)
         settled()
         return health
 
@@ -75,36 +68,24 @@ def test_nothing_is_open(health: HealthPanel) -> None:
     assert command.why_not() == "No capture is open."
 
 
-def test_a_card_for_every_note(show: Callable, warned: Trace) -> None:
+def test_every_note_says_evidence_impact_and_fix(show: Callable, warned: Trace) -> None:
     panel = show(warned)
     by_severity = Counter(note.severity for note in panel.notes)
     warnings, notes = by_severity[Severity.WARNING], by_severity[Severity.INFO]
     assert panel.verdict.text() == f"{warnings} warnings, {plural(notes, 'note')}"
     assert warnings == 2 == len(panel.notes) - notes
-    assert [card.note.name for card in panel.cards] == [note.name for note in panel.notes]
-    assert panel.cards[0].accessibleName().startswith("Warning: 100.0 % of the instructions")
-    for card in panel.cards:
-        assert card.focusPolicy() & Qt.FocusPolicy.TabFocus
-        assert card.accessibleDescription()
-        assert card.width() <= panel.width()
+    shown = panel.text.toPlainText()
+    assert shown.startswith("Warning · 100.0 % of the instructions")
+    for note in panel.notes:
+        for text in (note.title, note.evidence_text, note.consequence, note.remedy):
+            assert text in shown, note.name
     rows = list(panel.sheet().rows)
     assert len(rows) == sum(len(note.evidence) for note in panel.notes)
-
-
-@pytest.mark.parametrize("width", [320, 700, 1280])
-def test_cards_do_not_cut_their_text(show: Callable, warned: Trace, width: int) -> None:
-    panel = show(warned)
-    panel.resize(width, 300)
-    QApplication.processEvents()
-    for card in panel.cards:
-        assert card.geometry().right() <= width
-        assert card.height() >= card.heightForWidth(card.width())
 
 
 def test_a_healthy_capture_says_what_was_looked_at(show: Callable, tmp_path: Path) -> None:
     panel = show(replace(folders.opened(tmp_path), gfxip=10, target="gfx10"))
     assert panel.empty.sentence.text() == FINE
-    assert panel.cards == []
     assert FINE.startswith("No problems in this capture.")
 
 
@@ -117,41 +98,27 @@ def test_the_input_file_is_copied(show: Callable) -> None:
     assert command.why_not() == ""
 
 
-def test_a_card_can_be_copied_and_leads_to_its_wave(show: Callable, warned: Trace, ui: UiContext) -> None:
+def test_a_note_leads_to_its_wave(show: Callable, warned: Trace, ui: UiContext) -> None:
     panel = show(warned)
-    card = next(card for card in panel.cards if card.note.name == "representative")
-    QTest.keyClick(card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert QGuiApplication.clipboard().text() == note_text(card.note)
-    card.findChild(QPushButton).click()
-    assert str(ui.session.selection.value.wave) == card.note.number("wave of median life")
+    note = next(note for note in panel.notes if note.name == "representative")
+    name = note.number("wave of median life")
+    assert f"Select {name}" in panel.text.toPlainText()
+    panel.text.anchorClicked.emit(QUrl("wave:" + ":".join(re.findall(r"\d+", name))))
+    assert str(ui.session.selection.value.wave) == name
 
 
-def test_icons_follow_the_theme(show: Callable, ui: UiContext) -> None:
+def test_colours_follow_the_theme(show: Callable, ui: UiContext) -> None:
     panel = show(open_trace(SAMPLES / "placeholder"))
-    before = panel.cards[0]._icon.pixmap().toImage()
-    ui.theme.toggle()
-    assert panel.cards[0]._icon.pixmap().toImage() != before
+    for _ in range(2):
+        assert ui.theme.role("error").name() in panel.text.toHtml()
+        ui.theme.toggle()
 
 
-def test_another_capture_replaces_the_cards(show: Callable, warned: Trace) -> None:
-    show(warned)
+def test_another_capture_replaces_the_notes(show: Callable, warned: Trace) -> None:
+    title = show(warned).notes[0].title
     panel = show(open_trace(SAMPLES / "placeholder"))
-    assert panel.cards[0].note.name == "placeholder"
-
-
-def test_cards_that_say_the_same_stay_while_waves_are_read(
-    health: HealthPanel, show: Callable, warned: Trace, qtbot: object
-) -> None:
-    panel = show(warned)
-    before, notes = list(panel.cards), panel.notes
-    changed = replace(notes[1], title="Said anew")
-    for now in ((notes[0], changed, *notes[2:]), (notes[0], changed)):
-        panel.ui.results.cell("health").set(now)
-        qtbot.waitUntil(  # type: ignore[attr-defined]
-            lambda now=now: [card.note for card in panel.cards] == list(now)
-        )
-        assert panel.cards[0] is before[0]
-    assert before[2] not in panel.cards
+    assert title not in panel.text.toPlainText()
+    assert panel.notes[0].title in panel.text.toPlainText()
 
 
 def test_the_chooser_tells_the_headline_of_each_capture(
@@ -182,6 +149,5 @@ def test_what_was_looked_at_before_the_panel_was_made_is_shown(
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.show()
     settled()
-    all_cards(panel, qtbot)
     assert panel.notes == ui.results.cell("health").value
-    assert len(panel.cards) == len(panel.notes)
+    assert panel.notes[0].title in panel.text.toPlainText()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 import numpy as np
@@ -101,16 +100,6 @@ def test_the_numbers_are_those_of_the_analysis_and_of_the_command(app: App, qtbo
     assert words is not None
     assert words[:2] == ("rcv", "range")
     assert run(*words[1:], "--csv").out.splitlines() == sheet.csv().splitlines()
-
-
-def test_the_table_and_the_command_can_be_copied(app: App, qtbot: QtBot) -> None:
-    app.ui.session.measure.set(middle(app))
-    settle(app, qtbot)
-    panel = panel_of(app)
-    panel.copy.click()
-    assert QApplication.clipboard().text() == panel.sheet().csv("\t")
-    panel.as_command.click()
-    assert QApplication.clipboard().text() == shlex.join(panel.command_line())
 
 
 def test_a_newer_range_takes_the_place_of_the_older(app: App, qtbot: QtBot) -> None:

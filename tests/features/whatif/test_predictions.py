@@ -241,21 +241,12 @@ def test_a_file_of_amd_adds_its_words_and_one_that_is_none_says_so(tmp_path: Pat
     assert "other.xml" in described(str(other), "gfx942", "v_add_f32")
 
 
-def test_without_its_cost_is_played_when_it_is_asked_for(app: App, qtbot: QtBot) -> None:
+def test_an_instruction_is_tried_without_its_cost(app: App, qtbot: QtBot) -> None:
     app.ui.session.select_line(LINE)
     settle(app, qtbot)
     panel = app.window.workspace.panel("token_details")
-    panel._forget_replays()
-    panel._show_replay()
-    if not app.ui.results.recordings(app.ui.session.trace.value).is_ready:
-        assert "Replay the recording" in panel.replay.toPlainText()
-        panel.replay.anchorClicked.emit(QUrl("play:0"))
-    qtbot.waitUntil(lambda: LINE in panel.replays)
-    settle(app, qtbot)
-    (prediction,) = panel.replays[LINE].values()
-    assert prediction.low <= prediction.share <= prediction.high
-    assert "no promise" in panel.replay.toPlainText()
-    panel.replay.anchorClicked.emit(QUrl("try:0"))
+    assert "What if it took no time?" in panel.text.toPlainText()
+    panel.text.anchorClicked.emit(QUrl("try:0"))
     settle(app, qtbot)
     assert app.ui.session.experiments.value[0].free == (LINE,)
     assert app.window.workspace.docks["whatif"].is_seen

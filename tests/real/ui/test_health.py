@@ -1,4 +1,4 @@
-"""The health of a real capture that is known, as cards."""
+"""The health of a real capture that is known, as notes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tests.features.health.test_panel import health, show  # noqa: F401
 from tests.real import captures
 
 
-def test_the_cards_of_a_known_capture(show: Callable) -> None:  # noqa: F811
+def test_the_notes_of_a_known_capture(show: Callable) -> None:  # noqa: F811
     panel = show(captures.real_trace("flash_attn_small_before"))
     assert panel.verdict.text() == "2 warnings, 3 notes"
-    assert panel.cards[0].accessibleName().startswith("Warning: 90.8 % of the instructions")
-    assert "representative" in [card.note.name for card in panel.cards]
+    assert panel.text.toPlainText().startswith("Warning · 90.8 % of the instructions")
+    assert "representative" in [note.name for note in panel.notes]
