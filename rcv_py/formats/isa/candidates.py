@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 MAX_OF_A_KIND = 4  # libraries of one engine that are tried, the newest first
@@ -37,19 +36,16 @@ class Candidate:
     """A disassembler that may know a GPU."""
 
     engine: str  # of `engines.py`
-    library: str  # path of the library, "" if it needs none
+    library: str  # its path
 
     def __str__(self) -> str:
-        return Path(self.library).name or self.engine
+        return Path(self.library).name
 
 
 @cache
 def candidates() -> tuple[Candidate, ...]:
     """Return the disassemblers of this machine in the order in which they are tried."""
-    found = [Candidate(engine, path) for engine in FILES for path in _libraries(engine)[:MAX_OF_A_KIND]]
-    if find_spec("tinygrad") is not None:
-        found.append(Candidate("tinygrad", ""))
-    return tuple(found)
+    return tuple(Candidate(engine, path) for engine in FILES for path in _libraries(engine)[:MAX_OF_A_KIND])
 
 
 def _libraries(engine: str) -> list[str]:

@@ -172,7 +172,7 @@ class CodeObject:
             return [() for _ in addresses]
         asked = addresses.astype("<u8")
         question = (struct.pack("<Q", len(self.image.data)), self.image.data, asked.tobytes())
-        said = answer_of("dwarf", (PACKAGES,), question, SECONDS, is_bare=True)
+        said = answer_of("dwarf", (PACKAGES,), question, SECONDS)
         if said is None or not said[1]:
             self._is_too_much = True
             self._report("it asks for too much time or memory")

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.formats.isa.candidates import Candidate, candidates
 from rcv_py.formats.isa.categories import categories
 from rcv_py.formats.isa.engines import READY, UNKNOWN
-from rcv_py.formats.isa.lengths import UNNAMED, DecodedRun, family_of, read, word_lengths
+from rcv_py.formats.isa.lengths import DecodedRun, family_of, read, word_lengths
 from rcv_py.formats.isa.processes import answer_of
 from rcv_py.formats.isa.program import Category, Program
 
@@ -71,10 +71,7 @@ def disassemble(
         if not missing:
             _choice.good[target] = candidate
             break
-    is_rough = chosen is not None and chosen.engine == "tinygrad"
-    programs = [
-        _program(piece, one, raw, is_rough) for piece, one, raw in zip(pieces, best, own, strict=True)
-    ]
+    programs = [_program(piece, one, raw) for piece, one, raw in zip(pieces, best, own, strict=True)]
     return programs, "" if chosen is None else str(chosen)
 
 
@@ -84,7 +81,7 @@ def _asked(
     """The output of a disassembler, None if it does not know the GPU or failed."""
     words = (candidate.engine, candidate.library, target, str(lanes))
     seconds = SECONDS + sum(len(piece.data) for piece in pieces) / SLOWEST
-    said = answer_of("engines", words, _question(pieces, target), seconds, candidate.engine != "tinygrad")
+    said = answer_of("engines", words, _question(pieces, target), seconds)
     output, is_well = said or (b"", False)
     if said is not None and not output.startswith(READY):
         _choice.unfit.add((candidate, target))
@@ -122,17 +119,12 @@ def _readings(output: memoryview, counts: Sequence[int]) -> list[DecodedRun]:
     return found
 
 
-def _program(piece: CodeBytes, found: DecodedRun, own: DecodedRun, is_rough: bool) -> Program:
-    """Build a program; raw words replace missing texts.
-
-    For an engine with approximate texts we write the waits: their numbers matter.
-    """
+def _program(piece: CodeBytes, found: DecodedRun, own: DecodedRun) -> Program:
+    """Build a program; raw words replace missing texts."""
     text = found.text
-    if is_rough or "" in text:
+    if "" in text:
         mine = dict(zip(_starts(own.size), own.text, strict=True))
-        named = {at for at, one in mine.items() if is_rough and UNNAMED not in one}
-        rows = zip(_starts(found.size), text, strict=True)
-        text = [mine.get(at, one) if at in named or not one else one for at, one in rows]
+        text = [one or mine.get(at, one) for at, one in zip(_starts(found.size), text, strict=True)]
     texts = tuple(text)
     kinds = categories(texts)
     address = np.uint64(piece.address) + (found.size.cumsum(dtype=np.uint64) - found.size)

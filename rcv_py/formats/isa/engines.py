@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import struct
 import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 UNKNOWN = 128
 READY = b"ready\n"
@@ -103,34 +102,7 @@ def comgr(library: str, target: str, _lanes: str) -> Read:
     return read
 
 
-TWO_IN_ONE = re.compile(r"VOPDOp\.(\w+)")
-ONE_REGISTER = re.compile(r"\b([sva])\[(\d+)\]")
-FAMILIES = {"gfx9": "cdna", "gfx11": "rdna3", "gfx12": "rdna4"}
-
-
-def tinygrad(_: str, target: str, _lanes: str) -> Read:
-    """The instruction tables of tinygrad; its texts have the form of calls, without default arguments."""
-    from tinygrad.renderer.amd import decode_inst  # noqa: PLC0415 - optional, and slow to import
-
-    family = next((name for start, name in FAMILIES.items() if target.startswith(start)), "")
-    if not family or target in ("gfx1250", "gfx1251"):
-        raise LookupError(target)
-
-    def read(place: int, left: int, _: int) -> tuple[int, str]:
-        try:
-            found: Any = decode_inst(ctypes.string_at(place, min(left, 64)), family)
-            size, text = found.size(), str(found)
-        except Exception:  # its tables may raise anything for unknown words
-            return 0, ""
-        name, _bracket, rest = text.partition("(")
-        name = " :: ".join(TWO_IN_ONE.findall(text)) or name
-        operands = ONE_REGISTER.sub(r"\1\2", rest.removesuffix(")"))
-        return size, f"{name.lower()} {operands}".rstrip()
-
-    return read
-
-
-ENGINES = {"llvm": llvm, "comgr": comgr, "tinygrad": tinygrad}
+ENGINES = {"llvm": llvm, "comgr": comgr}
 
 
 def without_unused_source(place: int, left: int) -> bool:

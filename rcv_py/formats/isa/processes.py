@@ -20,14 +20,14 @@ _unanswered: list[str] = []  # programs that timed out, or could not be started
 
 
 def answer_of(
-    program: str, words: Sequence[str], question: Iterable[bytes], seconds: float, is_bare: bool = False
+    program: str, words: Sequence[str], question: Iterable[bytes], seconds: float
 ) -> tuple[bytes, bool] | None:
     """Return the reply of one of our programs, and whether it succeeded; None if it could not run.
 
-    `program` is a module of this package.  `is_bare` leaves out site packages, which take a while to find.
+    `program` is a module of this package.
     Raises Cancelled if the work is cancelled.
     """
-    command = [*_command(is_bare), program, str(seconds + GRACE), str(os.getpid()), *words]
+    command = [*_command(), program, str(seconds + GRACE), str(os.getpid()), *words]
     try:
         with TemporaryFile() as given, TemporaryFile() as taken:
             given.writelines(question)
@@ -51,15 +51,15 @@ def unanswered() -> int:
     return len(_unanswered)
 
 
-def _command(is_bare: bool) -> list[str]:
+def _command() -> list[str]:
     """The command of the running Python, which must not import modules from a folder of a capture.
 
     A frozen program has no Python, and runs its own modules on request (`__main__`).
     """
     if getattr(sys, "frozen", False):
         return [sys.executable, OWN_PROGRAM]
-    bare = ["-S"] if is_bare else []
-    return [sys.executable, "-I", *bare, str(Path(__file__).with_name("alone.py"))]
+    # -S: without site packages, which take a while to find.
+    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("alone.py"))]
 
 
 def ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:

@@ -138,16 +138,6 @@ def test_code_object_manager_says_what_llvm_says() -> None:
     assert sum(same) >= len(same) - 2, "versions may write an operand in another way"
 
 
-def test_tinygrad_has_mnemonics_and_our_waits() -> None:
-    pytest.importorskip("tinygrad", reason="tinygrad is not there: pip install tinygrad")
-    known = [*list(CASES["gfx90a"])[:11], "v_mov_b32_e32 v0, v1"]  # which gfx950 has, too
-    data = bytes.fromhex("730f8cbf" + "".join(CASES["gfx90a"][text] for text in known))
-    (said,), name = disassemble([piece(data)], "gfx950", [Candidate("tinygrad", "")])
-    assert name == "tinygrad"
-    assert [mnemonic(text) for text in said.text] == ["s_waitcnt", *map(mnemonic, known)]
-    assert said.text[0] == "s_waitcnt vmcnt(3)"
-
-
 def test_an_instruction_that_one_does_not_know_is_asked_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in that knows all but the third; the real one knows it."""
     sizes, texts = bytes([4, 4, 4 | 128, 8]), b"one\ntwo\n\nfour"
@@ -233,7 +223,7 @@ def test_memory_without_end_is_refused(tmp_path: Path) -> None:
 
 def test_a_frozen_program_runs_its_own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    command = processes._command(is_bare=True)
+    command = processes._command()
     monkeypatch.delattr(sys, "frozen")
     assert command == [sys.executable, "--own-program"]
     frozen = "import sys, runpy; sys.frozen = True; runpy.run_module('rcv_py', run_name='__main__')"
