@@ -56,14 +56,13 @@ Architecture: {processor}
 Maintainer: The authors of rcv <rcv@localhost>
 Installed-Size: {size}
 Depends: {needs}
-Recommends: fonts-dejavu-core
-Suggests: libllvm22
+Recommends: {wishes}
 Section: devel
 Priority: optional
 Description: viewer and triage tool for AMD GPU thread traces
  Reads what rocprofv3 --att records, decoded or raw: instructions, source
  lines and time in one window, findings with evidence, and commands for
- scripts.  Brings its own Python and Qt.
+ scripts.  Brings its own Python and Qt, and a disassembler on amd64.
 """
 
 
@@ -129,10 +128,9 @@ def deb(made: Path, out: Path) -> Path:
     processor = PROCESSORS[platform.machine()]
     control = tree / "DEBIAN" / "control"
     control.parent.mkdir()
-    control.write_text(
-        CONTROL.format(version=version(), processor=processor, size=size >> 10, needs=", ".join(needs(made))),
-        encoding="utf-8",
-    )
+    wishes = "fonts-dejavu-core" + ("" if any(made.rglob("librocmllvm.so")) else ", libllvm22")
+    words = {"processor": processor, "size": size >> 10, "needs": ", ".join(needs(made)), "wishes": wishes}
+    control.write_text(CONTROL.format(version=version(), **words), encoding="utf-8")
     target = out / f"rcv_{version()}_{processor}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zzstd", "--build", tree, target)
     shutil.rmtree(tree)

@@ -43,6 +43,7 @@ SPELLED = {
     "pyqtgraph": "MIT",
     "llvmlite": "BSD-2-Clause AND Apache-2.0 WITH LLVM-exception",
     "numba": "BSD-2-Clause",
+    "rocm-llvm-python": "MIT AND Apache-2.0 WITH LLVM-exception",
     "PySide6_Essentials": "LGPL-3.0-only",
     "shiboken6": "LGPL-3.0-only",
 }

@@ -30,7 +30,8 @@ def main() -> int:
     """Version, facts and a picture of the sample."""
     has_window = "--no-window" not in sys.argv
     command = [word for word in sys.argv[1:] if word != "--no-window"] or ["rcv"]
-    run(command, "--version")
+    versions = run(command, "--version")
+    assert not has_window or "\ndisassembler none" not in versions, versions
     facts = json.loads(run(command, "info", str(SAMPLE), "--json"))
     assert facts, facts
     findings = json.loads(run(command, "triage", str(SAMPLE), "--json"))["findings"]

@@ -196,10 +196,11 @@ class _Parser(argparse.ArgumentParser):
 def _versions(words: list[str]) -> str:
     """What `--version` prints."""
     from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+    from rcv_py.formats.isa.disassembly import disassembler  # noqa: PLC0415 - it starts a program
 
     if words:
         raise UsageError("`rcv --version` takes nothing else.")
-    return versions_text()
+    return versions_text() + f"disassembler {disassembler() or 'none'}\n"
 
 
 def _print_and_leave(text: str) -> NoReturn:

@@ -91,6 +91,7 @@ class Trace(PickledByCopy):
     marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
     state_curves: tuple[StateCurve, ...] = ()
     target_from: str = ""  # source of the target, as text; "" if only the generation is known
+    disassembler: str = ""  # with its version, of the texts of a raw capture that no file gives
     facts: RunFacts | None = None  # from tables of the run, for a capture that includes them
     is_part: bool = False  # it is the beginning of a capture that is still being decoded
     batch_cache: BatchStreams | None = None  # cache of batches of its waves in a long-running process

@@ -7,7 +7,7 @@ import numpy as np
 from rcv_py.base.text import Message, count
 from rcv_py.model.trace import Trace
 
-INSTALL = "apt install libllvm22"  # the Debian package that knows all targets of `lengths.py`
+INSTALL = "pip install rocm-llvm-python"  # it knows all targets of `lengths.py`
 
 
 def unreadable_texts(trace: Trace) -> str:
@@ -21,7 +21,7 @@ def unreadable_texts(trace: Trace) -> str:
 def how_to_read(trace: Trace) -> str:
     """Return what makes the texts readable, a sentence."""
     return Message(
-        "Install a disassembler that knows {0}, on Debian with `{1}`, and open the capture again.",
+        "Install a disassembler that knows {0} (on Linux `{1}`, else LLVM 22) and open the capture again.",
         trace.target or "the GPU",
         INSTALL,
     )

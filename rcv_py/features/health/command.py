@@ -64,6 +64,8 @@ def _text(trace: Trace, notes: Sequence[HealthNote]) -> Iterator[Part]:
     for note in notes:
         yield Message("\n{0}: {1}", note.severity, bold(note.title, sys.stdout))
         yield Facts(_facts(note))
+    if trace.disassembler:
+        yield Message("\nInstructions read by {0}.", trace.disassembler)
     yield "\nLooked at:"
     yield Facts([("", Message("{0}.", join_texts(", ", CHECKED)))])
     if trace.problems:

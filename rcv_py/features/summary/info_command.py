@@ -158,7 +158,12 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
             if code["hits"]
             else ""
         )
-        yield "code", Message("{0}{1}{2}", plural(code["instructions"], "instruction"), kernels, times)
+        reader = facts["format"]["disassembler"]
+        reader = Message(", read by {0}", reader) if reader else ""
+        yield (
+            "code",
+            Message("{0}{1}{2}{3}", plural(code["instructions"], "instruction"), kernels, times, reader),
+        )
     if facts["waves"]["count"] or facts["occupancy"]["waves"]:
         yield "time", _time(facts["clock"])
     total = (code["latency"] or 0) + (code["idle"] or 0)

@@ -66,8 +66,10 @@ def _folders() -> Iterator[Path]:
     roots += [str(path) for known in ROCM_ROOTS for path in _matching(known + "*")]
     for root in filter(os.path.isabs, roots):
         yield from (Path(root) / inner for inner in ("llvm/lib", "lib/llvm/lib", "lib", "bin"))
+    frozen = getattr(sys, "_MEIPASS", "")  # where a frozen program has its packages
     for installed in map(Path, sys.path):
-        if installed.is_absolute() and installed.name in ("site-packages", "dist-packages"):
+        is_ours = installed.name in ("site-packages", "dist-packages") or str(installed) == frozen
+        if installed.is_absolute() and is_ours:
             yield from (installed / inner for inner in PACKAGES)
     for pattern in SYSTEM_FOLDERS.get(sys.platform, ()):
         yield from _matching(pattern)

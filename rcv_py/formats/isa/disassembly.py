@@ -51,7 +51,7 @@ _choice = DisassemblerChoice()
 def disassemble(
     pieces: Sequence[CodeBytes], target: str, known: Sequence[Candidate] | None = None, *, lanes: int = 0
 ) -> tuple[list[Program], str]:
-    """Return the program of each piece, and the name of the disassembler, "" if there was none.
+    """Return the program of each piece, and the disassembler with its version, "" if there was none.
 
     `lanes` is the number of lanes of a wave, for targets that allow two numbers; 0: the usual number.
     Instructions that the best of them does not know have their raw words as text.  An unknown instruction
@@ -59,26 +59,33 @@ def disassemble(
     """
     own = [read(piece.data, target) for piece in pieces]
     best = own
-    chosen: Candidate | None = None
+    chosen = ""
     least = sum(len(one.size) for one in own) if pieces else 0
     for candidate in _choice.order(target, candidates() if known is None else known) if target else ():
-        found = _asked(candidate, pieces, target, lanes)
-        if found is None:
+        said = _asked(candidate, pieces, target, lanes)
+        if said is None:
             continue
+        version, found = said
         missing = sum(one.text.count("") for one in found)
-        if missing < least or chosen is None:
-            best, chosen, least = found, candidate, missing
+        if missing < least or not chosen:
+            chosen = f"{candidate} ({version})" if version else str(candidate)
+            best, least = found, missing
         if not missing:
             _choice.good[target] = candidate
             break
     programs = [_program(piece, one, raw) for piece, one, raw in zip(pieces, best, own, strict=True)]
-    return programs, "" if chosen is None else str(chosen)
+    return programs, chosen
+
+
+def disassembler() -> str:
+    """Return the first disassembler of this machine that answers, with its version, "" if there is none."""
+    return disassemble((), "gfx900")[1]
 
 
 def _asked(
     candidate: Candidate, pieces: Sequence[CodeBytes], target: str, lanes: int
-) -> list[DecodedRun] | None:
-    """The output of a disassembler, None if it does not know the GPU or failed."""
+) -> tuple[str, list[DecodedRun]] | None:
+    """The version of a disassembler and its output, None if it does not know the GPU or failed."""
     words = (candidate.engine, candidate.library, target, str(lanes))
     seconds = SECONDS + sum(len(piece.data) for piece in pieces) / SLOWEST
     said = answer_of("engines", words, _question(pieces, target), seconds)
@@ -88,7 +95,9 @@ def _asked(
         return None
     try:
         if is_well:
-            return _readings(memoryview(output)[len(READY) :], [len(piece.data) for piece in pieces])
+            version, _, replies = output.removeprefix(READY).partition(b"\n")
+            counts = [len(piece.data) for piece in pieces]
+            return version.decode(), _readings(memoryview(replies), counts)
     except (ValueError, struct.error):  # a reply that does not match the request
         pass
     _choice.deaths[candidate] = _choice.deaths.get(candidate, 0) + 1

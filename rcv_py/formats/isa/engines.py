@@ -6,9 +6,10 @@ unknown GPU or for words that no compiler makes.  In its own process a crash los
     alone.py engines … ENGINE LIBRARY TARGET LANES < pieces > replies
 
 A piece is: address (8 bytes), count of bytes (4 bytes), the bytes, and for each of their words of 4 bytes the
-length of an instruction that begins there (1 byte).  If the engine knows the target, the reply begins with
-`ready`.  For each piece follow: count of instructions (4 bytes), for each its length (1 byte, plus 128 if the
-engine does not know it), count of bytes of the text (4 bytes), and the texts, a line each.
+length of an instruction that begins there (1 byte).  If the engine knows the target, the reply begins with a
+line: `ready` and its version, such as `LLVM 22.1.8`.  For each piece follow: count of instructions (4 bytes),
+for each its length (1 byte, plus 128 if the engine does not know it), count of bytes of the text (4 bytes),
+and the texts, a line each.
 """
 
 from __future__ import annotations
@@ -21,14 +22,21 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 UNKNOWN = 128
-READY = b"ready\n"
+READY = b"ready "
 LETTERS = 1024  # maximum bytes of one instruction's text
 VOP3 = 0x35  # the top 6 bits of these instructions, gfx10 and later
 SOURCE, ZERO = 18, 0x080  # lowest bit of their third source of 9 bits, in the second word; the constant 0
 Read = Callable[[int, int, int], tuple[int, str]]  # place in memory, bytes there, address → length, text
 
 
-def llvm(library: str, target: str, lanes: str) -> Read:
+def version(name: str, numbers: Callable[..., object], count: int) -> str:
+    """Name of a library and the numbers of its version, as its function gives them."""
+    parts = [ctypes.c_uint(0) for _ in range(count)]
+    numbers(*map(ctypes.byref, parts))
+    return f"{name} {'.'.join(str(part.value) for part in parts)}"
+
+
+def llvm(library: str, target: str, lanes: str) -> tuple[str, Read]:
     """The disassembler of a libLLVM; it ignores features that it does not know."""
     features = ["+wavefrontsize64", "-wavefrontsize32"] if lanes == "64" and target.startswith("gfx1") else []
     if target.startswith(("gfx11", "gfx12")):  # not every version has it on for all of them
@@ -52,10 +60,11 @@ def llvm(library: str, target: str, lanes: str) -> Read:
         size = one(context, place, left, address, said, LETTERS)
         return size, said.value.decode("utf-8", "replace") if size else ""
 
-    return read
+    is_new = hasattr(lib, "LLVMGetVersion")  # from version 16 on
+    return version("LLVM", lib.LLVMGetVersion, 3) if is_new else "", read
 
 
-def comgr(library: str, target: str, _lanes: str) -> Read:
+def comgr(library: str, target: str, _lanes: str) -> tuple[str, Read]:
     """The disassembler of AMD's code object manager."""
     lib = ctypes.CDLL(library)
     memory_type = ctypes.CFUNCTYPE(
@@ -99,7 +108,7 @@ def comgr(library: str, target: str, _lanes: str) -> Read:
             return 0, ""
         return size.value, said.decode("utf-8", "replace")
 
-    return read
+    return version("comgr", lib.amd_comgr_get_version, 2), read
 
 
 ENGINES = {"llvm": llvm, "comgr": comgr}
@@ -136,8 +145,8 @@ def answer(read: Read, address: int, data: bytes, lengths: bytes) -> bytes:
 
 def main(given: BinaryIO, out: BinaryIO, engine: str, *words: str) -> None:
     """Disassemble all pieces."""
-    read = ENGINES[engine](*words)
-    out.write(READY)
+    name, read = ENGINES[engine](*words)
+    out.write(READY + name.encode() + b"\n")
     out.flush()
     while head := given.read(12):
         address, count = struct.unpack("<QI", head)

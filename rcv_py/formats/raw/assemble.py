@@ -88,6 +88,7 @@ def assembled(
         gfxip=gfxip,
         target=exact,
         target_from=target_source,
+        disassembler=", ".join(sorted(frozenset().union(*(engine.disassemblers for engine in engines)))),
         has_thread_trace=True,
         has_pc_samples=code.table.samples_issued is not None,
         waves=waves,

@@ -89,7 +89,11 @@ def decoded_engine(job: EngineJob) -> Engine:
     if not is_sure:
         forget()
     return engine._replace(
-        problems=tuple(problems), is_sure=is_sure, doubts=loads.doubts, claims=loads.claims
+        problems=tuple(problems),
+        is_sure=is_sure,
+        doubts=loads.doubts,
+        claims=loads.claims,
+        disassemblers=objects.disassemblers,
     )
 
 

@@ -80,6 +80,7 @@ class Engine(NamedTuple):
     is_sure: bool = True  # decoding it again gives the same: no tool timed out or was unavailable
     doubts: tuple[int, ...] = ()  # addresses where waves begin that several kernels claim
     claims: tuple[Claim, ...] = ()  # where several kernels fit, in doubt or not
+    disassemblers: frozenset[str] = frozenset()  # of its texts
 
 
 Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]

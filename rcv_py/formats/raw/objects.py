@@ -58,6 +58,11 @@ class Objects:
         targets = {one.target for one in self.by_id.values() if one.target}
         return targets.pop() if len(targets) == 1 else ""
 
+    @property
+    def disassemblers(self) -> frozenset[str]:
+        """The disassemblers, with versions, of what was read of them so far."""
+        return frozenset(one.disassembler for one in self.by_id.values() if one.disassembler)
+
     def program(self, codeobj: int, address: int) -> Program | None:
         """The function at an address of a code object, None if there is none."""
         found = self.by_id.get(codeobj)
