@@ -14,6 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from rcv_py.formats.isa.engines import READY
+from rcv_py.formats.isa.processes import answer_of
+
+SECONDS = 10.0  # for the version of a library
 MAX_OF_A_KIND = 4  # libraries of one engine that are tried, the newest first
 ROCM_ROOTS = ("/opt/rocm",)  # and its versions next to it
 SYSTEM_FOLDERS = {
@@ -46,6 +50,21 @@ class Candidate:
 def candidates() -> tuple[Candidate, ...]:
     """Return the disassemblers of this machine in the order in which they are tried."""
     return tuple(Candidate(engine, path) for engine in FILES for path in _libraries(engine)[:MAX_OF_A_KIND])
+
+
+def named(candidate: Candidate, reply: bytes) -> str:
+    """The candidate with its version, which the first line of its reply holds."""
+    version = reply.partition(b"\n")[0].removeprefix(READY).decode("ascii", "replace")
+    return f"{candidate} ({version})" if version else str(candidate)
+
+
+def disassembler() -> str:
+    """Return the first disassembler of this machine that answers, with its version, "" if there is none."""
+    for one in candidates():
+        said = answer_of("engines", (one.engine, one.library, "gfx900", ""), (), SECONDS)
+        if said is not None and said[0].startswith(READY):
+            return named(one, said[0])
+    return ""
 
 
 def _libraries(engine: str) -> list[str]:

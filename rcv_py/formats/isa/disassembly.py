@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.formats.isa.candidates import Candidate, candidates
+from rcv_py.formats.isa.candidates import Candidate, candidates, named
 from rcv_py.formats.isa.categories import categories
 from rcv_py.formats.isa.engines import READY, UNKNOWN
 from rcv_py.formats.isa.lengths import DecodedRun, family_of, read, word_lengths
@@ -65,11 +65,10 @@ def disassemble(
         said = _asked(candidate, pieces, target, lanes)
         if said is None:
             continue
-        version, found = said
+        name, found = said
         missing = sum(one.text.count("") for one in found)
         if missing < least or not chosen:
-            chosen = f"{candidate} ({version})" if version else str(candidate)
-            best, least = found, missing
+            best, chosen, least = found, name, missing
         if not missing:
             _choice.good[target] = candidate
             break
@@ -77,15 +76,10 @@ def disassemble(
     return programs, chosen
 
 
-def disassembler() -> str:
-    """Return the first disassembler of this machine that answers, with its version, "" if there is none."""
-    return disassemble((), "gfx900")[1]
-
-
 def _asked(
     candidate: Candidate, pieces: Sequence[CodeBytes], target: str, lanes: int
 ) -> tuple[str, list[DecodedRun]] | None:
-    """The version of a disassembler and its output, None if it does not know the GPU or failed."""
+    """A disassembler with its version, and its output, None if it does not know the GPU or failed."""
     words = (candidate.engine, candidate.library, target, str(lanes))
     seconds = SECONDS + sum(len(piece.data) for piece in pieces) / SLOWEST
     said = answer_of("engines", words, _question(pieces, target), seconds)
@@ -95,9 +89,8 @@ def _asked(
         return None
     try:
         if is_well:
-            version, _, replies = output.removeprefix(READY).partition(b"\n")
-            counts = [len(piece.data) for piece in pieces]
-            return version.decode(), _readings(memoryview(replies), counts)
+            replies = memoryview(output)[output.index(b"\n") + 1 :]
+            return named(candidate, output), _readings(replies, [len(piece.data) for piece in pieces])
     except (ValueError, struct.error):  # a reply that does not match the request
         pass
     _choice.deaths[candidate] = _choice.deaths.get(candidate, 0) + 1
