@@ -114,12 +114,12 @@ def run_command(options: Options) -> int:
 
 def _raw_files(options: Options) -> AbstractContextManager[None]:
     """Open raw files in the block as the options say."""
-    if not {"decoder", "source_map"} & options.given:
+    given = {"decoder", "source_map", "kernel", "target"} & options.given
+    if not given or "decoder" not in options.values:
         return nullcontext()
     from rcv_py.formats.raw.options import choosing  # noqa: PLC0415 - hardly any command says so
 
-    values = options.values
-    return choosing(values["decoder"], values["source_map"] or ())
+    return choosing(**{name: options.values[name] for name in given})
 
 
 def _silence() -> None:

@@ -36,13 +36,12 @@ class CaptureForm(Enum):
     DECODED = "ui_output folder"
     RAW = "raw .att files"
     PACKED = "one file of `rcv pack`"
+    COMPILED = "a kernel of a file that a compiler made"
 
 
 NO_TRACE = "it holds no thread trace; `rcv info` shows its kernels, launches and counters"
 # Files next to a decoded trace and what they are, for a user who chose one of them.
 _OTHER_FILES = {
-    ".out": "it is a code object of a raw trace; choose the folder around it, or an .att file",
-    ".hsaco": "it is a code object; choose the folder around it, or an .att file",
     **dict.fromkeys(
         (".zip", ".gz", ".tar", ".tgz", ".xz", ".zst", ".7z"), "it is an archive; unpack it first"
     ),
@@ -66,13 +65,28 @@ class Located(NamedTuple):
             raise self.error
         if self.is_capture:
             return (self.folder,)
-        return (*(raw.path for raw in undecoded(self.folder)), *_below(self.folder, depth))
+        if not self.folder.is_dir():
+            return _compiled(self.folder)
+        found = (*(raw.path for raw in undecoded(self.folder)), *_below(self.folder, depth))
+        return found or _compiled_below(self.folder, depth)
 
     def capture(self) -> Path:
         """Return the only capture at the path or below it; raise TraceError for none or several."""
         paths = self.captures()
         if len(paths) == 1:
             return paths[0]
+        if paths and shape_of(paths[0]) is CaptureForm.COMPILED:
+            from rcv_py.formats.compiled import kernel_label  # noqa: PLC0415 - as other compiled files
+
+            labels = dict.fromkeys(map(kernel_label, paths))
+            raise TraceError(
+                Message("{0} holds {1} kernels, and one is needed.", self.folder, len(paths)),
+                hint=Message(
+                    "Choose with --kernel NAME and --target GFX, or name {0}: {1}.",
+                    paths[0],
+                    some(list(labels), MAX_NAMED),
+                ),
+            )
         if paths:
             if raws := [f"{raw.path} ({raw.text})" for raw in undecoded(self.folder)]:
                 raise TraceError(
@@ -90,13 +104,60 @@ def locate(path: Path) -> Located:
     """Scan a path once, but not below it.  Never raises: the result reports errors."""
     try:
         is_folder = path.is_dir()
-        if not is_folder and not path.exists():
-            return Located(path, error=NotATrace(path, "there is no such file or folder"))
+        if not is_folder and not path.is_file():
+            return _of_kernel(path)
     except (OSError, ValueError):
         return Located(path, error=NotATrace(path, "it cannot be looked at"))
     if is_folder:
         return Located(path, is_capture(path) or [raw.path for raw in _raws(path)] == [path])
     return _of_file(path)
+
+
+def _of_kernel(path: Path) -> Located:
+    """A path that is no file: a kernel, or the kernels of a target, below a file."""
+    from rcv_py.formats.compiled import file_of, may_hold_kernels  # noqa: PLC0415 - rarely asked for
+
+    file = file_of(path)
+    if file is None or path == file or not may_hold_kernels(file):
+        exists = file is None and path.exists()  # a pipe or a device
+        text = "it is a file outside of any capture folder" if exists else "there is no such file or folder"
+        return Located(path, error=NotATrace(path, text))
+    return Located(path, is_capture=path.parent != file)
+
+
+def _of_compiled(path: Path) -> Located | None:
+    """A file with code objects, or its only kernel; None for other files."""
+    from rcv_py.formats.compiled import may_hold_kernels  # noqa: PLC0415 - most captures are folders
+
+    if not may_hold_kernels(path):
+        return None
+    try:
+        found = _compiled(path)
+    except TraceError as error:
+        return Located(path, error=error)
+    return Located(found[0], is_capture=True) if len(found) == 1 else Located(path)
+
+
+def _compiled(path: Path) -> tuple[Path, ...]:
+    from rcv_py.formats.compiled import chosen_kernels  # noqa: PLC0415 - most captures are folders
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as above
+
+    return tuple(one.path for one in chosen_kernels(path, chosen()))
+
+
+def _compiled_below(folder: Path, depth: int) -> tuple[Path, ...]:
+    """The kernels of compiled files, of a folder without captures."""
+    from rcv_py.formats.compiled import compiled_below  # noqa: PLC0415 - most folders hold captures
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as above
+
+    return compiled_below(folder, depth, chosen())
+
+
+def is_there(path: Path) -> bool:
+    """Whether a path exists, or is of a kernel below an existing file."""
+    from rcv_py.formats.compiled import file_of  # noqa: PLC0415 - few paths are no files
+
+    return path.exists() or file_of(path) is not None
 
 
 def _of_file(path: Path) -> Located:
@@ -108,6 +169,8 @@ def _of_file(path: Path) -> Located:
         raw = raw_capture(path)
         error = None if raw else NotATrace(path, "it is not a plain file")
         return Located(raw.path if raw else path, raw is not None, error)
+    if (compiled := _of_compiled(path)) is not None:
+        return compiled
     if path.suffix.lower() in _OTHER_FILES:
         return Located(path, error=NotATrace(path, _OTHER_FILES[path.suffix.lower()]))
     if is_capture(path.parent):
@@ -164,6 +227,8 @@ def shape_of(path: Path) -> CaptureForm:
         return CaptureForm.RAW
     if is_packed(path):
         return CaptureForm.PACKED
+    if not path.is_dir():
+        return CaptureForm.COMPILED
     return CaptureForm.DECODED if is_capture(path) or not _raws(path) else CaptureForm.RAW
 
 

@@ -73,6 +73,11 @@ def open_capture(
         from rcv_py.formats.packed.read import open_packed  # noqa: PLC0415 - captures are folders mostly
 
         return _located(open_packed(path), options)
+    if shape is CaptureForm.COMPILED:
+        from rcv_py.formats.compiled import open_compiled  # noqa: PLC0415 - it reads code objects
+        from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
+
+        return open_compiled(path, options or chosen())
     from rcv_py.formats.raw.open import open_raw  # noqa: PLC0415 - decoders take long to import
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
 
@@ -239,7 +244,24 @@ def _entry(
     )
 
 
+def _compiled_entry(path: Path) -> CaptureEntry:
+    """Facts of a kernel without disassembling it: a library has thousands."""
+    from rcv_py.formats.compiled import file_of, kernel_label  # noqa: PLC0415 - most captures are folders
+
+    file = file_of(path) or path
+    return CaptureEntry(
+        path=path,
+        name=file.name,
+        kernel=short_kernel(kernel_label(path)),
+        size=file.stat().st_size if file.is_file() else -1,
+        mapped=-1,
+        note="Compiled, not run.",
+        recorded=_date(_changed(file)),
+    )
+
+
 _ENTRIES = {
+    CaptureForm.COMPILED: _compiled_entry,
     CaptureForm.DECODED: _folder_entry,
     CaptureForm.RAW: _raw_entry,
     CaptureForm.PACKED: _packed_entry,

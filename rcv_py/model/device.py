@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.base.text import nanoseconds
+from rcv_py.model.columns import ColumnTable
 
 NO_CLOCK = "µs not known: no clock samples"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WaveEvents:
+class WaveEvents(ColumnTable):
     """Begins and ends of waves on all compute units of traced shader engines, by (time, is_start)."""
 
     time: np.ndarray  # int64, cycles, aligned
@@ -30,9 +31,6 @@ class WaveEvents:
     workgroup: np.ndarray  # int64, -1 if unknown
     cluster: np.ndarray  # int64, -1 if unknown
     names: Mapping[int, str] = field(default_factory=dict)  # kernel id to symbol
-
-    def __len__(self) -> int:
-        return len(self.time)
 
 
 class HardwareEvents(NamedTuple):

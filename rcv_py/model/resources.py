@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -48,6 +49,17 @@ class AllocatedRegisters(NamedTuple):
     sgprs: int  # of a wave; -1: always the same number
     lds: int  # bytes a workgroup that the program declares; a launch may ask for more
     file: str  # name of the code object
+
+
+class CompiledKernel(NamedTuple):
+    """A kernel of a file that a compiler made."""
+
+    path: Path  # below the file
+    target: str  # with features, such as `gfx90a:xnack+`; "" if unknown
+    symbol: str
+    name: str  # for people
+    allocated: AllocatedRegisters | None = None  # by its descriptor
+    scratch: int = -1  # bytes a lane, -1 if unknown
 
 
 class RunFacts(NamedTuple):

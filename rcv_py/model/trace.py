@@ -93,6 +93,7 @@ class Trace(PickledByCopy):
     target_from: str = ""  # source of the target, as text; "" if only the generation is known
     disassembler: str = ""  # with its version, of the texts of a raw capture that no file gives
     facts: RunFacts | None = None  # from tables of the run, for a capture that includes them
+    is_static: bool = False  # a compiled program that has not run: no wave, no time, no cost is known
     is_part: bool = False  # it is the beginning of a capture that is still being decoded
     batch_cache: BatchStreams | None = None  # cache of batches of its waves in a long-running process
 

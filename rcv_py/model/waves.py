@@ -13,13 +13,14 @@ import numpy as np
 
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import borders
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Executions, States, Tokens, Waits
 from rcv_py.model.window import TimeWindow
 
 
 @dataclass(frozen=True, eq=False)
-class WaveIndex(PickledByCopy):
+class WaveIndex(ColumnTable, PickledByCopy):
     """One row a traced wave, known before any wave file is opened; sorted by (se, simd, slot, wid)."""
 
     se: np.ndarray  # int16
@@ -33,9 +34,6 @@ class WaveIndex(PickledByCopy):
     kernel: np.ndarray  # int32, kernel id of the occupancy record; -1 if none matched
     size: np.ndarray  # int64, bytes of its file; 0 if it is missing
     file: tuple[str, ...]  # name inside the folder
-
-    def __len__(self) -> int:
-        return len(self.se)
 
     def id(self, row: int) -> WaveId:
         """The name of a wave."""

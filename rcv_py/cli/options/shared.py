@@ -35,7 +35,8 @@ DECODERS = (
     "official",
 )  # the same as in rcv_py.formats.raw.options, which takes longer to import
 AS_CAPTURE = (
-    "a ui_output_* folder or a file inside it, a folder of .att files or one of them, or a packed capture"
+    "a ui_output_* folder or a file inside it, a folder of .att files or one of them, a packed capture, or a "
+    "file that a compiler made"
 )
 
 
@@ -147,7 +148,7 @@ class Forms(Options):
 
 
 class OfRawFiles(Options):
-    """Options of commands that open captures, for raw `.att` files."""
+    """Options of commands that open captures, for raw `.att` files and files that a compiler made."""
 
     decoder: str | None = option(
         "decoder of raw .att files: this program or AMD's library (default auto: this program)",
@@ -159,6 +160,10 @@ class OfRawFiles(Options):
         repeated=True,
         metavar="FROM=TO",
     )
+    kernel: str | None = option(
+        "of a file that a compiler made: the kernel, by its name or a part of it", metavar="NAME"
+    )
+    target: str | None = option("of a file that a compiler made: the GPU, such as gfx942", metavar="GFX")
 
 
 class OfCapture(Forms, OfRawFiles):

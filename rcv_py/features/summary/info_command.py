@@ -25,8 +25,16 @@ from rcv_py.base.text import (
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
 from rcv_py.cli.terminal import bold
-from rcv_py.features.summary.info_result import CAPTURES_SCHEMA, SCHEMA, capture_table, info
+from rcv_py.features.summary.info_result import (
+    CAPTURES_SCHEMA,
+    COMPILED_SCHEMA,
+    SCHEMA,
+    capture_table,
+    compiled_table,
+    info,
+)
 from rcv_py.features.summary.options import InfoOptions
+from rcv_py.formats.locate import CaptureForm, shape_of
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.rocpd.names import is_profile
 from rcv_py.model.device import NO_CLOCK
@@ -46,6 +54,8 @@ def run(options: InfoOptions) -> CommandAnswer:
     for name in sorted({"check", "read"} & options.given):
         text = Message("--{0} is about one capture, and there are {1:,}.", name, len(paths))
         raise UsageError(text, hint="Name one of them.")
+    if paths and shape_of(paths[0]) is CaptureForm.COMPILED:
+        return _of_compiled(paths)
     entries = [capture_entry(path) for path in paths]
     table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
     return CommandAnswer(
@@ -57,6 +67,23 @@ def run(options: InfoOptions) -> CommandAnswer:
             "names": [entry.name for entry in entries],
             "problems": [f"{entry.name}: {entry.note}" for entry in entries if entry.note],
         },
+    )
+
+
+def _of_compiled(paths: list[Path]) -> CommandAnswer:
+    from rcv_py.formats.compiled import compiled_kernels, file_of  # noqa: PLC0415 - it reads code objects
+
+    files = dict.fromkeys(file for path in paths if (file := file_of(path)) is not None)
+    read = [compiled_kernels(file) for file in files]
+    wanted = set(paths)
+    table = compiled_table([one for file in read for one in file.kernels if one.path in wanted])
+    problems = [problem.text for file in read for problem in file.problems]
+    return CommandAnswer(
+        schema=COMPILED_SCHEMA,
+        document=lambda: {"kernels": table.rows()},
+        csv=table.csv,
+        text=lambda: [TextTable(table), *problems],
+        about={"names": [str(file) for file in files], "problems": problems},
     )
 
 

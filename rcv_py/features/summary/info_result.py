@@ -15,6 +15,7 @@ from rcv_py.analysis.health.mapping import mapping as mapped_lines
 from rcv_py.base.text import Message
 from rcv_py.features.health.result import SEVERITY
 from rcv_py.model.code import CodeTable
+from rcv_py.model.resources import CompiledKernel
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
@@ -167,6 +168,34 @@ CAPTURES = Spec.of(
 BELOW = (CAPTURES.field("captures"),)
 SCHEMA = Schema("info", "What a capture holds.", FACTS)
 CAPTURES_SCHEMA = Schema("captures", "The captures below a folder.", BELOW, command="info")
+
+_SIZE = kinds.BYTES._replace(has_minus_one=True)
+COMPILED = Spec.of(
+    "compiled kernels",
+    "One row per kernel of files that a compiler made, in the order of the files.",
+    "kernel",
+    kinds.CODE("kernel", "Name of the kernel"),
+    kinds.TEXT("target", "GPU that it is for, with features; empty if unknown"),
+    *unknown(
+        kinds.COUNT("vgprs", "Vector registers of a lane that its descriptor allocates", "VGPRs"),
+        kinds.COUNT("sgprs", "Scalar registers of a wave; null where all waves have as many", "SGPRs"),
+        _SIZE("lds", "LDS of a workgroup that the program declares", "LDS"),
+        _SIZE("scratch", "Scratch memory of a lane"),
+    ),
+    kinds.TEXT("path", "How commands name it", "name"),
+)
+COMPILED_SCHEMA = Schema(
+    "compiled", "The kernels of files that a compiler made.", (COMPILED.field("kernels"),), command="info"
+)
+
+
+def compiled_table(kernels: Sequence[CompiledKernel]) -> ResultTable:
+    """Return one row per kernel."""
+    numbers = [(-1, -1, -1) if one.allocated is None else one.allocated[:3] for one in kernels]
+    rows = zip(kernels, numbers, strict=True)
+    return ResultTable.of_rows(
+        COMPILED, [(one.name, one.target, *own, one.scratch, str(one.path)) for one, own in rows]
+    )
 
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> ResultTable:

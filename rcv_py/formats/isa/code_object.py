@@ -123,6 +123,11 @@ class CodeObject:
             if one.is_kernel
         )
 
+    @property
+    def functions(self) -> tuple[Symbol, ...]:
+        """All functions, ascending by address; bytes between symbols have no name."""
+        return self._functions
+
     def program(self, address: int) -> Program | None:
         """Return the instructions of the function that holds the address; None if there is no code."""
         if self._given is not None:

@@ -305,7 +305,12 @@ def lanes_of(descriptor: bytes) -> int:
 
 
 def allocated_registers(image: Image, kernel: str, file: str) -> AllocatedRegisters | None:
-    """Return what a kernel, by its symbol, allocates; None if the code object has no descriptor of it.
+    """Return what a kernel, by its symbol, allocates; None if the code object has no descriptor of it."""
+    return descriptor_facts(image.descriptors.get(kernel, b""), image.target, file)
+
+
+def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters | None:
+    """Return what a kernel with a descriptor allocates on a target such as `gfx942`; None if it is unknown.
 
     ```
     byte   0  u32  bytes of LDS that the program declares
@@ -314,9 +319,9 @@ def allocated_registers(image: Image, kernel: str, file: str) -> AllocatedRegist
     ```
     Source: AMDGPU backend of LLVM, "Kernel Descriptor" and "compute_pgm_rsrc1".
     """
-    raw, name = image.descriptors.get(kernel), image.target.removeprefix("gfx")
+    name = target.removeprefix("gfx")
     generation = name.split("-")[0] if "-" in name else name[:-2]
-    if raw is None or not generation.isdigit():
+    if len(raw) < DESCRIPTOR_SIZE or not generation.isdigit():
         return None
     (lds,), (first,) = (struct.unpack_from("<I", raw, at) for at in (0, 48))
     has_many = name in _UNIFIED or (int(generation) >= 10 and lanes_of(raw) == 32)

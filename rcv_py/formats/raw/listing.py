@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.formats.derived.totals import Totals
+from rcv_py.formats.isa.code_object import Chain
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.raw.engine import Engine
@@ -18,6 +19,7 @@ from rcv_py.formats.raw.sidecar import SAMPLES, Sidecar
 from rcv_py.formats.uiout.code import Code, code_of
 
 HEADER = ("ISA", "_", "LineNumber", "Source", "Codeobj", "Vaddr", "Hit", "Latency", "Stall", "Idle")
+_ARROW = " -> "
 Sources = Callable[[int, np.ndarray], Sequence[str]]
 """The source location of each address of a code object, innermost first, "" if unknown."""
 Names = Callable[[int, int], tuple[str, str]]
@@ -45,7 +47,11 @@ def listing(
     problems: Problems,
 ) -> tuple[Code, CodeRows]:
     """Return the code of a capture, by code object and address, and the row of each instruction in it."""
-    rows, places = _rows(engines, sidecar, sources, names)
+    programs: dict[tuple[int, int], Program] = {}
+    for engine in engines:
+        for key, program in engine.programs.items():
+            programs.setdefault(key, program)
+    rows, places = _rows(programs, sidecar, sources, names)
     keys = (
         np.array([one[0] for one in places], dtype=np.int64),
         np.array([one[1] for one in places], dtype=np.uint64),
@@ -69,14 +75,30 @@ def listing(
     return code, CodeRows(*keys, row=table[numbers.row].astype(np.int64))
 
 
+def program_code(
+    programs: Mapping[tuple[int, int], Program],
+    *,
+    gfxip: int,
+    sources: Sources,
+    names: Names,
+    problems: Problems,
+) -> Code:
+    """Return the code of programs, by code object and first address, that have not run: all totals are 0."""
+    rows, _ = _rows(programs, Sidecar(), sources, names)
+    for row in rows:
+        row.extend((0, 0, 0, 0))
+    return code_of({"header": list(HEADER)}, rows, gfxip, problems)
+
+
+def source_texts(chains: Sequence[Chain]) -> list[str]:
+    """Return each chain of places as one text, innermost first."""
+    return [_ARROW.join(f"{file}:{line or '?'}" for file, line in chain) for chain in chains]
+
+
 def _rows(
-    engines: Sequence[Engine], sidecar: Sidecar, sources: Sources, names: Names
+    programs: Mapping[tuple[int, int], Program], sidecar: Sidecar, sources: Sources, names: Names
 ) -> tuple[list[list[Any]], list[tuple[int, int, int]]]:
     """The rows of all programs as a code.json has them up to their totals, and where each instruction is."""
-    programs: dict[tuple[int, int], Program] = {}
-    for engine in engines:
-        for key, program in engine.programs.items():
-            programs.setdefault(key, program)
     ordered = sorted(programs.items())
     source_places = _sources(ordered, sources)
     rows: list[list[Any]] = []

@@ -14,10 +14,10 @@ from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Extent, Places
 from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
+from rcv_py.formats.raw.listing import source_texts
 from rcv_py.formats.raw.sidecar import Sidecar, read_sidecar
 
 _OPEN = 2  # captures whose code objects a process keeps
-_ARROW = " -> "
 
 
 class Objects:
@@ -96,9 +96,7 @@ class Objects:
         found = self.by_id.get(codeobj)
         if found is None:
             return [""] * len(addresses)
-        return [
-            _ARROW.join(f"{file}:{line or '?'}" for file, line in chain) for chain in found.places(addresses)
-        ]
+        return source_texts(found.places(addresses))
 
 
 @lru_cache(maxsize=_OPEN)

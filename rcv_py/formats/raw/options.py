@@ -20,7 +20,9 @@ Jobs = Callable[[list[int]], AbstractContextManager[Executor]]
 """Gives an executor for files of the given sizes in bytes."""
 Early = Callable[[Trace], None]
 """Is shown the beginning of a capture, as a trace of its own."""
-DECODER_NAME = "RCV_DECODER"  # of the environment, which processes inherit
+# Names in the environment, which processes inherit.
+DECODER_NAME = "RCV_DECODER"
+KERNEL_NAME, TARGET_NAME = "RCV_KERNEL", "RCV_TARGET"
 
 
 class RawOptions(NamedTuple):
@@ -29,6 +31,8 @@ class RawOptions(NamedTuple):
     decoder: str = AUTO  # of DECODERS; auto is ours
     library: str = ""  # path of the official decoder, "" for its usual places
     source_map: tuple[tuple[str, str], ...] = ()  # path prefixes, and their replacements on this machine
+    kernel: str = ""  # of a compiled file: symbol or name, or a part of it; "" for all
+    target: str = ""  # of a compiled file, such as `gfx942`; "" for all
 
 
 class OfficialMissing(RcvError):
@@ -43,13 +47,28 @@ def chosen() -> RawOptions:
         raise UsageError(
             Message("There is no decoder {0}.", decoder), hint=Message("There are: {0}.", ", ".join(DECODERS))
         )
-    return RawOptions(decoder=decoder, source_map=tuple(rule_of(rule) for rule in rules if rule.strip()))
+    return RawOptions(
+        decoder=decoder,
+        source_map=tuple(rule_of(rule) for rule in rules if rule.strip()),
+        kernel=os.environ.get(KERNEL_NAME, ""),
+        target=os.environ.get(TARGET_NAME, ""),
+    )
 
 
 @contextmanager
-def choosing(decoder: str | None, source_map: Sequence[str]) -> Iterator[None]:
-    """Set options for `chosen` in the block and in processes started in it; None and () change nothing."""
-    said = {DECODER_NAME: decoder, SOURCE_MAP: "\n".join(source_map)}
+def choosing(
+    decoder: str | None = None,
+    source_map: Sequence[str] | None = None,
+    kernel: str | None = None,
+    target: str | None = None,
+) -> Iterator[None]:
+    """Set options for `chosen` in the block and in processes started in it; None changes nothing."""
+    said = {
+        DECODER_NAME: decoder,
+        SOURCE_MAP: "\n".join(source_map or ()),
+        KERNEL_NAME: kernel,
+        TARGET_NAME: target,
+    }
     before = {name: os.environ.get(name) for name in said}
     os.environ.update({name: value for name, value in said.items() if value})
     try:

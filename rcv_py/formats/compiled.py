@@ -1,0 +1,346 @@
+"""Open a kernel that a compiler made and no GPU has run: instructions, sources and resources, without waves.
+
+A kernel has a path below its file: `libops.so/gfx942/my_kernel`, and `libops.so/gfx942@7/my_kernel` where an
+earlier object of the file has the same kernel for the same target.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
+from rcv_py.base.problems import Affects, Problem, Problems
+from rcv_py.base.text import Message, demangled, some
+from rcv_py.formats.input.files import parse_json, read_bytes
+from rcv_py.formats.input.limits import NAME_LETTERS
+from rcv_py.formats.isa.code_object import CodeObject, KernelCode
+from rcv_py.formats.isa.containers import begins_container, found_objects, is_of, kernels_of, read_object
+from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, lanes_of, read_image
+from rcv_py.formats.isa.program import Program
+from rcv_py.formats.raw.listing import program_code, source_texts
+from rcv_py.formats.raw.options import RawOptions
+from rcv_py.formats.sources.find import sources_of
+from rcv_py.model.architecture import architecture_of
+from rcv_py.model.device import Clock, WaveEvents
+from rcv_py.model.resources import CompiledKernel, KernelResources, RunFacts
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
+
+SURE = (".hsaco", ".co", ".vmfb")  # endings of files that hold nothing else
+LIKELY = (".out", ".o", ".so", ".pkl", ".ccob", ".hipfb", ".bundle")  # whose bytes decide
+MAX_KERNELS = 50_000  # of a file that are listed
+MAX_FOLDERS = 5_000  # folders of a cache that are searched
+MAX_FILES = 20_000  # files of a cache that are searched
+MAX_CALLED = 512  # functions of an object that are shown below a kernel with calls
+MAX_JSON = 1 << 20  # bytes of what Triton writes beside a code object
+TARGET_FROM = "the code object"
+NOT_RUN = "This is a program that has not run: there are no waves, no times and no costs."
+WHAT_THEN = "Read its instructions, registers and limits; record it with rocprofv3 --att for times."
+NOT_RUN_BRIEF = "The program has not run: nothing was measured."
+_CALLS = ("s_swappc", "s_call", "s_setpc")
+_ESCAPED = {"%": "%25", "/": "%2F", "\\": "%5C"}
+
+
+class CompiledFile(NamedTuple):
+    """The kernels of a file, in its order."""
+
+    kernels: tuple[CompiledKernel, ...]
+    problems: tuple[Problem, ...]
+
+
+def file_of(path: Path) -> Path | None:
+    """Return the file at a path, or the file that a path of a kernel lies below; None if there is none."""
+    for place in (path, *islice(path.parents, 2)):
+        try:
+            if place.is_file():
+                return place
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def may_hold_kernels(file: Path) -> bool:
+    """Whether a file may hold code objects, by its name and its first bytes; it is not searched."""
+    name = file.name.lower()
+    if name.endswith((*SURE, ".pkl")):
+        return True
+    try:
+        with file.open("rb") as opened:
+            start = opened.read(64)
+    except OSError:
+        return False
+    return begins_container(start) or start[:4] == b"\x7fELF"
+
+
+def compiled_kernels(file: Path) -> CompiledFile:
+    """Return the kernels of a file, cached as long as it does not change; raise a TraceError."""
+    try:
+        about = file.stat()
+    except OSError as error:
+        raise BrokenFile(file.name, Message("it cannot be read ({0})", error.strerror)) from error
+    return _listed(file, about.st_mtime_ns, about.st_size)
+
+
+@lru_cache(maxsize=8)
+def _listed(file: Path, *_: int) -> CompiledFile:
+    problems, found = Problems(), list[CompiledKernel]()
+    seen: set[tuple[str, str]] = set()
+    for one in found_objects(file, problems):
+        described = kernels_of(one.data)
+        if not described:
+            with suppress(TraceError):
+                described = _undescribed(read_object(one, file.name), file.name)
+        for symbol, raw in described.items():
+            place = one.target or "gpu"
+            if (one.target, symbol) in seen:
+                place = f"{place}@{one.number}"
+            seen.add((one.target, symbol))
+            allocated = descriptor_facts(raw, one.target.partition(":")[0], file.name)
+            path = file / place / _escaped(symbol)
+            name = demangled(symbol[:NAME_LETTERS])
+            found.append(CompiledKernel(path, one.target, symbol, name, allocated, _scratch(raw)))
+        if len(found) > MAX_KERNELS:
+            problems.warn(
+                file.name,
+                Message("Of {0} the first {1:,} kernels are listed.", file.name, MAX_KERNELS),
+                "Choose with --target, or name a smaller file.",
+                Affects.CODE,
+            )
+            break
+    return CompiledFile(tuple(found[:MAX_KERNELS]), tuple(problems))
+
+
+def _undescribed(data: bytes, name: str) -> dict[str, bytes]:
+    """The kernels of an object whose descriptors have no symbols."""
+    return dict.fromkeys(map(_name, CodeObject(0, name, read_image(data, name)).kernels), b"")
+
+
+def _scratch(descriptor: bytes) -> int:
+    """Bytes of scratch of a lane: the second word of the descriptor; -1 if there is none."""
+    return int.from_bytes(descriptor[4:8], "little") if descriptor else -1
+
+
+def _name(kernel: KernelCode) -> str:
+    return kernel.name or f"{kernel.address:#x}"
+
+
+def _escaped(symbol: str) -> str:
+    for letter, written in _ESCAPED.items():
+        symbol = symbol.replace(letter, written)
+    return symbol if symbol.strip(".") else symbol.replace(".", "%2E")
+
+
+def chosen_kernels(path: Path, options: RawOptions) -> tuple[CompiledKernel, ...]:
+    """Return the kernels of a file that fit the options `--kernel` and `--target`.
+
+    `path` is the file, or `FILE/TARGET`.  Raise a TraceError if there is none.
+    """
+    file = file_of(path)
+    assert file is not None
+    found = compiled_kernels(file)
+    if not found.kernels:
+        raise NotATrace(file, found.problems[0].text if found.problems else "it holds no kernel for AMD GPUs")
+    target = options.target or (path.name if path != file else "")
+    fitting = [one for one in found.kernels if is_of(one.target, target)]
+    named = [one for one in fitting if options.kernel in ("", one.symbol, one.name)]
+    named = named or [one for one in fitting if options.kernel in one.name or options.kernel in one.symbol]
+    if not named:
+        wanted = Message("kernel {0}", options.kernel) if fitting else Message("target {0}", target)
+        there = [one.name for one in fitting] or [one.target for one in found.kernels]
+        raise TraceError(
+            Message("{0} has no {1}.", file.name, wanted),
+            hint=Message("There are: {0}.", some(list(dict.fromkeys(there)), 8)),
+        )
+    return tuple(named)
+
+
+def kernel_label(path: Path) -> str:
+    """Return name and target of a kernel by its path, such as `vector_add (gfx942)`."""
+    return f"{demangled(_plain(path.name))} ({path.parent.name})"
+
+
+def _plain(name: str) -> str:
+    for letter, written in (*reversed(_ESCAPED.items()), (".", "%2E")):
+        name = name.replace(written, letter)
+    return name
+
+
+def files_below(folder: Path, depth: int) -> Iterator[Path]:
+    """Yield the files at or below a folder that may hold kernels; links are not followed."""
+    files, folders = 0, 0
+    todo = [(folder, 0)]
+    while todo and folders < MAX_FOLDERS:
+        place, level = todo.pop()
+        folders += 1
+        try:
+            with os.scandir(place) as entries:
+                names = sorted(islice(entries, MAX_FILES - files), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in names:
+            if entry.is_symlink() or entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                todo += [(Path(entry.path), level + 1)] if level < depth else []
+                continue
+            files += 1
+            is_named = entry.name.lower().endswith((*SURE, *LIKELY)) or ".so." in entry.name
+            if is_named and may_hold_kernels(Path(entry.path)):
+                yield Path(entry.path)
+
+
+def open_compiled(path: Path, options: RawOptions) -> Trace:
+    """Open the kernel at a path below its file as a trace without waves; raise a TraceError."""
+    file = file_of(path)
+    if file is None or len(path.relative_to(file).parts) != 2:
+        raise NotATrace(path, "it names no kernel of a file")
+    problems = Problems(compiled_kernels(file).problems)
+    found, kernel = _object_of(path, file)
+    programs = _programs(found, kernel)
+    generation = _generation(found.target)
+    code = program_code(
+        {(found.id, int(one.address[0])): one for one in programs},
+        gfxip=generation,
+        sources=lambda _, addresses: source_texts(found.places(addresses)),
+        names=lambda _, address: _names(found, address),
+        problems=problems,
+    )
+    problems += found.problems
+    problems.inform(
+        file.name, NOT_RUN, WHAT_THEN, Affects.WAVES, Affects.OCCUPANCY, Affects.COUNTERS, brief=NOT_RUN_BRIEF
+    )
+    if not code.table.mapped_rows:
+        problems.inform(
+            file.name,
+            "No instruction has a source line: the kernel was built without debug information.",
+            "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
+            Affects.SOURCE_LINES,
+        )
+    sources = sources_of(file.parent, frozenset(), list(code.paths), options.source_map, problems)
+    return Trace(
+        path=path,
+        name=file.name,
+        version="",
+        gfxip=generation,
+        target=found.target or f"gfx{generation}",
+        target_from=TARGET_FROM if found.target else "",
+        has_thread_trace=False,
+        has_pc_samples=False,
+        is_static=True,
+        waves=WaveIndex.empty(file=()),
+        code=code.table,
+        sources=sources,
+        occupancy=WaveEvents.empty(is_start=bool, names={}),
+        clock=Clock(),
+        reader=NoWaves(architecture_of(generation, found.target).base_clock),
+        problems=tuple(problems),
+        facts=_facts(found, kernel, file),
+    )
+
+
+def _object_of(path: Path, file: Path) -> tuple[CodeObject, KernelCode]:
+    """The code object with a kernel, and the kernel."""
+    target, _, number = path.parent.name.partition("@")
+    symbol = _plain(path.name)
+    for one in found_objects(file, Problems(), "" if target == "gpu" else target):
+        if number and str(one.number) != number:
+            continue
+        if not number and (known := kernels_of(one.data)) and symbol not in known:
+            continue
+        image = read_image(read_object(one, file.name), file.name, one.target.partition(":")[0])
+        found = CodeObject(one.number, file.name, image)
+        for kernel in found.kernels:
+            if _name(kernel) == symbol:
+                return found, kernel
+    raise NotATrace(path, Message("{0} has no such kernel any more", file.name))
+
+
+def _programs(found: CodeObject, kernel: KernelCode) -> list[Program]:
+    """The kernel, and if it calls any the functions of its object that are no kernels."""
+    own = found.program(kernel.address)
+    if own is None or not len(own):
+        raise BrokenFile(found.name, Message("it has no instructions of {0}", kernel.name))
+    programs = [own]
+    if any(text.startswith(_CALLS) for text in own.text):
+        others = (one for one in found.functions if one.name and not one.is_kernel)
+        called = (found.program(one.address) for one in islice(others, MAX_CALLED))
+        programs += [one for one in called if one is not None and len(one)]
+    return programs
+
+
+def _names(found: CodeObject, address: int) -> tuple[str, str]:
+    name = next((one.name for one in found.functions if one.address == address), "")
+    return name, demangled(name[:NAME_LETTERS])
+
+
+def _generation(target: str) -> int:
+    """The major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`, 11 of `gfx1100`."""
+    name = target.removeprefix("gfx")
+    digits = name.split("-")[0] if "-" in name else name[:-2]
+    return int(digits) if digits.isdigit() else 9
+
+
+def _facts(found: CodeObject, kernel: KernelCode, file: Path) -> RunFacts:
+    """What the descriptor, and Triton's file beside it, say about a launch; -1 where they do not."""
+    assert found.image is not None
+    allocated = allocated_registers(found.image, kernel.name, file.name)
+    descriptor = found.image.descriptors.get(kernel.name, b"")
+    triton = _triton(file, kernel.name)
+    threads = triton.get("num_warps", 0) * (lanes_of(descriptor) if descriptor else 64)
+    return RunFacts(
+        kernel=KernelResources(
+            kernel=kernel.name,
+            dispatch=-1,
+            vgprs=-1 if allocated is None else allocated.vgprs,
+            accum_vgprs=0,
+            sgprs=-1 if allocated is None else allocated.sgprs,
+            lds=max(-1 if allocated is None else allocated.lds, triton.get("shared", -1)),
+            scratch=_scratch(descriptor),
+            workgroup=(threads, 1, 1) if threads else (-1, -1, -1),
+            grid=(-1, -1, -1),
+            file=file.name,
+        ),
+        allocated=allocated,
+    )
+
+
+def _triton(file: Path, kernel: str) -> dict[str, int]:
+    """The numbers in the file that Triton writes beside a code object; none if it is of another kernel."""
+    try:
+        document: Any = parse_json(read_bytes(file.parent, f"{file.stem}.json", MAX_JSON), file.stem)
+    except TraceError:
+        return {}
+    if not isinstance(document, dict) or document.get("name", kernel) != kernel:
+        return {}
+    known = {name: document.get(name) for name in ("num_warps", "shared")}
+    return {name: one for name, one in known.items() if type(one) is int and 0 <= one < 1 << 20}
+
+
+class NoWaves:
+    """The reader of a trace without waves."""
+
+    def __init__(self, base_clock: int) -> None:
+        self.base_clock = base_clock
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        return WaveBatch.empty()
+
+    def columns(self, rows: list[int]) -> WaveColumns:
+        raise NotImplementedError
+
+
+def compiled_below(folder: Path, depth: int, options: RawOptions) -> tuple[Path, ...]:
+    """Return the kernels of all files of a folder and below it that fit the options, sorted by file."""
+    found: list[Path] = []
+    for file in sorted(files_below(folder, depth)):
+        with suppress(TraceError):
+            found += (one.path for one in chosen_kernels(file, options))
+        if len(found) >= MAX_KERNELS:
+            break
+    return tuple(found[:MAX_KERNELS])

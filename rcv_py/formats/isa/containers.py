@@ -1,0 +1,366 @@
+r"""Find the code objects inside the files that compilers write, without loading anything.
+
+```
+ELF for AMD GPUs                   .hsaco, .co, .out, .o
+__CLANG_OFFLOAD_BUNDLE__           code objects of several targets
+CCOB                               such a bundle, compressed
+ELF for the host                   either of these in .hip_fatbin, else anywhere inside, as bare ELF files
+anything else                      bare ELF files: .vmfb, a zip that stores them; pickles of FlyDSL, where
+                                   MLIR may print their bytes as text (`\7FELF\02\01…`)
+```
+Bytes are only searched and copied: nothing is unpickled, executed or linked.  Offsets and sizes come from the
+file and are trusted only within its bytes.  Source of the layouts: LLVM, "Clang Offload Bundler".
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Generator, Iterator
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.progress import checkpoint
+from rcv_py.base.text import Message, byte_size
+from rcv_py.formats.isa.elf import (
+    BUNDLE,
+    DESCRIPTOR_SIZE,
+    MACHINES,
+    MAX_SYMBOLS,
+    OBJECT,
+    SYMBOL,
+    target_of_name,
+)
+
+ELF = b"\x7fELF\x02\x01"  # 64 bits, little-endian
+PACKED = b"CCOB"
+PRINTED = rb"\7FELF\02\01"  # how MLIR prints the beginning of an ELF file
+AMD_GPU = 224  # e_machine
+FATBIN = ".hip_fatbin"
+MAX_FILE = 8 << 30  # bytes
+MAX_OBJECT = 1 << 30  # bytes of a code object
+MAX_UNPACKED = 1 << 29  # bytes of a compressed bundle; those of real libraries have up to 100 MB
+MAX_RATIO = 400  # unpacked bytes a compressed byte
+MAX_ENTRIES = 1024  # of a bundle; compilers know some 60 targets
+MAX_OBJECTS = 20_000  # of a file
+MAX_NAMES = 1 << 20  # bytes of the names of sections
+_FIRST_PIECE, _PIECE = 1 << 14, 4 << 20  # bytes that are searched at a time, at first and at most
+_HEADERS = {1: "<4xHHI8x", 2: "<4xHHII8x", 3: "<4xHHQQ8x"}  # of CCOB: version, method, sizes
+_SECTION = np.dtype(
+    {
+        "names": ["name", "type", "address", "offset", "size", "link", "entry"],
+        "formats": ["<u4", "<u4", "<u8", "<u8", "<u8", "<u4", "<u8"],
+        "offsets": [0, 4, 16, 24, 32, 40, 56],
+    }
+)
+_SYMBOLS = (2, 11)  # types of sections: SHT_SYMTAB, SHT_DYNSYM
+_NO_BYTES = 8  # SHT_NOBITS
+_ESCAPE = re.compile(rb'\\([0-9A-Fa-f]{2}|\\|")')
+
+
+class Extent(NamedTuple):
+    """Consecutive bytes of an open file."""
+
+    file: BinaryIO
+    begin: int
+    size: int
+
+    def read(self, at: int, size: int) -> bytes:
+        """The bytes from a place in it, fewer at its end."""
+        if at >= self.size:
+            return b""
+        self.file.seek(self.begin + at)
+        return self.file.read(min(size, self.size - at))
+
+    def part(self, at: int, size: int) -> Extent:
+        """The bytes at a place in it, as far as they are there."""
+        begin = min(at, self.size)
+        return Extent(self.file, self.begin + begin, min(size, self.size - begin))
+
+
+Found = Generator[tuple[str, Extent], None, int]  # targets and code objects; returns the bytes they took
+
+
+class FoundObject(NamedTuple):
+    """A code object inside a file."""
+
+    number: int  # in the order of the file, counted from 0
+    target: str  # such as `gfx942` or, in a bundle, `gfx90a:xnack+`; "" if unknown
+    data: Extent  # an ELF file
+
+
+def found_objects(path: Path, problems: Problems, target: str = "") -> Iterator[FoundObject]:
+    """Yield the code objects of a file in their order, and report what is damaged; raise a TraceError.
+
+    `target` leaves out others whose target a bundle names.  The file is open meanwhile.
+    """
+    try:
+        with path.open("rb") as file:
+            whole = Extent(file, 0, file.seek(0, 2))
+            if whole.size > MAX_FILE:
+                raise BrokenFile(path.name, Message("no file of a compiler has {0}", byte_size(whole.size)))
+            for number, (name, data) in enumerate(_Search(path.name, problems).objects(whole)):
+                checkpoint()
+                if number >= MAX_OBJECTS:
+                    problems.warn(
+                        path.name,
+                        Message("Of {0} the first {1:,} code objects are listed.", path.name, MAX_OBJECTS),
+                        "Name a smaller file.",
+                        Affects.CODE,
+                    )
+                    return
+                if is_of(name, target):
+                    yield FoundObject(number, name, data)
+    except FileNotFoundError as error:
+        raise MissingFile(path.name) from error
+    except OSError as error:
+        raise BrokenFile(path.name, Message("it cannot be read ({0})", error.strerror)) from error
+
+
+def is_of(name: str, target: str) -> bool:
+    """Whether a code object is for a target, with or without features: `gfx90a` and `gfx90a:xnack+`."""
+    return not target or target in (name, name.partition(":")[0])
+
+
+def begins_container(start: bytes) -> bool:
+    """Whether a file with these first 64 bytes is a code object or a bundle of some."""
+    return start.startswith((BUNDLE, PACKED)) or _is_gpu_elf(start)
+
+
+def kernels_of(data: Extent) -> dict[str, bytes]:
+    """The descriptors of a code object by the symbols of their kernels, ascending by address.
+
+    Only headers, symbols and descriptors are read.
+    """
+    found: dict[str, tuple[int, bytes]] = {}
+    sections = _sections(data)
+    for one in sections[np.isin(sections["type"], _SYMBOLS)]:
+        if int(one["link"]) >= len(sections) or one["entry"] != SYMBOL.itemsize:
+            continue
+        strings = sections[int(one["link"])]
+        raw = data.read(int(one["offset"]), min(int(one["size"]), MAX_SYMBOLS * SYMBOL.itemsize))
+        table = np.frombuffer(raw, SYMBOL, len(raw) // SYMBOL.itemsize)
+        table = table[(table["info"] & 15 == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
+        text = data.read(int(strings["offset"]), int(strings["size"])) if len(table) else b""
+        columns = (table[name].tolist() for name in ("name", "value", "section"))
+        for place, address, at in zip(*columns, strict=True):
+            name = text[place : text.find(b"\0", place)].decode("utf-8", "replace")
+            if name.endswith(".kd") and at < len(sections) and name not in found:
+                home = sections[at]
+                offset = int(home["offset"]) + max(address - int(home["address"]), 0)
+                found[name] = address, data.read(offset, DESCRIPTOR_SIZE)
+    ordered = sorted(found.items(), key=lambda one: one[1][0])
+    return {name.removesuffix(".kd"): raw for name, (_, raw) in ordered}
+
+
+def _is_gpu_elf(start: bytes) -> bool:
+    return start.startswith(ELF) and len(start) >= 64 and start[18] == AMD_GPU
+
+
+def _sections(data: Extent) -> np.ndarray:
+    """The headers of the sections, as far as the file has them."""
+    start = data.read(0, 64)
+    if len(start) < 64:
+        return np.zeros(0, _SECTION)
+    (offset,), (size, count) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<HH", start, 58)
+    raw = data.read(offset, count * _SECTION.itemsize) if size == _SECTION.itemsize else b""
+    return np.frombuffer(raw, _SECTION, len(raw) // _SECTION.itemsize)
+
+
+def _elf_size(data: Extent) -> int:
+    """Bytes of an ELF file that begins here, from the ends of its sections."""
+    start, sections = data.read(0, 64), _sections(data)
+    (offset,), (count,) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<H", start, 60)
+    ends = [one["offset"] + one["size"] for one in sections[sections["type"] != _NO_BYTES]]
+    return min(max(64, offset + count * _SECTION.itemsize, *map(int, ends)), data.size)
+
+
+class _Search:
+    """The search in one file."""
+
+    def __init__(self, name: str, problems: Problems) -> None:
+        self._name, self._problems = name, problems
+
+    def objects(self, whole: Extent) -> Iterator[tuple[str, Extent]]:
+        """Yield targets and code objects."""
+        start = whole.read(0, 64)
+        if _is_gpu_elf(start):
+            yield _machine(start), whole
+        elif start.startswith((BUNDLE, PACKED)):
+            yield from self._in(whole, (BUNDLE, PACKED))
+        elif start.startswith(ELF):
+            fatbins = list(_fatbins(whole))
+            for one in fatbins:
+                yield from self._in(one, (BUNDLE, PACKED))
+            if not fatbins:
+                yield from self._in(whole, (BUNDLE, PACKED, ELF), 64)
+        else:
+            yield from self._in(whole, (ELF, PRINTED, BUNDLE, PACKED))
+
+    def _in(self, whole: Extent, magics: tuple[bytes, ...], at: int = 0) -> Iterator[tuple[str, Extent]]:
+        """Yield what lies anywhere inside, one after another."""
+        following = {magic: _find(whole, magic, at) for magic in magics}
+        while (place := min(following.values())) < whole.size:
+            magic = min(following, key=lambda one: following[one])
+            size = yield from self._at(magic, whole.part(place, whole.size))
+            at = place + max(size, 1)
+            late = [one for one in magics if following[one] < at]
+            following |= {one: _find(whole, one, at) for one in late}
+
+    def _at(self, magic: bytes, rest: Extent) -> Found:
+        """Yield what begins with some bytes; return its size."""
+        if magic == BUNDLE:
+            return (yield from self._bundle(rest))
+        if magic == PACKED:
+            return (yield from self._unpacked(rest))
+        size = len(magic)
+        if magic == PRINTED:
+            text = _printed(rest)
+            rest = Extent(BytesIO(text), 0, len(text))
+        start = rest.read(0, 64)
+        if _is_gpu_elf(start):
+            data = rest.part(0, _elf_size(rest))
+            yield _machine(start), data
+            size = size if magic == PRINTED else data.size
+        return size
+
+    def _bundle(self, whole: Extent) -> Found:
+        """Yield the entries of a bundle; return its size."""
+        head = whole.read(len(BUNDLE), 8)
+        (count,) = struct.unpack("<Q", head) if len(head) == 8 else (0,)
+        at, end, left = len(BUNDLE) + 8, len(BUNDLE) + 8, whole.size
+        for _ in range(min(count, MAX_ENTRIES)):
+            fixed = whole.read(at, 24)
+            if len(fixed) < 24:
+                self._warn("A bundle in {0} ends before its last entry.")
+                break
+            offset, size, letters = struct.unpack("<3Q", fixed)
+            name = whole.read(at + 24, min(letters, 256)).decode("ascii", "replace")
+            at += 24 + letters
+            if not target_of_name(name):
+                continue  # the host's
+            data = whole.part(offset, size)
+            if data.size < size or data.size > left:  # entries that overlap could take any time
+                self._warn("An entry of a bundle in {0} lies outside of it.")
+                continue
+            end, left = max(end, offset + size), left - size
+            if _is_gpu_elf(data.read(0, 64)):
+                yield name[name.index("gfx") :], data
+        return max(at, end)
+
+    def _unpacked(self, whole: Extent) -> Found:
+        """Yield the entries of a compressed bundle; return its size."""
+        start = whole.read(0, 32)
+        form = _HEADERS.get(start[4] if len(start) > 4 else 0)
+        if form is None or len(start) < struct.calcsize(form):
+            return len(PACKED)
+        _, method, *sizes = struct.unpack_from(form, start)
+        head, size, total = struct.calcsize(form), sizes[-1], sizes[0] if len(sizes) > 1 else whole.size
+        if not head < total <= whole.size:
+            self._warn("A compressed bundle in {0} is cut off.")
+            total = whole.size
+        data = b""
+        if size > min(MAX_UNPACKED, MAX_RATIO * total):
+            self._warn("A compressed bundle in {0} claims more bytes than any compiler makes.")
+        else:
+            data = self._inflated(whole.read(head, total - head), method, size)
+        if data.startswith(BUNDLE):
+            yield from self._bundle(Extent(BytesIO(data), 0, len(data)))
+        return total if len(sizes) > 1 else head
+
+    def _inflated(self, data: bytes, method: int, size: int) -> bytes:
+        """At most `size` bytes of compressed ones; none if they are damaged."""
+        try:
+            if method == 0:
+                found = zlib.decompressobj().decompress(data, size)
+            else:
+                found = import_module(_zstd()).ZstdDecompressor().decompress(data, max_length=size)
+        except ImportError:
+            self._warn("A bundle in {0} is compressed with zstd, which this Python cannot unpack.")
+            return b""
+        except Exception:  # the errors of zlib and of every module for zstd
+            found = b""
+        if len(found) < size:
+            self._warn("A compressed bundle in {0} is damaged.")
+        return found
+
+    def _warn(self, text: str) -> None:
+        self._problems.warn(
+            self._name,
+            Message(text, self._name),
+            "Its other code objects are listed; build or copy the file again.",
+            Affects.CODE,
+        )
+
+
+def _zstd() -> str:
+    """The module that unpacks zstd: it is part of Python from 3.14 on."""
+    try:
+        import_module("compression.zstd")
+    except ImportError:
+        return "backports.zstd"
+    return "compression.zstd"
+
+
+def _machine(start: bytes) -> str:
+    """The target that an ELF file names, "" if it is unknown."""
+    name = MACHINES.get(start[48], "")
+    return f"gfx{name}generic" if name.endswith("-") else f"gfx{name}" if name else ""
+
+
+def _fatbins(whole: Extent) -> Iterator[Extent]:
+    """The sections of a host's ELF file that hold bundles."""
+    sections, start = _sections(whole), whole.read(0, 64)
+    (at,) = struct.unpack_from("<H", start, 62)
+    if at >= len(sections):
+        return
+    names = whole.read(int(sections[at]["offset"]), min(int(sections[at]["size"]), MAX_NAMES))
+    for one in sections[sections["type"] != _NO_BYTES]:
+        place = int(one["name"])
+        if names[place : names.find(b"\0", place)].decode("ascii", "replace") == FATBIN:
+            yield whole.part(int(one["offset"]), int(one["size"]))
+
+
+def _find(whole: Extent, magic: bytes, at: int) -> int:
+    """The next place of some bytes, the size if there is none."""
+    size = _FIRST_PIECE  # most often it is near
+    while at + len(magic) <= whole.size:
+        checkpoint()
+        piece = whole.read(at, size)
+        found = piece.find(magic)
+        if found >= 0:
+            return at + found
+        if len(piece) < size:
+            break
+        at += size - len(magic) + 1
+        size = min(4 * size, _PIECE)
+    return whole.size
+
+
+def _printed(rest: Extent) -> bytes:
+    """The bytes of a string that MLIR printed, up to the quote that ends it."""
+    end = 0
+    while True:
+        end = _find(rest, b'"', end)
+        backslashes = rest.read(max(end - 64, 0), min(end, 64))
+        if end >= rest.size or (len(backslashes) - len(backslashes.rstrip(b"\\"))) % 2 == 0:
+            break
+        end += 1
+    text = rest.read(0, min(end, MAX_OBJECT))
+    return _ESCAPE.sub(
+        lambda one: one[1] if one[1] in (b"\\", b'"') else bytes.fromhex(one[1].decode()), text
+    )
+
+
+def read_object(found: FoundObject, name: str) -> bytes:
+    """Return the bytes of a code object; raise BrokenFile if it is too large."""
+    if found.data.size > MAX_OBJECT:
+        raise BrokenFile(name, Message("no code object has {0}", byte_size(found.data.size)))
+    return found.data.read(0, found.data.size)
