@@ -91,7 +91,7 @@ def test_the_bill_has_every_package_with_a_licence(bill: dict[str, object]) -> N
     project = (ROOT / "pyproject.toml").read_text()
     needed = re.findall(r'"([\w-]+)', project.split("dependencies = [")[1].split("]")[0])
     needed += re.findall(r'"([\w-]+)[^";]*"', project.split("window = [")[1].split("]")[0])
-    known = {name.replace("_", "-").lower() for name in parts}
+    known = {re.sub(r"[-_.]+", "-", name).lower() for name in parts}
     assert {name.lower() for name in needed} <= known
     assert {"Python", "Qt", "JetBrains Mono", "shiboken6"} <= set(parts)
     for name, part in parts.items():

@@ -29,8 +29,8 @@ from rcv_py.formats.sources.find import sources_of
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.resources import CompiledKernel, KernelResources, RunFacts
-from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
+from rcv_py.model.trace import NoWaves, Trace
+from rcv_py.model.waves import WaveIndex
 
 SURE = (".hsaco", ".co", ".vmfb")  # endings of files that hold nothing else
 LIKELY = (".out", ".o", ".so", ".pkl", ".ccob", ".hipfb", ".bundle")  # whose bytes decide
@@ -320,19 +320,6 @@ def _triton(file: Path, kernel: str) -> dict[str, int]:
         return {}
     known = {name: document.get(name) for name in ("num_warps", "shared")}
     return {name: one for name, one in known.items() if type(one) is int and 0 <= one < 1 << 20}
-
-
-class NoWaves:
-    """The reader of a trace without waves."""
-
-    def __init__(self, base_clock: int) -> None:
-        self.base_clock = base_clock
-
-    def read(self, rows: list[int]) -> WaveBatch:
-        return WaveBatch.empty()
-
-    def columns(self, rows: list[int]) -> WaveColumns:
-        raise NotImplementedError
 
 
 def compiled_below(folder: Path, depth: int, options: RawOptions) -> tuple[Path, ...]:

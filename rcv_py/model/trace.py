@@ -52,6 +52,21 @@ class WaveReader(Protocol):
         """The same as arrays alone."""
 
 
+@dataclass(frozen=True)
+class NoWaves:
+    """The reader of a trace without waves, and of one that is only written."""
+
+    base_clock: int = 1
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        """Return a batch without waves."""
+        return WaveBatch.empty()
+
+    def columns(self, rows: list[int]) -> WaveColumns:
+        """Raise NotImplementedError: there are none."""
+        raise NotImplementedError
+
+
 class BatchStreams(Protocol):
     """A cache of streams of batches by key."""
 

@@ -1,7 +1,7 @@
 """Files that compilers write: what they hold is found, and nothing in them is trusted.
 
-The objects of `compiled/` are made by clang from `compiled/tiny.hip` (`compiled/build.sh`): two kernels for four
-targets, as code objects, as a compressed bundle and inside a shared library.
+The objects of `compiled/` are made by clang from `compiled/tiny.hip` (`compiled/build.sh`): two kernels for
+four targets, as code objects, as a compressed bundle and inside a shared library.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ _NO_BYTES = 8  # SHT_NOBITS
 _ESCAPE = re.compile(rb'\\([0-9A-Fa-f]{2}|\\|")')
 
 
-class Extent(NamedTuple):
+class Slice(NamedTuple):
     """Consecutive bytes of an open file."""
 
     file: BinaryIO
@@ -79,13 +79,13 @@ class Extent(NamedTuple):
         self.file.seek(self.begin + at)
         return self.file.read(min(size, self.size - at))
 
-    def part(self, at: int, size: int) -> Extent:
+    def part(self, at: int, size: int) -> Slice:
         """The bytes at a place in it, as far as they are there."""
         begin = min(at, self.size)
-        return Extent(self.file, self.begin + begin, min(size, self.size - begin))
+        return Slice(self.file, self.begin + begin, min(size, self.size - begin))
 
 
-Found = Generator[tuple[str, Extent], None, int]  # targets and code objects; returns the bytes they took
+Found = Generator[tuple[str, Slice], None, int]  # targets and code objects; returns the bytes they took
 
 
 class FoundObject(NamedTuple):
@@ -93,7 +93,7 @@ class FoundObject(NamedTuple):
 
     number: int  # in the order of the file, counted from 0
     target: str  # such as `gfx942` or, in a bundle, `gfx90a:xnack+`; "" if unknown
-    data: Extent  # an ELF file
+    data: Slice  # an ELF file
 
 
 def found_objects(path: Path, problems: Problems, target: str = "") -> Iterator[FoundObject]:
@@ -103,7 +103,7 @@ def found_objects(path: Path, problems: Problems, target: str = "") -> Iterator[
     """
     try:
         with path.open("rb") as file:
-            whole = Extent(file, 0, file.seek(0, 2))
+            whole = Slice(file, 0, file.seek(0, 2))
             if whole.size > MAX_FILE:
                 raise BrokenFile(path.name, Message("no file of a compiler has {0}", byte_size(whole.size)))
             for number, (name, data) in enumerate(_Search(path.name, problems).objects(whole)):
@@ -134,7 +134,7 @@ def begins_container(start: bytes) -> bool:
     return start.startswith((BUNDLE, PACKED)) or _is_gpu_elf(start)
 
 
-def kernels_of(data: Extent) -> dict[str, bytes]:
+def kernels_of(data: Slice) -> dict[str, bytes]:
     """The descriptors of a code object by the symbols of their kernels, ascending by address.
 
     Only headers, symbols and descriptors are read.
@@ -164,7 +164,7 @@ def _is_gpu_elf(start: bytes) -> bool:
     return start.startswith(ELF) and len(start) >= 64 and start[18] == AMD_GPU
 
 
-def _sections(data: Extent) -> np.ndarray:
+def _sections(data: Slice) -> np.ndarray:
     """The headers of the sections, as far as the file has them."""
     start = data.read(0, 64)
     if len(start) < 64:
@@ -174,7 +174,7 @@ def _sections(data: Extent) -> np.ndarray:
     return np.frombuffer(raw, _SECTION, len(raw) // _SECTION.itemsize)
 
 
-def _elf_size(data: Extent) -> int:
+def _elf_size(data: Slice) -> int:
     """Bytes of an ELF file that begins here, from the ends of its sections."""
     start, sections = data.read(0, 64), _sections(data)
     (offset,), (count,) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<H", start, 60)
@@ -188,7 +188,7 @@ class _Search:
     def __init__(self, name: str, problems: Problems) -> None:
         self._name, self._problems = name, problems
 
-    def objects(self, whole: Extent) -> Iterator[tuple[str, Extent]]:
+    def objects(self, whole: Slice) -> Iterator[tuple[str, Slice]]:
         """Yield targets and code objects."""
         start = whole.read(0, 64)
         if _is_gpu_elf(start):
@@ -204,7 +204,7 @@ class _Search:
         else:
             yield from self._in(whole, (ELF, PRINTED, BUNDLE, PACKED))
 
-    def _in(self, whole: Extent, magics: tuple[bytes, ...], at: int = 0) -> Iterator[tuple[str, Extent]]:
+    def _in(self, whole: Slice, magics: tuple[bytes, ...], at: int = 0) -> Iterator[tuple[str, Slice]]:
         """Yield what lies anywhere inside, one after another."""
         following = {magic: _find(whole, magic, at) for magic in magics}
         while (place := min(following.values())) < whole.size:
@@ -214,7 +214,7 @@ class _Search:
             late = [one for one in magics if following[one] < at]
             following |= {one: _find(whole, one, at) for one in late}
 
-    def _at(self, magic: bytes, rest: Extent) -> Found:
+    def _at(self, magic: bytes, rest: Slice) -> Found:
         """Yield what begins with some bytes; return its size."""
         if magic == BUNDLE:
             return (yield from self._bundle(rest))
@@ -223,7 +223,7 @@ class _Search:
         size = len(magic)
         if magic == PRINTED:
             text = _printed(rest)
-            rest = Extent(BytesIO(text), 0, len(text))
+            rest = Slice(BytesIO(text), 0, len(text))
         start = rest.read(0, 64)
         if _is_gpu_elf(start):
             data = rest.part(0, _elf_size(rest))
@@ -231,7 +231,7 @@ class _Search:
             size = size if magic == PRINTED else data.size
         return size
 
-    def _bundle(self, whole: Extent) -> Found:
+    def _bundle(self, whole: Slice) -> Found:
         """Yield the entries of a bundle; return its size."""
         head = whole.read(len(BUNDLE), 8)
         (count,) = struct.unpack("<Q", head) if len(head) == 8 else (0,)
@@ -255,7 +255,7 @@ class _Search:
                 yield name[name.index("gfx") :], data
         return max(at, end)
 
-    def _unpacked(self, whole: Extent) -> Found:
+    def _unpacked(self, whole: Slice) -> Found:
         """Yield the entries of a compressed bundle; return its size."""
         start = whole.read(0, 32)
         form = _HEADERS.get(start[4] if len(start) > 4 else 0)
@@ -272,7 +272,7 @@ class _Search:
         else:
             data = self._inflated(whole.read(head, total - head), method, size)
         if data.startswith(BUNDLE):
-            yield from self._bundle(Extent(BytesIO(data), 0, len(data)))
+            yield from self._bundle(Slice(BytesIO(data), 0, len(data)))
         return total if len(sizes) > 1 else head
 
     def _inflated(self, data: bytes, method: int, size: int) -> bytes:
@@ -315,7 +315,7 @@ def _machine(start: bytes) -> str:
     return f"gfx{name}generic" if name.endswith("-") else f"gfx{name}" if name else ""
 
 
-def _fatbins(whole: Extent) -> Iterator[Extent]:
+def _fatbins(whole: Slice) -> Iterator[Slice]:
     """The sections of a host's ELF file that hold bundles."""
     sections, start = _sections(whole), whole.read(0, 64)
     (at,) = struct.unpack_from("<H", start, 62)
@@ -328,7 +328,7 @@ def _fatbins(whole: Extent) -> Iterator[Extent]:
             yield whole.part(int(one["offset"]), int(one["size"]))
 
 
-def _find(whole: Extent, magic: bytes, at: int) -> int:
+def _find(whole: Slice, magic: bytes, at: int) -> int:
     """The next place of some bytes, the size if there is none."""
     size = _FIRST_PIECE  # most often it is near
     while at + len(magic) <= whole.size:
@@ -344,7 +344,7 @@ def _find(whole: Extent, magic: bytes, at: int) -> int:
     return whole.size
 
 
-def _printed(rest: Extent) -> bytes:
+def _printed(rest: Slice) -> bytes:
     """The bytes of a string that MLIR printed, up to the quote that ends it."""
     end = 0
     while True:

@@ -35,8 +35,8 @@ from rcv_py.formats.raw.sidecar import read_sidecar
 from rcv_py.formats.raw.spill import Spill
 from rcv_py.formats.sources.find import sources_of
 from rcv_py.formats.uiout.load import NO_WAVE, NOT_HERE
-from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveColumns
+from rcv_py.model.trace import NoWaves, Trace
+from rcv_py.model.waves import WaveColumns
 
 USUAL = RawOptions()
 NO_SPILLS: Mapping[str, Path] = {}
@@ -295,7 +295,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
         sources=objects.sources,
         names=objects.names,
         target=objects.target,
-        reader=_NoWaves(),
+        reader=NoWaves(),
         problems=problems,
     )
     problems += objects.doubts  # problems with source lines show when these are read
@@ -319,15 +319,3 @@ class _Here(Executor):
         except RcvError as error:
             future.set_exception(error)
         return future
-
-
-class _NoWaves:
-    """The reader of a trace that is only written: its waves are passed as columns."""
-
-    base_clock = 1
-
-    def read(self, rows: list[int]) -> WaveBatch:
-        return WaveBatch.empty()
-
-    def columns(self, rows: list[int]) -> WaveColumns:
-        raise NotImplementedError
