@@ -6,8 +6,8 @@ Both agree on every execution of a genuine capture.  If `code.json` belongs to a
 object, or is shifted by a row, executions of loads fall on arithmetic and the like: then every text, source
 location and cause belongs to another instruction, and no conclusion from them is valid.
 
-A mnemonic whose unit our tables have wrong, or do not have, mismatches too, but always the same way.  Texts that
-moved exchange units: one that loses executions to a unit also gets others.
+A mnemonic whose unit our tables have wrong, or do not have, mismatches too, but always the same way.  Texts
+that moved exchange units: one that loses executions also gets others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_MISMATCHES = 0.005
 MIN_MISMATCHES = 4  # executions; fewer prove nothing
 MIN_MNEMONICS = 3  # that mismatch; fewer may be new to our tables
 EXAMPLES = 3
-# Scalar arithmetic of all generations.  Other words with `s_` may be younger than our tables: any unit is right.
+# Scalar arithmetic of all generations.  Other words with `s_` may be younger than our tables.
 _SCALAR = re.compile(
     r"s_(c?movk?|add[ck]?|subb?|mulk?|min|max|abs(diff)?|(and|or)n?|n?and|n?or|xn?or|not|lsh[lr]|ashr|bf[em]|bcnt"
     r"|brev|bitset|bitcmp|ff|flbit|sext|cmpk?|cselect|wqm|quadmask|pack)\d*_"

@@ -1,4 +1,4 @@
-"""Category of an instruction's token in a trace, by mnemonic, for raw and decoded captures; branch targets."""
+"""Category and kind of an instruction's token, by mnemonic, for all readers; branch targets."""
 
 from __future__ import annotations
 
