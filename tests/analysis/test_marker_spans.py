@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.core.occupancy import latest
 from rcv_py.analysis.events.event_table import event_table
-from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans, missing_words
 from rcv_py.formats.open import open_trace
-from rcv_py.model.device import MarkerName, ShaderData
-from rcv_py.model.kinds import MarkerKind
+from rcv_py.model.device import HardwareEvents, MarkerName, ShaderData
+from rcv_py.model.kinds import EventKind, MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.analysis import build
@@ -141,6 +141,95 @@ def test_a_packed_clock_is_taken_out_of_unknown_ids_only() -> None:
     assert told(read(made(immediate, marker_layout=layout)))[0][0].startswith("marker ")
 
 
+def packed(time: int, value: int, clock: int) -> tuple[int, int]:
+    """A value with the low 12 bits of the clock in steps of 16 above an id of 18 bits."""
+    return time, value | (clock >> 4 & 0xFFF) << 20
+
+
+PACKED = ((1, 12, 4),)
+
+
+def test_a_packed_clock_moves_late_values_to_where_they_were_written() -> None:
+    """The scope lasts 64 cycles of the clock, and its leave comes 460 cycles after its enter.
+
+    Delays against the first value: 0, 396 and 4, less the least (0) and the error of a step (15).
+    """
+    late = [packed(105, enter(2), 70_096), packed(565, LEAVE, 70_160), packed(205, point(4), 70_192)]
+    spans = read(made(late, ((0, 1000),), marker_layout=PACKED))
+    assert told(spans) == [("load", 105, 565 - (396 - 15), 0, ""), ("here", 205, 205, 0, "point")]
+    assert spans.records.marker.tolist() == [2, 0, 4]
+
+
+def test_a_packed_clock_that_wraps_counts_modulo_its_bits() -> None:
+    """12 bits of 16 cycles count to 65,536: 65,530 and 65,600 are 64 cycles apart in steps of 16."""
+    late = [packed(100, enter(2), 65_530), packed(370, LEAVE, 65_600)]
+    (span,) = told(read(made(late, ((0, 1000),), marker_layout=PACKED)))
+    clocks = (65_520, 65_600)  # in whole steps
+    delay = (370 - 100) - (clocks[1] - clocks[0])
+    assert span == ("load", 100, 370 - (delay - 15), 0, "")
+
+
+def test_each_simd_has_a_least_delay_of_its_own() -> None:
+    """On SIMD 0 the leave comes 204 cycles later than its clock says, on SIMD 1 nothing comes late."""
+    waves = [build.wave("vV" + "." * 1998, [1], row=simd, place=(0, simd, 0, simd)) for simd in (0, 1)]
+    trace = build.trace(build.code(["; k", "v_add", "s_endpgm"]), waves)
+    values = [(0, 100, enter(2), 992), (0, 400, LEAVE, 1088), (1, 900, enter(2), 992), (1, 996, LEAVE, 1088)]
+    rows = [(*packed(time, value, clock), 1, simd, 0, 0) for simd, time, value, clock in values]
+    spans = read(replace(trace, markers=NAMES, shader_data=(data(rows),), marker_layout=PACKED))
+    assert told(spans) == [("load", 100, 400 - (204 - 15), 0, ""), ("load", 900, 996, 0, "")]
+
+
+def test_a_file_whose_clocks_were_removed_stays_as_it_is() -> None:
+    rows = [(100, enter(2)), (500, LEAVE), (600, point(4)), (700, 9 << 20 | 5 << 2)]
+    spans = read(made(rows, ((0, 1000),), marker_layout=PACKED))
+    assert told(spans)[:2] == [("load", 100, 500, 0, ""), ("here", 600, 600, 0, "point")]
+    old = [packed(100, enter(2), 3200), packed(200, LEAVE, 3300), (700, 9 << 20 | 5 << 2 | 2)]
+    ids = read(made(old, ((0, 1000),), marker_layout=PACKED)).records.marker.tolist()
+    assert ids == [2, 0, 9 << 18 | 5], "an id that is unknown without its clock is not of the compiler"
+
+
+def test_payload_ends_with_its_wave_and_missing_words_are_counted() -> None:
+    rows = [(10, point(4)), (11, 7), (60, enter(2)), (70, LEAVE)]
+    trace = made(rows, ((0, 50), (55, 100)), marker_payloads=((1, 4, 3),))
+    spans = read(trace)
+    assert told(spans) == [("here", 10, 10, 0, "point"), ("load", 60, 70, 0, "")]
+    assert missing_words(spans.records).tolist() == [2, 0, 0, 0]
+    texts = [problem.text for problem in spans.problems]
+    assert "2 of 3 data words after markers are missing, the first on SE0 CU1 SIMD0 slot 0 at 10." in texts
+    assert event_table(trace, spans).cells(0)[5] == "point, depth 0, payload 7"
+
+
+def test_values_after_lost_packets_mean_nothing_until_the_next_wave() -> None:
+    rows = [(10, enter(1)), (30, enter(2)), (40, LEAVE), (60, enter(2)), (70, LEAVE)]
+    loss = HardwareEvents(*(np.array([value]) for value in (20, 0, EventKind.PACKET_LOSS, 0, 0, 0, 0)))
+    spans = read(replace(made(rows, ((0, 50), (55, 100))), events=loss))
+    assert told(spans) == [("main", 10, 20, 0, "open"), ("load", 60, 70, 0, "")]
+    texts = [problem.text for problem in spans.problems]
+    assert any(text.startswith("2 values came after lost packets") for text in texts)
+
+
+def test_values_of_the_trap_handler_are_no_markers() -> None:
+    rows = [(10, enter(1)), (20, enter(2), 1, 0, 0, 2), (30, LEAVE, 1, 0, 0, 3), (40, LEAVE)]
+    rows = [(*row, 1, 0, 0, 0)[:6] if len(row) == 2 else row for row in rows]
+    assert told(read(made(rows))) == [("main", 10, 40, 0, "")]
+
+
+def test_id_0_means_nothing_but_a_leave() -> None:
+    rows = [(10, enter(1)), (20, enter(0)), (25, point(0)), (30, change(0)), (40, LEAVE), (50, LEAVE)]
+    spans = read(made(rows))
+    assert told(spans) == [("main", 10, 40, 0, "")]
+    assert int(spans.is_orphan.sum()) == 1
+
+
+def test_a_kernel_of_the_dictionary_names_the_code_object() -> None:
+    """Two code objects have dictionaries; the wave ran gemm, whose name only the second has."""
+    names = (*NAMES, MarkerName(2, 0, "kernel", "gemm"), MarkerName(2, 1, "scope", "tile"))
+    occupancy = build.events([(10, 1, 0, 1, 0, 0, 7), (54, 0, 0, 1, 0, 0, 7)], {7: "_Z4gemmPf.kd"})
+    trace = build.trace(build.code([]), [], occupancy=occupancy)
+    trace = replace(trace, markers=names, shader_data=(data([(20, enter(1)), (30, LEAVE)]),))
+    assert told(marker_spans(trace, ())) == [("tile", 20, 30, 0, "")]
+
+
 def test_the_code_object_is_that_of_the_last_token_else_of_the_kernel() -> None:
     names = (*NAMES, MarkerName(2, 1, "kernel", "other"))
     table = build.code(["; k", "v_add", "; second", "v_sub"])
@@ -208,6 +297,8 @@ def walked(values: list[tuple[int, int]]) -> list[tuple[Any, ...]]:
     stack: list[tuple[int, int]] = []
     found = []
     for time, value in values:
+        if value in (0, 2, 3):
+            continue  # id 0
         if value & 1 and stack:
             begin, marker = stack.pop()
             found.append((begin, time, len(stack), marker))

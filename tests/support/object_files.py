@@ -22,10 +22,12 @@ def code_file(
     registers: int = 0,
     lds: int = 0,
     properties: int = 0,
+    markers: bytes = b"",
 ) -> bytes:
     """An ELF file with functions one after the other from 0x1600; those of `kernels` have a descriptor.
 
     `registers` is compute_pgm_rsrc1 of each descriptor, `lds` and `properties` its fields of these names.
+    `markers` are the contents of `.sqtt_funcmap`, the only section with a name.
     `copies` sections claim the code, each at an address of its own; `memory` is where a last section ends.
     """
     code = b"".join(functions.values())
@@ -44,7 +46,8 @@ def code_file(
             head = struct.pack("<IIQq", lds, 0, 0, at - place).ljust(48, b"\0")
             descriptors += head + struct.pack("<IIH", registers, 0, properties).ljust(16, b"\0")
         at += len(data)
-    parts = [code, bytes(descriptors), bytes(symbols) if has_symbols else b"", bytes(strings)]
+    named = text(".sqtt_funcmap") if markers else 0
+    parts = [code, bytes(descriptors), bytes(symbols) if has_symbols else b"", bytes(strings), markers]
     places, data = [], bytearray(64)
     for part in parts:
         places.append((len(data), len(part)))
@@ -57,11 +60,14 @@ def code_file(
     sections.append(SECTION.pack(0, PROGBITS, 2, DATA, *places[1], 0, 0, 64, 0))
     sections.append(SECTION.pack(0, SYMTAB, 0, 0, *places[2], len(sections) + 1, 0, 8, SYMBOL.size))
     sections.append(SECTION.pack(0, STRTAB, 0, 0, *places[3], 0, 0, 1, 0))
+    names = len(sections) - 1 if markers else 0
+    if markers:
+        sections.append(SECTION.pack(named, PROGBITS, 0, 0, *places[4], 0, 0, 1, 0))
     if memory:
         sections.append(SECTION.pack(0, 8, 3, memory - 16, len(data), 16, 0, 0, 1, 0))
     head = struct.pack(
         "<4sBBBB8xHHIQQQIHHHHHH",
-        *(b"\x7fELF", 2, 1, 1, 64, 3, 224, 1, 0, 0, len(data), machine, 64, 56, 0, 64, len(sections), 0),
+        *(b"\x7fELF", 2, 1, 1, 64, 3, 224, 1, 0, 0, len(data), machine, 64, 56, 0, 64, len(sections), names),
     )
     data[: len(head)] = head
     return bytes(data) + b"".join(sections)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
+from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans, missing_words
 from rcv_py.base.runs import ascending, distinct
-from rcv_py.base.text import Message, count, join_texts, short_kernel
+from rcv_py.base.text import Message, count, join_texts, plural, short_kernel
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.device import Dispatch, HardwareEvents
 from rcv_py.model.ids import place_name
@@ -137,6 +137,7 @@ def dispatch_names(trace: Trace) -> list[str]:
 
 
 NO_DURATION = -1
+MAX_WORDS = 4  # of payload, that a text lists
 _FLAGS = ("", "immediate", "privileged", "immediate, privileged")
 
 
@@ -255,9 +256,28 @@ def _markers(trace: Trace, spans: MarkerSpans) -> _Part:
         return join_texts(", ", filter(None, facts))
 
     details = _words(text, spans.kind, spans.depth, spans.is_open, spans.name_id)
+    details = _with_payload(spans, *details)
     length = np.where(spans.is_point, NO_DURATION, spans.end - spans.begin)
     words = ((spans.names, spans.name_id), _slots(trace, spans), details)
     return _Part(EntryKind.MARKER, spans.begin, length, spans.wave, words)
+
+
+def _with_payload(spans: MarkerSpans, texts: list[str], row: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The details of markers, with the data words that follow some of them."""
+    records = spans.records
+    heads = np.flatnonzero(records.words > 0)
+    row, more = row.copy(), list(texts)
+    there = (records.words - missing_words(records))[heads]
+    for head, words in zip(heads.tolist(), there.tolist(), strict=True):
+        span = int(spans.span_of_record[head])
+        if span < 0:
+            continue
+        values = records.value[head + 1 : head + 1 + min(words, MAX_WORDS)].tolist()
+        shown = ", ".join(map(str, values)) if words <= MAX_WORDS else plural(words, "word")
+        detail = Message("{0}, payload {1}", texts[int(row[span])], shown or "missing")
+        row[span] = len(more)
+        more.append(detail)
+    return more, row
 
 
 def _values(trace: Trace, spans: MarkerSpans) -> _Part:

@@ -15,11 +15,20 @@ innermost scope.
 
 ```
 …id…10  enter      …id…11  leave, then enter
-…id…00  point      00…0001 leave
+…id…00  point      00…0001 leave      other values of id 0 mean nothing
 ```
 
 Values after a marker with payload are data, not markers.  Ids get their names from the dictionary of the code
-object that ran at that moment: from the last token, else from the kernel in the slot.
+object that ran at that moment: from the last token, else from the kernel in the slot.  Values of the trap
+handler mean nothing, and values after lost data nothing until another wave takes the slot.
+
+Kernels may put the low bits of the shader clock above the id.  A value arrives late where many are written,
+and its clock says by how much:
+
+```
+clock of the wave  ──e────────l──────────→    the id in the low bits, bits of the clock in the high ones
+arrival            ──────e────────────l──→    least delay of the SIMD: 4; moved by the rest
+```
 """
 
 from __future__ import annotations
@@ -38,11 +47,11 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, tables
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.runs import ascending, distinct, starts_run
-from rcv_py.base.text import Message, count, plural
+from rcv_py.base.text import Message, count, demangled, plural
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.ids import place_name
-from rcv_py.model.kinds import MarkerKind
+from rcv_py.model.kinds import EventKind, MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -50,6 +59,8 @@ from rcv_py.model.waves import WaveBatch
 UNKNOWN = 0  # no code object has this number
 CLOSES, OPENS = 1, 2  # bits of a value
 _SPECIAL = 3  # flags of values that are never packed: immediate form, privileged
+_PRIVILEGED = 2
+_PACKED_SHARE = 4  # a code object packs clocks if one in so many of its values shows it
 _ID_BITS = 30
 _SLOT = ("se", "sa", "cu", "simd", "slot")
 _NAMELESS = re.compile(r"(\d{1,18}) / 0x[0-9a-fA-F]+")
@@ -75,6 +86,8 @@ class MarkerRecords(ColumnTable):
     name: np.ndarray  # int32, row of `Trace.markers`; -1: none
     is_named_object: np.ndarray  # bool: the code object has a dictionary
     is_data: np.ndarray  # bool: a payload word of the previous marker
+    words: np.ndarray  # int64, payload words that should follow
+    is_idle: np.ndarray  # bool: it means nothing: of the trap handler, or after lost data
 
 
 def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
@@ -87,7 +100,7 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
     slots = slot_key(*(columns[name] for name in _SLOT))
     time = columns["time"]
     is_ours = rule is ReferenceRule.OURS
-    life, stop, kernel = _lives(trace, slots, time, is_ours)
+    life, begin, stop, kernel = _lives(trace, slots, time, is_ours)
     index = trace.waves
     wave = _waves(trace)
     codeobj = np.full(len(wave), UNKNOWN, dtype=np.int64)
@@ -97,21 +110,23 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
         codeobj[wave < 0] = UNKNOWN
     vague = codeobj == UNKNOWN
     codeobj[vague] = _by_kernels(trace, kernel[vague])
-    objects = ascending(trace.code.codeobj)
+    objects = {*trace.code.codeobj.tolist(), *(one.codeobj for one in trace.markers)}
     if is_ours and len(objects) == 1:
-        codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects[0]
+        codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects.pop()
     marker = columns["value"].astype(np.int64) >> 2
-    is_data = np.zeros(len(marker), dtype=bool)
-    if is_ours:
-        # Clocks in the top bits are removed if an id is unknown and its code object packs them.  Tools that
-        # write these files remove the clock themselves, so a known id stays unchanged.
-        unknown = (_named(trace.markers, codeobj, marker) < 0) & ((columns["flags"] & _SPECIAL) == 0)
-        for packing, clock_bits, _ in trace.marker_layout:
-            marker[unknown & (codeobj == packing)] &= (1 << max(0, _ID_BITS - clock_bits)) - 1
-    if is_ours and trace.marker_payloads:
-        is_data = _data_words(trace, slots, codeobj, marker)
+    is_data = is_idle = np.zeros(len(marker), dtype=bool)
+    words = np.zeros(len(marker), dtype=np.int64)
     stack = life if is_ours else np.zeros_like(life)
     order = np.lexsort((stack, slots))
+    if is_ours:
+        marker, late = _unpacked(trace, columns, codeobj, marker)
+        columns["time"] = time - late
+        loss = _losses(trace, columns["se"], np.where(life >= 0, begin, np.iinfo(np.int64).min))
+        is_idle = (loss < time) | (columns["flags"] & _PRIVILEGED > 0)
+        stop = np.clip(loss, columns["time"], stop)
+        for owner, name, number in trace.marker_payloads:
+            words[(codeobj == owner) & (marker == name) & ~is_idle] = number
+        is_data, words = _payload(np.cumsum(starts_run(slots[order], stack[order])), words[order])
     records = MarkerRecords(
         **columns,
         group=np.zeros_like(marker),
@@ -122,8 +137,72 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
         name=_named(trace.markers, codeobj, marker),
         is_named_object=np.isin(codeobj, [one.codeobj for one in trace.markers]),
         is_data=is_data,
+        words=words,
+        is_idle=is_idle,
     )
-    return replace(of_rows(records, order), group=np.cumsum(starts_run(slots[order], stack[order])) - 1)
+    group = np.cumsum(starts_run(slots[order], stack[order])) - 1
+    return replace(of_rows(records, order), group=group, is_data=is_data, words=words)
+
+
+def _unpacked(
+    trace: Trace, columns: dict[str, np.ndarray], codeobj: np.ndarray, marker: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids without clocks, and the cycles by which values came late; int64.
+
+    Tools that write ui_output folders may have removed the clocks and corrected the times: then no id has
+    bits above it.  An id that is unknown without its high bits is no marker of the compiler.
+
+    The delay of a value is the time since the first of its SIMD, less what its clock says, modulo what the
+    clock can count; the least of a SIMD is taken for no delay, and the clock's step for its error.
+    Source: ROCm/rocm-systems, projects/rocprof-trace-decoder, docs/markers.
+    """
+    marker, late = marker.copy(), np.zeros(len(marker), dtype=np.int64)
+    is_plain = (columns["flags"] & _SPECIAL) == 0
+    for packing, bits, shift in trace.marker_layout:
+        rows = np.flatnonzero(is_plain & (codeobj == packing))
+        whole, value = marker[rows], columns["value"][rows].astype(np.int64)
+        low = whole & ((1 << (_ID_BITS - bits)) - 1)
+        is_leave = (low == 0) & (value & (CLOSES | OPENS) == CLOSES)
+        means = (_named(trace.markers, codeobj[rows], low) >= 0) | is_leave
+        above = means & (low != whole) & (_named(trace.markers, codeobj[rows], whole) < 0)
+        if not above.any() or np.count_nonzero(above) * _PACKED_SHARE < np.count_nonzero(means):
+            continue
+        rows, value = rows[means], value[means]
+        marker[rows] = low[means]
+        first, simd = distinct(*(columns[name][rows] for name in ("se", "sa", "cu", "simd")))
+        since = columns["time"][rows] - (value >> (_ID_BITS + 2 - bits) << shift)
+        span = 1 << (bits + shift)
+        delay = (since - since[first][simd] + span // 2) % span - span // 2
+        least = np.full(len(first), span)
+        np.minimum.at(least, simd, delay)
+        late[rows] = np.maximum(delay - least[simd] - (1 << shift) + 1, 0)
+    return marker, late
+
+
+def _losses(trace: Trace, se: np.ndarray, begin: np.ndarray) -> np.ndarray:
+    """Return the time of the first loss of data on an engine from a time on, int64; no loss: the largest."""
+    found = np.full(len(se), np.iinfo(np.int64).max)
+    events = trace.events
+    if events is not None:
+        lost = events.kind == EventKind.PACKET_LOSS
+        for one in ascending(events.se[lost]).tolist():
+            times = np.append(events.time[lost & (events.se == one)], np.iinfo(np.int64).max)
+            found[se == one] = times[np.searchsorted(times, begin[se == one])]
+    return found
+
+
+def _payload(group: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether values are payload: the given number of values after a header, of the same wave.
+
+    Also the words of each header: a payload value that looks like a header has none.
+    """
+    stops = np.searchsorted(group, group, side="right")
+    is_data, free = np.zeros(len(group), dtype=bool), 0
+    for row in np.flatnonzero(words).tolist():  # few: markers with payload only
+        if row >= free:
+            free = min(row + 1 + int(words[row]), int(stops[row]))
+            is_data[row + 1 : free] = True
+    return is_data, np.where(is_data, 0, words)
 
 
 def _flat(trace: Trace) -> dict[str, np.ndarray]:
@@ -148,8 +227,8 @@ def _flat(trace: Trace) -> dict[str, np.ndarray]:
 
 def _lives(
     trace: Trace, slots: np.ndarray, time: np.ndarray, is_ours: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The life of each value (-1: none), its end, and the kernel id (-1: unknown)."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The life of each value (-1: none), its begin and end, and the kernel id (-1: unknown)."""
     lives, index = residencies(trace.occupancy), trace.waves
     key = np.concatenate([_index_key(trace), place(lives)])
     begin, end = np.concatenate([index.begin, lives.begin]), np.concatenate([index.end, lives.end])
@@ -158,7 +237,7 @@ def _lives(
     counts = (life >= 0) & ((time <= np.append(end, 0)[life]) | is_ours)
     stop = np.where((life >= 0) & is_ours, np.maximum(np.append(end, 0)[life], time), last)
     kernel = np.concatenate([index.kernel, lives.kernel, [-1]]).astype(np.int64)
-    return life, stop, np.where(counts, kernel[life], -1)
+    return life, np.append(begin, 0)[life], stop, np.where(counts, kernel[life], -1)
 
 
 def _index_key(trace: Trace) -> np.ndarray:
@@ -207,12 +286,16 @@ def _by_kernels(trace: Trace, kernel: np.ndarray) -> np.ndarray:
     for one in trace.code.kernels:
         for name in (one.name, one.name.removesuffix(".kd")):
             objects.setdefault(name, set()).update(trace.code.codeobj[one.first : one.stop][:1].tolist())
+    for marker in trace.markers:
+        if marker.kind == "kernel":
+            objects.setdefault(marker.name, set()).add(marker.codeobj)
     launched = {one.kernel: one.code_object for one in trace.dispatches if one.code_object}
 
     def object_of(name: str) -> int:
         if match := _NAMELESS.fullmatch(name):
             return min(int(match[1]), (1 << 62) - 1)
-        several = objects.get(name) or objects.get(f"_{name}") or set()  # a tool puts `_` before plain names
+        short = demangled(name.removesuffix(".kd"))
+        several = objects.get(name) or objects.get(f"_{name}") or objects.get(short) or set()
         return next(iter(several)) if len(several) == 1 else UNKNOWN
 
     ids, number = np.unique(kernel, return_inverse=True)
@@ -232,27 +315,10 @@ def _named(markers: tuple[MarkerName, ...], codeobj: np.ndarray, marker: np.ndar
     return row[number[:n]]
 
 
-def _data_words(trace: Trace, slot_key: np.ndarray, codeobj: np.ndarray, marker: np.ndarray) -> np.ndarray:
-    """Whether values are payload: the given number of values after a header, in the order of the file."""
-    order = np.argsort(slot_key, kind="stable")
-    words = np.zeros(len(order), dtype=np.int64)
-    for owner, name, number in trace.marker_payloads:
-        words[(codeobj == owner) & (marker == name)] = number
-    words = words[order]
-    stops = np.searchsorted(slot_key[order], slot_key[order], side="right")
-    is_data, free = np.zeros(len(order), dtype=bool), 0
-    for row in np.flatnonzero(words).tolist():  # few: markers with payload only
-        if row >= free:  # else it is a data word that looks like a header
-            free = min(row + 1 + int(words[row]), int(stops[row]))
-            is_data[row + 1 : free] = True
-    result = np.zeros_like(is_data)
-    result[order] = is_data
-    return result
-
-
 FILE = "shader data"
 _AFFECTS = (Affects.MARKERS,)
 MAX_LISTED = 5  # ids that a sentence lists
+LOST = "The trace unit loses markers where many are written at once: instrument less, or larger functions."
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,8 +363,10 @@ def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
     records = _records(trace, ran, rule)
     group, n = records.group, len(records)
     bits = records.value & (CLOSES | OPENS)
-    closes = ((bits & CLOSES) != 0) & ~records.is_data
-    means = records.is_named_object & ~records.is_data
+    counts = ~(records.is_data | records.is_idle)
+    counts &= (records.marker != 0) | (bits == CLOSES) | (rule is not ReferenceRule.OURS)  # 0 is no id
+    closes = ((bits & CLOSES) != 0) & counts
+    means = records.is_named_object & counts
     opens, points = ((bits & OPENS) != 0) & means, (bits == 0) & means
     # Enclosing scopes of a value after it closed a scope: the sum of steps above its minimum in the group.
     step = opens.astype(np.int64) - closes
@@ -368,7 +436,8 @@ def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np
 def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
     if len(spans.records) and not trace.markers:
         text = (
-            "The kernel wrote shader data, but code.json has no dictionary of markers: values have no names."
+            "The kernel wrote shader data, but neither code.json nor a code object has a dictionary of "
+            "markers: values have no names."
         )
         yield Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", _AFFECTS)
     rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
@@ -388,13 +457,39 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
             place_text(spans.records, first),
             count(int(spans.records.time[first])),
         )
-        yield Problem(Severity.WARNING, FILE, text, "Markers may have been lost before.", _AFFECTS)
+        yield Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
+    words, idle = missing_words(spans.records), spans.records.is_idle & spans.records.is_named_object
+    if words.any():
+        first = int(words.argmax())
+        text = Message(
+            "{0} of {1} after markers are missing, the first on {2} at {3}.",
+            count(int(words.sum())),
+            plural(int(spans.records.words.sum()), "data word"),
+            place_text(spans.records, first),
+            count(int(spans.records.time[first])),
+        )
+        yield Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
+    lost = int(np.count_nonzero(idle & (spans.records.flags & _PRIVILEGED == 0)))
+    if lost:
+        text = Message(
+            "{0} after lost packets until another wave took the slot: they have no meaning.",
+            plural(lost, "value came", "values came"),
+        )
+        yield Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
     rows = np.flatnonzero(spans.is_open)
     if len(rows):
         names = _listed(sorted({spans.names[row] for row in spans.name_id[rows].tolist()}))
         were = plural(len(rows), "scope was", "scopes were")
         text = Message("{0} still open when the wave ended: {1}; they are drawn up to its end.", were, names)
         yield Problem(Severity.INFO, FILE, text, "", _AFFECTS)
+
+
+def missing_words(records: MarkerRecords) -> np.ndarray:
+    """Return how many payload words are missing after each value, int64."""
+    ends = np.flatnonzero(np.append(~records.is_data, True))  # values that are no payload, and the end
+    there = np.zeros(len(records), dtype=np.int64)
+    there[ends[:-1]] = np.diff(ends) - 1
+    return np.maximum(records.words - there, 0)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -22,6 +22,8 @@ from rcv_py.model.resources import AllocatedRegisters
 MAX_SECTIONS = 65_536  # more than any writer makes
 MAX_SYMBOLS = 1 << 20
 MAX_UNPACKED = 1 << 28  # bytes of compressed sections together
+MAX_MARKERS = 1 << 24  # bytes of names of markers
+MARKERS = b".sqtt_funcmap"  # section in which a compiler names the markers of its kernels
 MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
 BROKEN = (Exception,)  # a parser of valid files may raise anything for others
 
@@ -80,6 +82,7 @@ class Image:
     size: int  # bytes of memory that it needs
     data: bytes  # the file
     descriptors: Mapping[str, bytes] = field(default_factory=dict)  # kernel descriptors, by kernel
+    markers: bytes = b""  # names of the markers of its kernels
 
 
 def target_of_name(text: str) -> str:
@@ -125,6 +128,7 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
         size=max(end for end in ends if end <= MAX_ADDRESS),
         data=whole,
         descriptors=_descriptors(whole, sections),
+        markers=_markers(whole, sections, int(elf["e_shstrndx"])),
     )
 
 
@@ -246,6 +250,18 @@ def _descriptors(data: bytes, sections: list[Header]) -> dict[str, bytes]:
             if len(raw := data[place : place + DESCRIPTOR_SIZE]) == DESCRIPTOR_SIZE:
                 found[symbol.removesuffix(".kd")] = raw
     return found
+
+
+def _markers(data: bytes, sections: list[Header], names_at: int) -> bytes:
+    """The contents of the section that names markers, b"" without one."""
+    if names_at >= len(sections):
+        return b""
+    names = sections[names_at]["sh_offset"]
+    for one in sections:
+        place = names + one["sh_name"]
+        if one["sh_type"] == PROGBITS and data[place : place + len(MARKERS) + 1] == MARKERS + b"\0":
+            return data[one["sh_offset"] : one["sh_offset"] + min(one["sh_size"], MAX_MARKERS)]
+    return b""
 
 
 def _tables(data: bytes, sections: list[Header]) -> Iterator[tuple[np.ndarray, bytes]]:

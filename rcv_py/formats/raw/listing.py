@@ -70,7 +70,7 @@ def listing(
             row.extend(no_samples if row[0].startswith(";") else sidecar.samples(row[4], row[5]))
     if sidecar.has_samples:
         header += SAMPLES
-    code = code_of({"header": header, **sidecar.dictionaries}, rows, gfxip, problems)
+    code = code_of({"header": header, **sidecar.markers}, rows, gfxip, problems)
     table = np.append(code.table.row_of_number, -1)
     return code, CodeRows(*keys, row=table[numbers.row].astype(np.int64))
 

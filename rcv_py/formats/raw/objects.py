@@ -1,8 +1,9 @@
-"""The code objects of a raw capture, opened once per process, completed by a `code.json` next to them."""
+"""The code objects of a raw capture, opened once per process, with the `code.json` next to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import numpy as np
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems
 from rcv_py.formats.isa.code_object import CodeObject
+from rcv_py.formats.isa.marker_names import TABLES, marker_tables
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Extent, Places
 from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
 from rcv_py.formats.raw.listing import source_texts
 from rcv_py.formats.raw.sidecar import Sidecar, read_sidecar
+from rcv_py.formats.uiout.json_rows import report_skipped
 
 _OPEN = 2  # captures whose code objects a process keeps
 
@@ -25,9 +28,9 @@ class Objects:
 
     def __init__(self, folder: Path, codes: Sequence[CodeFile], sidecars: frozenset[str]) -> None:
         self.problems = Problems()
-        self.sidecar: Sidecar = read_sidecar(folder, sidecars, self.problems)
+        sidecar = read_sidecar(folder, sidecars, self.problems)
         self.by_id: dict[int, CodeObject] = {}
-        texts = self.sidecar.texts()
+        texts = sidecar.texts()
         for code in codes:
             if code.id in self.by_id:
                 continue  # the capture's files say so
@@ -38,6 +41,18 @@ class Objects:
         for number, rows in texts.items():
             if number not in self.by_id:
                 self.by_id[number] = CodeObject(number, CODE_TABLE, None, rows)
+        self.sidecar: Sidecar = replace(sidecar, markers=self._markers(sidecar))
+
+    def _markers(self, sidecar: Sidecar) -> dict[str, list[object]]:
+        """Names of markers by the code objects, then those of the file, which win."""
+        found: dict[str, list[object]] = {name: [] for name in TABLES}
+        for one in self.by_id.values():
+            if one.image is not None and one.image.markers:
+                tables, unusable = marker_tables(one.image.markers, one.id)
+                report_skipped(self.problems, one.name, unusable, "marker name")
+                for name, rows in tables.items():
+                    found[name] += rows
+        return {name: [*rows, *sidecar.markers.get(name, ())] for name, rows in found.items()}
 
     @cached_property
     def extents(self) -> tuple[Extent, ...]:

@@ -31,7 +31,6 @@ from rcv_py.formats.raw.engine import Engine, prepare
 from rcv_py.formats.raw.files import RawCapture, raw_capture, raw_captures
 from rcv_py.formats.raw.objects import forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, Early, Jobs, OfficialMissing, RawOptions
-from rcv_py.formats.raw.sidecar import read_sidecar
 from rcv_py.formats.raw.spill import Spill
 from rcv_py.formats.sources.find import sources_of
 from rcv_py.formats.uiout.load import NO_WAVE, NOT_HERE
@@ -291,7 +290,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     made = assembled(
         capture.path,
         found.engines,
-        sidecar=read_sidecar(capture.folder, capture.sidecars, problems),
+        sidecar=objects.sidecar,
         sources=objects.sources,
         names=objects.names,
         target=objects.target,

@@ -18,10 +18,10 @@ from rcv_py.base.runs import run_starts
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS
+from rcv_py.formats.isa.marker_names import TABLES
 from rcv_py.formats.raw.files import CODE_TABLE
 from rcv_py.formats.uiout.code import CodeColumns, code_columns
 
-DICTIONARIES = ("sqtt_funcmap", "sqtt_funcmap_layout", "sqtt_funcmap_payloads")
 _SAMPLES = ("issued", "stalled")
 
 
@@ -29,7 +29,7 @@ _SAMPLES = ("issued", "stalled")
 class Sidecar:
     """The table of a `code.json`; without one it is empty."""
 
-    dictionaries: Mapping[str, Any] = field(default_factory=dict)  # names of markers, as the file has them
+    markers: Mapping[str, Any] = field(default_factory=dict)  # names of markers: tables as the file has them
     row_of: Mapping[tuple[int, int], int] = field(default_factory=dict)  # by code object and address
     columns: CodeColumns | None = None
     labels: Mapping[tuple[int, int], tuple[str, str]] = field(default_factory=dict)  # symbol, name of kernels
@@ -80,7 +80,7 @@ def read_sidecar(folder: Path, names: frozenset[str], problems: Problems) -> Sid
     order = order[run_starts(codeobj[order], address[order])]  # of two at one place the first
     keys = zip(codeobj[order].tolist(), address[order].tolist(), strict=True)
     return Sidecar(
-        dictionaries={name: table[name] for name in DICTIONARIES if name in table},
+        markers={name: table[name] for name in TABLES if isinstance(table.get(name), list)},
         row_of=dict(zip(keys, order.tolist(), strict=True)),
         columns=columns,
         labels=_labels(columns, np.flatnonzero(~is_text)),

@@ -304,8 +304,8 @@ def _report_numbers(table: CodeTable, problems: Problems) -> None:
 
 
 def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
-    """Return the marker names; the last of equal (code object, marker) wins."""
-    found: dict[tuple[int, int], MarkerName] = {}
+    """Return the marker names; the last of equal (code object, marker) wins.  Kernels have no marker."""
+    found: dict[tuple[int, int, str], MarkerName] = {}
     skipped = 0
     for row in rows if isinstance(rows, list) else ():
         if not isinstance(row, list) or len(row) < 4:
@@ -317,7 +317,9 @@ def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
             skipped += 1
             continue
         source = text_of(row[4]) if len(row) > 4 else ""
-        found[codeobj, marker] = MarkerName(codeobj, marker, kind, demangled(name), source)
+        shown = demangled(name)
+        key = shown if kind == "kernel" and not marker else ""
+        found[codeobj, marker, key] = MarkerName(codeobj, marker, kind, shown, source)
     report_skipped(problems, CODE, skipped, "marker name")
     return tuple(found.values())
 

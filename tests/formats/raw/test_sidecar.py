@@ -27,12 +27,12 @@ def sidecar(folder: Path, table: Any, problems: Problems | None = None) -> Sidec
 
 
 def test_texts_sources_and_names_are_taken(tmp_path: Path) -> None:
-    found = sidecar(tmp_path, {"header": HEADER, "code": ROWS, "sqtt_funcmap": {"3": {"1": "f"}}})
+    found = sidecar(tmp_path, {"header": HEADER, "code": ROWS, "sqtt_funcmap": [[3, 1, "F", "f"]]})
     assert found.texts() == {3: {256: ROWS[1][0], 264: "s_endpgm"}, 4: {256: "v_nop"}}
     assert found.source(3, 264) == "a.hip:9 -> b.hip:1"
     assert found.source(3, 260) == ""
     assert found.labels == {(3, 256): ("_Z4slowv", "slow()")}
-    assert found.dictionaries == {"sqtt_funcmap": {"3": {"1": "f"}}}
+    assert found.markers == {"sqtt_funcmap": [[3, 1, "F", "f"]]}
     assert not found.has_samples
     assert found.samples(3, 256) == [0, 0, []]
 
