@@ -206,9 +206,7 @@ def test_both_usual_keys_save_a_session(empty_app: App) -> None:
     [("help.tutorial", "Ten minutes, no GPU"), ("help.glossary", "Glossary"), ("help.docs", "rcv")],
 )
 def test_help_leads_to_pages_that_come_along(command: str, says: str, empty_app: App) -> None:
-    before = empty_app.window.findChildren(
-        DocsDialog
-    )  # some may wait for their deletion
+    before = empty_app.window.findChildren(DocsDialog)  # some may wait for their deletion
     empty_app.ui.commands.run(command)
     (dialog,) = (page for page in empty_app.window.findChildren(DocsDialog) if page not in before)
     assert says in dialog.view.toPlainText()
