@@ -10,7 +10,11 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 HOME = Path(__file__).resolve().parent
-BUNDLED = ("resources", "sample_traces")  # beside the package here, inside of it where it is installed
+BUNDLED = (
+    "resources",
+    "sample_traces",
+    "packaging/skill",
+)  # beside the package here, inside of it where it is installed
 
 
 class WithBundled(build_py):

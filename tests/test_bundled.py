@@ -12,7 +12,8 @@ from tests.support.paths import ROOT
 
 ASKED = (
     "from rcv_py.base.resources import find, resource, samples\n"
-    "print(resource('fonts/JetBrainsMono-Regular.ttf'), *samples(), find('docs/tutorial.md'), sep='\\n')\n"
+    "print(resource('fonts/JetBrainsMono-Regular.ttf'), *samples(), find('docs/tutorial.md'),\n"
+    "      find('packaging/skill/rcv/SKILL.md'), sep='\\n')\n"
 )
 
 
@@ -31,5 +32,5 @@ def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
     inside = tmp_path / "rcv_py" / "bundled"
     expected = [inside / "resources" / "fonts" / "JetBrainsMono-Regular.ttf"]
     expected += [inside / "sample_traces" / name for name in ("matmul_tiled", "pc_sampling", "placeholder")]
-    expected += [inside / "docs" / "tutorial.md"]
+    expected += [inside / "docs" / "tutorial.md", inside / "packaging" / "skill" / "rcv" / "SKILL.md"]
     assert asked.stdout.split() == list(map(str, expected))

@@ -30,6 +30,7 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.mcp",
     "cli.commands.pack",
     "cli.commands.schema",
+    "cli.commands.skill",
     "features.notes.search_command",
     "cli.commands.unpack",
     "ui.shell.dialogs.about",  # a dialog a module

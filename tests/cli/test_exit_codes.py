@@ -90,6 +90,7 @@ def test_every_command_that_reads_is_here() -> None:
         "synth",
         "schema",
         "completion",
+        "skill",
         "help",
         "isa-docs",
     }

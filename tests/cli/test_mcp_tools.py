@@ -36,7 +36,7 @@ SAMPLES = ROOT / "sample_traces"
 
 def test_every_command_is_a_tool_but_those_for_people() -> None:
     assert set(COMMANDS) - set(TOOLS) == {
-        *("view", "synth", "mcp", "completion", "help", "unpack", "record", "isa-docs")
+        *("view", "synth", "mcp", "completion", "skill", "help", "unpack", "record", "isa-docs")
     }
 
 

@@ -20,7 +20,7 @@ from tests.support.pmc import write_tables
 from tests.support.samples import sample_path, write_sample
 from tests.support.schema_outline import outline
 
-WITHOUT_JSON = {"view", "shot", "mcp", "completion", "help"}  # there is no result for a script
+WITHOUT_JSON = {"view", "shot", "mcp", "completion", "skill", "help"}  # there is no result for a script
 SMALLEST = "straggler"  # sample
 WITH_ALL_VARIANTS = ("markers", "counters", "pc_sampling")  # samples: others have the same fields
 OF_OTHERS_KINDS = (
@@ -186,7 +186,7 @@ def test_no_json_without_a_schema(name: str) -> None:
 
 def test_every_command_about_a_capture_is_held() -> None:
     alone = {"view", "shot", "compare", "pmc", "index", "trend", "report", "export", "synth", "schema", "mcp"}
-    alone |= {"completion", "help", "pack", "unpack", "decode", "record", "isa-docs"}
+    alone |= {"completion", "skill", "help", "pack", "unpack", "decode", "record", "isa-docs"}
     about_a_capture = set(COMMANDS) - alone
     assert about_a_capture | set(FOLDED) == set(ON_A_CAPTURE), "add it to command_runs.py"
 

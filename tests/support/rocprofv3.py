@@ -1,9 +1,10 @@
 """Stands in for rocprofv3, ssh and scp in tests.
 
 `rocprofv3 -i INPUT -- COMMAND` behaves as the documented one: it reads the input file, runs the command, and
-writes a capture under the names that the real one gives.  What it "records" is told by RECORDINGS, a list of
-rules in the environment; the first whose `when` agrees with the input file counts.  A rule has `folder`,
-which is copied, and may have `says`, lines to print, and `code`, the exit code without running anything.
+writes a capture under the names that the real one gives; `rocprofv3 --kernel-trace -f FORM -d DIR -o NAME --
+COMMAND` writes a database.  What it "records" is told by RECORDINGS, a list of rules in the environment; the
+first whose `when` agrees with the input file counts.  A rule has `folder`, which is copied (`file` for a
+database), and may have `says`, lines to print, and `code`, the exit code without running anything.
 
 `ssh OPTIONS -- HOST COMMAND` runs a command in a shell here, `scp OPTIONS -- HOST:FOLDER TARGET` copies.
 """
@@ -38,17 +39,24 @@ def installed(folder: Path, *names: str) -> Path:
 
 def rocprofv3(words: list[str]) -> int:
     """Run a command and record it."""
-    if words[:1] != ["-i"] or words[2:3] != ["--"]:
-        print("usage: rocprofv3 -i INPUT -- COMMAND", file=sys.stderr)
-        return 2
-    (job,) = jobs(Path(words[1]).read_text())
+    at = words.index("--")
+    if words[:2] == ["--kernel-trace", "-f"]:
+        given = dict(zip(words[1:at:2], words[2:at:2], strict=True))
+        job = {"kernel_trace": given["-f"]}
+    else:
+        assert at == 2, "usage: rocprofv3 -i INPUT -- COMMAND"
+        assert words[0] == "-i"
+        (job,) = jobs(Path(words[1]).read_text())
     rule = next(
         one for one in json.loads(os.environ["RECORDINGS"]) if one.get("when", {}).items() <= job.items()
     )
     print(*rule.get("says", []), sep="\n", file=sys.stderr)
     if rule.get("code"):
         return int(rule["code"])
-    code = subprocess.run(words[3:], check=False, timeout=HANG_S).returncode
+    code = subprocess.run(words[at + 1 :], check=False, timeout=HANG_S).returncode
+    if rule.get("file"):
+        Path(given["-d"]).mkdir()
+        shutil.copy(rule["file"], Path(given["-d"]) / f"{given['-o']}_results.db")
     if rule.get("folder"):
         shutil.copytree(rule["folder"], Path(job["output_directory"]) / "ui_output_agent_4567_dispatch_12")
     return code

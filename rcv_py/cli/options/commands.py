@@ -18,6 +18,7 @@ PROGRAM = (
     CommandEntry("shot", Group.EXPORT, 50),
     CommandEntry("schema", Group.AGENTS, 10),
     CommandEntry("mcp", Group.AGENTS, 20),
+    CommandEntry("skill", Group.AGENTS, 25),
     CommandEntry("completion", Group.AGENTS, 30),
     CommandEntry("help", Group.AGENTS, 40),
 )

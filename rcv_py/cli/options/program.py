@@ -9,6 +9,7 @@ from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 
 EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
+SKILLS = ".agents/skills"  # where several agents look in the folder that they work in
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -201,6 +202,17 @@ class McpOptions(opt.Options, example="rcv mcp --root captures"):
     root: Path = opt.path("read captures only below this folder (default: the current folder)", "DIR", Path())
     out: Path | None = opt.path("folder for reports and exports; without it, none are written", "DIR")
     notes: bool = opt.flag("agents may add and remove notes about captures, not only read them")
+
+
+class SkillOptions(opt.Options, example="rcv skill install .claude/skills"):
+    """Print or install the skill that teaches coding agents to use rcv."""
+
+    action: str | None = opt.positional("install", "install it (default: print it)", None, "?", ("install",))
+    folder: Path | None = opt.positional(
+        "FOLDER",
+        Message("the folder of skills that the agent reads (default {0})", SKILLS),
+        nargs="?",
+    )
 
 
 class CompletionOptions(
