@@ -2,9 +2,10 @@
 
 `rocprofv3 -i INPUT -- COMMAND` behaves as the documented one: it reads the input file, runs the command, and
 writes a capture under the names that the real one gives; `rocprofv3 --kernel-trace -f FORM -d DIR -o NAME --
-COMMAND` writes a database.  What it "records" is told by RECORDINGS, a list of rules in the environment; the
-first whose `when` agrees with the input file counts.  A rule has `folder`, which is copied (`file` for a
-database), and may have `says`, lines to print, and `code`, the exit code without running anything.
+COMMAND` writes a database; `rocprofv3 --attach PROCESS … -i INPUT` runs nothing.  What it "records" is told
+by RECORDINGS, a list of rules in the environment; the first whose `when` agrees with the input file counts.
+A rule has `folder`, which is copied (`file` for a database), and may have `says`, lines to print, `code`, the
+exit code without running anything, and `hangs`, if it does not end.
 
 `ssh OPTIONS -- HOST COMMAND` runs a command in a shell here, `scp OPTIONS -- HOST:FOLDER TARGET` copies.
 """
@@ -17,6 +18,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tests.support.limits import HANG_S
@@ -39,8 +41,11 @@ def installed(folder: Path, *names: str) -> Path:
 
 def rocprofv3(words: list[str]) -> int:
     """Run a command and record it."""
-    at = words.index("--")
-    if words[:2] == ["--kernel-trace", "-f"]:
+    at = words.index("--") if "--" in words else len(words)
+    if words[:1] == ["--attach"]:
+        print("attached to", *words[1:-1])
+        (job,) = jobs(Path(words[-1]).read_text())
+    elif words[:2] == ["--kernel-trace", "-f"]:
         given = dict(zip(words[1:at:2], words[2:at:2], strict=True))
         job = {"kernel_trace": given["-f"]}
     else:
@@ -53,12 +58,16 @@ def rocprofv3(words: list[str]) -> int:
     print(*rule.get("says", []), sep="\n", file=sys.stderr)
     if rule.get("code"):
         return int(rule["code"])
-    code = subprocess.run(words[at + 1 :], check=False, timeout=HANG_S).returncode
+    command = words[at + 1 :]
+    code = subprocess.run(command, check=False, timeout=HANG_S).returncode if command else 0
     if rule.get("file"):
         Path(given["-d"]).mkdir()
         shutil.copy(rule["file"], Path(given["-d"]) / f"{given['-o']}_results.db")
     if rule.get("folder"):
         shutil.copytree(rule["folder"], Path(job["output_directory"]) / "ui_output_agent_4567_dispatch_12")
+    if rule.get("hangs"):
+        print("it hangs", flush=True)
+        time.sleep(HANG_S)
     return code
 
 

@@ -23,10 +23,12 @@ FORMS = "[json, csv]"  # of the tables of the run
 KEYS = (
     "kernel_include_regex",
     "kernel_iteration_range",
+    "selected_regions",
     "output_directory",
     "output_file",
     "output_format",
     "kernel_trace",
+    "marker_trace",
     "advanced_thread_trace",
     "att_gpu_index",
     "att_target_cu",
@@ -34,6 +36,8 @@ KEYS = (
     "att_simd_select",
     "att_buffer_size",
     "att_activity",
+    "att_perfcounter_target_only",
+    "att_consecutive_kernels",
     "att_serialize_all",
 )
 

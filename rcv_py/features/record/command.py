@@ -31,10 +31,11 @@ from rcv_py.features.record.options import RecordOptions
 from rcv_py.formats.open import open_trace
 from rcv_py.work.recording import settings as recorded
 from rcv_py.work.recording.machine import There, ThisMachine
-from rcv_py.work.recording.recorder import PROGRAM, Attempt, Recorder
+from rcv_py.work.recording.recorder import PROGRAM, AttachedProcess, Attempt, Recorder, recording_words
 from rcv_py.work.recording.watching import EVERY_S, appearing, newest
 
 AGAIN = 2  # times that a truncated or empty capture is recorded again
+SECONDS = 10  # that a running process is recorded
 NO_CAPTURE = "no capture was written"
 FULL = "The buffer was full"
 
@@ -66,12 +67,24 @@ def run(options: RecordOptions) -> CommandAnswer | None:
     settings = {**recorded.DEFAULTS, **chosen}
     if options.yaml:
         return _plan(options, settings)
-    if not options.program:
+    if options.attach is not None and options.program:
+        raise UsageError(
+            "--attach records a running process, so it takes no command.",
+            hint="Leave out the command, or --attach.",
+        )
+    if options.attach is None and not options.program:
         raise UsageError(
             "There is no command to record.", hint=("Write it after two dashes: rcv record -- ./my_program.")
         )
     machine = ThisMachine() if options.host is None else There.parse(options.host)
-    recorder = Recorder(machine, options.rocprofv3, options.program, _teller(options))
+    recorder = Recorder(
+        machine,
+        options.rocprofv3,
+        options.program,
+        _teller(options),
+        process=_process(options),
+        limit_s=options.limit,
+    )
     runs = list(_runs(options, recorder, settings, chosen))
     last = runs[-1]
     if last.attempt.capture is None:
@@ -128,7 +141,9 @@ def _recorded(
     attempt = recorder.record(folder, settings, reasons)
     if attempt.capture is None and attempt.trouble is not None:
         raise attempt.why_not()
-    if attempt.capture is not None and attempt.code:
+    if attempt.capture is not None and attempt.late is not None:
+        say(options, Message("{0}  The capture holds what was written until then.", attempt.late))
+    elif attempt.capture is not None and attempt.code:
         say(
             options, Message("rocprofv3 ended with {0}; the capture holds what ran until then.", attempt.code)
         )
@@ -151,6 +166,8 @@ def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
 
 def _trouble(run: CheckedRun) -> tuple[str, dict[str, Setting]]:
     """Why to repeat a run ("" for no), and with which settings."""
+    if run.attempt.late is not None:
+        return "", {}  # it would hang again
     if run.attempt.capture is None:
         # A program that failed fails again; one that ran may have met no traced shader engine.
         return ("", {}) if run.attempt.code else ("No capture was written", dict(recorded.EMPTY))
@@ -176,14 +193,23 @@ def _chosen(options: RecordOptions) -> dict[str, Setting]:
     values: dict[str, Setting | None] = {
         "kernel_include_regex": options.kernel,
         "kernel_iteration_range": None if options.launch is None else f"[{options.launch}]",
+        "selected_regions": options.regions or None,
+        "marker_trace": options.regions or None,  # without it rocprofv3 does not see the calls
+        "att_consecutive_kernels": options.consecutive,
         "att_gpu_index": None if options.gpu is None else str(options.gpu),
         "att_target_cu": options.cu,
         "att_shader_engine_mask": options.engines,
         "att_simd_select": options.simds,
         "att_buffer_size": None if options.buffer is None else hex(options.buffer),
         "att_activity": options.activity,
+        "att_perfcounter_target_only": options.target_counters or None,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _process(options: RecordOptions) -> AttachedProcess | None:
+    """The running process to record, if any."""
+    return None if options.attach is None else AttachedProcess(options.attach, options.seconds or SECONDS)
 
 
 def _new_folder(out: Path) -> Path:
@@ -209,7 +235,8 @@ def say(options: RecordOptions, sentence: str) -> None:
 
 def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> CommandAnswer:
     """The input file, without recording."""
-    words = [options.rocprofv3 or PROGRAM, "-i", FILE, "--", *(options.program or ["./your_program"])]
+    command = options.program or ["./your_program"]
+    words = recording_words(options.rocprofv3 or PROGRAM, FILE, command, _process(options))
     text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
     return CommandAnswer(
         schema=recording.SCHEMA,

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,18 +25,26 @@ from rcv_py.base.text import Message
 
 OnLine = Callable[[str], object]  # called with each line that a program prints
 LINE = 4096  # characters of a line at most: a program may print no line feed at all
-EXIT_GRACE_S = 10.0  # seconds for a program to end after SIGTERM
+EXIT_GRACE_S = 10.0  # seconds for a program and its children to end after SIGTERM
+LOOK_S = 0.05  # seconds between two looks whether they have
 NO_PROGRAM = (126, 127)  # exit codes of shells: not executable, not found
 NO_QUESTION = ("-o", "BatchMode=yes")  # no prompts: the terminal is not available to ssh
 WITH_TERMINAL = ("-tt",)  # without one a program there keeps running when ssh ends
 _FOLDER = re.compile(r"/[A-Za-z0-9._/-]{1,200}")  # the output of `mktemp -d`
 
 
+class RanTooLong(UsageError):
+    """A program did not end in time, and was ended with its children."""
+
+
 class Machine(Protocol):
     """A machine that can run rocprofv3."""
 
-    def run(self, words: Sequence[str], on_line: OnLine) -> int:
-        """Run a program, call `on_line` with each line that it prints, and return its exit code."""
+    def run(self, words: Sequence[str], on_line: OnLine, limit_s: float) -> int:
+        """Run a program, call `on_line` with each line that it prints, and return its exit code.
+
+        Raise RanTooLong if it did not end in time.
+        """
 
     def folder(self, target: Path) -> str:
         """Make an empty folder for the capture that `target` is to hold; return its path on that machine."""
@@ -49,9 +59,9 @@ class Machine(Protocol):
 class ThisMachine(NamedTuple):
     """This machine: captures are written directly into the target folder."""
 
-    def run(self, words: Sequence[str], on_line: OnLine) -> int:
+    def run(self, words: Sequence[str], on_line: OnLine, limit_s: float) -> int:
         """Run a program in the current folder."""
-        return run_program(words, on_line)
+        return run_program(words, on_line, limit_s)
 
     def folder(self, target: Path) -> str:
         """Make the target itself."""
@@ -80,15 +90,16 @@ class There(NamedTuple):
             raise UsageError(Message("{0} is no name of a machine.", text), hint="Write HOST or HOST:FOLDER.")
         return cls(host, work)
 
-    def run(self, words: Sequence[str], on_line: OnLine) -> int:
+    def run(self, words: Sequence[str], on_line: OnLine, limit_s: float) -> int:
         """Run a program there."""
-        return self._ssh(f"{self._enter}exec {shlex.join(words)}", on_line, *WITH_TERMINAL)
+        command = f"{self._enter}exec {shlex.join(words)}"
+        return run_program(self._words(command, *WITH_TERMINAL), on_line, limit_s)
 
     def folder(self, target: Path) -> str:
         """Make a new temporary folder there, and the parent of `target` here; check that ssh works."""
         _made(target.parent)
         lines: list[str] = []
-        code = self._ssh(f"{self._enter}mktemp -d", lines.append)
+        code = run_program(self._words(f"{self._enter}mktemp -d"), lines.append)
         found = next((line for line in reversed(lines) if _FOLDER.fullmatch(line)), None)
         if code or found is None:
             said = Message(" It said: {0}", lines[-1]) if lines else ""
@@ -119,15 +130,12 @@ class There(NamedTuple):
                 Message("What was recorded cannot be copied from {0}.", self.host),
                 hint=Message("It lies in {0} there.", folder),
             )
-        self._ssh(f"rm -rf {shlex.quote(folder)}", _ignored)
+        run_program(self._words(f"rm -rf {shlex.quote(folder)}"), _ignored)
 
     @property
     def _enter(self) -> str:
         """The prefix of each command there."""
         return f"cd {shlex.quote(self.work)} && " if self.work else ""
-
-    def _ssh(self, command: str, on_line: OnLine, *options: str) -> int:
-        return run_program(self._words(command, *options), on_line)
 
     def _words(self, command: str, *options: str) -> list[str]:
         return ["ssh", *NO_QUESTION, *options, "--", self.host, command]
@@ -143,22 +151,73 @@ def _made(folder: Path) -> None:
         ) from error
 
 
-def run_program(words: Sequence[str], on_line: OnLine) -> int:
+def run_program(words: Sequence[str], on_line: OnLine, limit_s: float | None = None) -> int:
     """Run a program here, call `on_line` with each line of output, and return its exit code.
 
     It inherits our standard input, unless that is a terminal.  If this process is ended, so are the program
-    and its children.  Raise UsageError if it cannot be started.
+    and its children.  Raise UsageError if it cannot be started, RanTooLong if it or what writes to its
+    standard output has not ended after `limit_s` seconds.
     """
     with _started(words) as process:
-        assert process.stdout is not None
-        while line := process.stdout.readline(LINE):
-            on_line(line.decode("utf-8", "replace").rstrip("\r\n"))
-        return process.wait()
+        try:
+            for line in _lines(process, None if limit_s is None else time.monotonic() + limit_s):
+                on_line(line.decode("utf-8", "replace").rstrip("\r"))
+        except TimeoutError as error:
+            raise RanTooLong(
+                Message("{0} did not end in {1:,.0f} s, and was ended.", words[0], limit_s)
+            ) from error
+        return process.returncode
 
 
-def find_program(name: str, places: Sequence[str]) -> str | None:
-    """Return the path of a program, from the search path or else from `places`; None if it is in neither."""
+def _lines(process: subprocess.Popen[bytes], deadline: float | None) -> Iterator[bytes]:
+    """Each line of output until it is closed and the program has ended; TimeoutError at the deadline."""
+    assert process.stdout is not None
+    rest = b""
+    while data := _read(process.stdout.fileno(), deadline):
+        *lines, rest = (rest + data).split(b"\n")
+        yield from lines
+        if len(rest) > LINE:
+            yield rest
+            rest = b""
+    if rest:
+        yield rest
+    try:
+        process.wait(_left(deadline))
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError from error
+
+
+def _read(stream: int, deadline: float | None) -> bytes:
+    """Some bytes, b"" at the end; Windows, whose pipes cannot be asked, knows no deadline here."""
+    if os.name == "posix" and not select.select([stream], [], [], _left(deadline))[0]:
+        raise TimeoutError
+    return os.read(stream, LINE)
+
+
+def _left(deadline: float | None) -> float | None:
+    """Seconds until a time of `time.monotonic`."""
+    return None if deadline is None else max(deadline - time.monotonic(), 0)
+
+
+def find_program(name: str, prefixes: Sequence[Path], places: Sequence[str]) -> str | None:
+    """Return the path of a program of ROCm, None if there is none.
+
+    The ROCm of a Python environment comes first, since its libraries clash with those of another one in the
+    same process; then the search path, then `places`.
+    """
+    for prefix in prefixes:
+        for packages in ("lib*/python3*/*-packages", "Lib/site-packages"):
+            for folder in sorted(prefix.glob(f"{packages}/_rocm_sdk_core/bin"), reverse=True):
+                if found := shutil.which(name, path=str(folder)):
+                    return found
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
+
+
+def environments(command: Sequence[str]) -> tuple[Path, ...]:
+    """Return the roots of Python environments: of a command, the active ones, and our own."""
+    program = shutil.which(command[0]) if command else None
+    roots = (program and Path(program).absolute().parent.parent, os.environ.get("VIRTUAL_ENV"))
+    return tuple(Path(root) for root in (*roots, os.environ.get("CONDA_PREFIX"), sys.prefix) if root)
 
 
 @contextmanager
@@ -169,34 +228,44 @@ def _started(words: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
             stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            bufsize=0,
             process_group=0 if os.name == "posix" else None,
         )
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(Message("{0} cannot be started: {1}.", words[0], why)) from error
-    with process:
-        try:
-            yield process
-        except BaseException:
-            _end(process)
-            raise
+    try:
+        yield process
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a program and its children by SIGTERM; kill those that do not end."""
     _signal(process, signal.SIGTERM)
-    try:
-        process.wait(EXIT_GRACE_S)
-    except subprocess.TimeoutExpired:
+    deadline = time.monotonic() + EXIT_GRACE_S
+    while (is_alive := process.poll() is None or _signal(process, 0)) and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    if is_alive:
         _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    with suppress(subprocess.TimeoutExpired):  # what hangs in a driver does not even end then
+        process.wait(EXIT_GRACE_S)
 
 
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with suppress(OSError):
+def _signal(process: subprocess.Popen[bytes], number: int) -> bool:
+    """Send a signal to a program and its children, 0 for none; return whether any lives."""
+    try:
         if os.name == "posix":
             os.killpg(process.pid, number)
-        else:
+        elif number:
             process.send_signal(number)
+    except OSError:
+        return False
+    return os.name == "posix"
 
 
 def _ignored(line: str) -> None:

@@ -14,12 +14,22 @@ from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import Message
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry
-from rcv_py.work.recording.machine import NO_PROGRAM, Machine, OnLine, ThisMachine, find_program
+from rcv_py.work.recording.machine import (
+    NO_PROGRAM,
+    Machine,
+    OnLine,
+    RanTooLong,
+    ThisMachine,
+    environments,
+    find_program,
+)
 
 PROGRAM = "rocprofv3"
 PLACES = ("/opt/rocm/bin",)  # its places if it is not in the search path
 KEPT = 200  # lines of output that are searched for reasons
 SHOWN = 3  # lines that are shown if no reason is known
+LIMIT_S = 3600  # seconds for a run of the program
+LATE = 124  # exit code of a run that was ended, as of `timeout`
 
 
 class Trouble(NamedTuple):
@@ -38,8 +48,9 @@ TROUBLES = (
     Trouble(
         r"rocprof-trace-decoder library path not found|error loading decoder",
         "rocprofv3 records no thread trace without AMD's trace decoder.",
-        "ROCm 7.13 and later have it; else put librocprof-trace-decoder.so into /opt/rocm/lib, or name its"
-        " folder in ROCPROF_ATT_LIBRARY_PATH.",
+        "It is public, and ROCm has it from 7.13 on, ROCm 10 as the package rocprof-trace-decoder of some"
+        " systems: install it, or name the folder of librocprof-trace-decoder.so in"
+        " ROCPROF_ATT_LIBRARY_PATH.  rcv itself needs none: it opens the .att files.",
     ),
     Trouble(
         r"INVALID_SHADER_DATA|agent not supported",
@@ -50,7 +61,14 @@ TROUBLES = (
     Trouble(
         r"unrecognized arguments|unknown (key|option|attribute).*att_",
         "This rocprofv3 does not know what it was asked for.",
-        "Thread traces need ROCm 7.0 or later; settings of later versions can be left out.",
+        "Thread traces need ROCm 7, --regions and --target-counters ROCm 7.13, --attach ROCm 10; leave out"
+        " what an older one does not know.",
+    ),
+    Trouble(
+        r"ROCP_TOOL_ATTACH|ptrace|rocattach|failed to attach",
+        "rocprofv3 cannot attach to this process.",
+        "Start it with ROCP_TOOL_ATTACH=1 in its environment, name its own number and not that of a shell"
+        " around it, and be its user or root (kernel.yama.ptrace_scope 0; in Docker --cap-add SYS_PTRACE).",
     ),
     Trouble(
         r"/dev/kfd.*(permission denied|unable)|permission denied.*/dev/(kfd|dri)",
@@ -80,6 +98,7 @@ class Attempt(NamedTuple):
     code: int  # exit code of rocprofv3
     capture: Path | None  # the written capture with most waves
     captures: int
+    late: RanTooLong | None  # if it had to be ended
     is_full: bool  # rocprofv3 reported a full buffer
     trouble: Trouble | None
     last: tuple[str, ...]  # lines that it printed
@@ -88,6 +107,12 @@ class Attempt(NamedTuple):
         """The reason for a missing capture."""
         if self.trouble is not None:
             return UsageError(self.trouble.text, hint=self.trouble.hint)
+        if self.late is not None:
+            return UsageError(
+                Message("{0}  No capture was written.", self.late),
+                hint="Does the command end without it?  --limit SECONDS waits longer; where rocprofv3 hangs,"
+                " fewer GPUs (ROCR_VISIBLE_DEVICES) or another version of ROCm may help.",
+            )
         if self.code:
             said = Message(" It said: {0}", " | ".join(self.last)) if self.last else ""
             return UsageError(
@@ -104,11 +129,38 @@ class Attempt(NamedTuple):
         )
 
 
-class Recorder:
-    """Records a command on a machine with a program that behaves like rocprofv3."""
+class AttachedProcess(NamedTuple):
+    """A running process to record, and for how long."""
 
-    def __init__(self, machine: Machine, program: str | None, command: Sequence[str], tell: OnLine) -> None:
+    number: int
+    seconds: int
+
+
+def recording_words(
+    program: str, job: str, command: Sequence[str], process: AttachedProcess | None
+) -> tuple[str, ...]:
+    """Return the command that records a command, or a running process."""
+    if process is None:
+        return (program, "-i", job, "--", *command)
+    how = ("--attach-duration-msec", str(1000 * process.seconds), "--attach-sync-output")
+    return (program, "--attach", str(process.number), *how, "-i", job)
+
+
+class Recorder:
+    """Records a command or a running process, with a program that behaves like rocprofv3."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        program: str | None,
+        command: Sequence[str],
+        tell: OnLine,
+        *,
+        process: AttachedProcess | None = None,
+        limit_s: float = LIMIT_S,
+    ) -> None:
         self._machine, self._command, self._tell = machine, tuple(command), tell
+        self._process, self._limit_s = process, limit_s
         self._program = program or self._usual()
 
     def record(self, folder: Path, settings: Mapping[str, Setting], why: Mapping[str, str]) -> Attempt:
@@ -123,9 +175,11 @@ class Recorder:
             last.append(line)
             self._tell(line)
 
-        words = self.words(job)
+        words, late = self.words(job), None
         try:
-            code = self._machine.run(words, hear)
+            code = self._machine.run(words, hear, self._limit_s)
+        except RanTooLong as error:
+            code, late = LATE, error
         finally:
             self._machine.fetch(there, folder)
         if code in NO_PROGRAM:
@@ -145,6 +199,7 @@ class Recorder:
             code=code,
             capture=best,
             captures=number,
+            late=late,
             is_full=any(FULL_SIGN.search(line) for line in last),
             trouble=next((one for one in TROUBLES if any(map(one.is_in, last))), None),
             last=tuple(line for line in last if line.strip())[-SHOWN:],
@@ -152,16 +207,17 @@ class Recorder:
 
     def words(self, job: str) -> tuple[str, ...]:
         """The command that records."""
-        return (self._program, "-i", job, "--", *self._command)
+        return recording_words(self._program, job, self._command, self._process)
 
     def _usual(self) -> str:
         if not isinstance(self._machine, ThisMachine):
             return PROGRAM
-        found = find_program(PROGRAM, PLACES)
+        found = find_program(PROGRAM, environments(self._command), PLACES)
         if found is None:
             raise UsageError(
                 Message("{0} is not on this machine.", PROGRAM),
-                hint="Install ROCm 7 or later, name it with --rocprofv3 PATH, or record with --host HOST.",
+                hint="Install ROCm 7 or later, best 10, name it with --rocprofv3 PATH, or record with"
+                " --host HOST.",
             )
         return found
 

@@ -9,17 +9,23 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 from jsonschema_rs import Draft202012Validator
 
 from rcv_py.cli.main import main
 from rcv_py.cli.schemas import BY_ID
+from rcv_py.work.recording import machine
 from rcv_py.work.recording.watching import appearing
+from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.processes import gone
 from tests.support.rocprofv3 import installed
 from tests.support.yaml_subset import jobs
 
@@ -98,6 +104,103 @@ def test_every_option_reaches_the_input_file(
     assert expected.items() <= run["settings"].items()
 
 
+def test_counters_of_the_target_launches_after_it_and_regions(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recordings(monkeypatch, {"folder": GOOD})
+    (run,) = document(capsys, "--activity", 8, "--target-counters", "--consecutive", 3, "--once")["runs"]
+    assert {"att_perfcounter_target_only": True, "att_consecutive_kernels": 3}.items() <= job_of(run).items()
+    (run,) = document(capsys, "--regions", "--once")["runs"]
+    assert {"selected_regions": True, "marker_trace": True}.items() <= job_of(run).items()
+    for words in (("--target-counters",), ("--regions", "--consecutive", 3), ("--seconds", 3)):
+        assert record(capsys, *words, code=2)[1]
+
+
+def test_a_running_process_is_recorded(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recordings(monkeypatch, {"folder": GOOD})
+    assert main(["record", "--attach", "4321", "--seconds", "5", "--once"]) == 0
+    text = capsys.readouterr().out
+    assert "attached to 4321 --attach-duration-msec 5000 --attach-sync-output -i\n" in text
+    assert "Recorded: rcv_capture/1/" in text
+    assert "takes no command" in record(capsys, "--attach", 4321, code=2)[1]
+    assert main(["record", "--attach", "4321", "--yaml"]) == 0
+    head = "# rocprofv3 --attach 4321 --attach-duration-msec 10000 --attach-sync-output -i input.yaml\n"
+    assert capsys.readouterr().out.startswith(head)
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Call it with a line of output after which the time of a run is over."""
+    lines: list[str] = []
+    read = machine.run_program
+
+    def run(words: Sequence[str], on_line: machine.OnLine, limit_s: float | None = None) -> int:
+        def hear(line: str) -> None:
+            lines.append(line)
+            on_line(line)
+
+        return read(words, hear, limit_s)
+
+    def after(last: str) -> None:
+        monkeypatch.setattr(machine, "run_program", run)
+        monkeypatch.setattr(
+            machine, "_left", lambda deadline: 0 if any(last in line for line in lines) else HANG_S
+        )
+
+    return after
+
+
+def test_what_hangs_after_its_capture_is_ended(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, late: Callable[[str], None]
+) -> None:
+    recordings(monkeypatch, {"folder": EMPTY, "hangs": True})
+    late("it hangs")
+    text, _ = record(capsys, "--limit", 7)
+    assert "did not end in 7 s, and was ended.  The capture holds what was written until then." in text
+    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]  # it would hang again
+
+
+def test_what_hangs_without_a_capture_leaves_no_process(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, late: Callable[[str], None]
+) -> None:
+    """Nor one that ignores SIGTERM, below rocprofv3."""
+    recordings(monkeypatch, {})
+    late("pid ")
+    monkeypatch.setattr(machine, "EXIT_GRACE_S", 1.0)
+    program = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    program += f"print('pid', os.getpid(), flush=True); time.sleep({HANG_S})"
+    assert main(["record", "--", sys.executable, "-c", program]) == 2
+    output = capsys.readouterr()
+    assert "did not end in 3,600 s, and was ended.  No capture was written." in output.err
+    assert "--limit SECONDS waits longer" in output.err
+    number = next(int(line.split()[1]) for line in output.out.splitlines() if line.startswith("pid "))
+    with suppress(psutil.NoSuchProcess):
+        assert gone([psutil.Process(number)])
+
+
+def test_the_rocprofv3_of_the_python_environment_comes_first(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """First of the one whose program is recorded, then of the active one."""
+    recordings(monkeypatch, {"folder": GOOD})
+    names = {}
+    for name in ("own", "active"):
+        place = tmp_path / name / "lib" / "python3.12" / "site-packages" / "_rocm_sdk_core" / "bin"
+        place.parent.mkdir(parents=True)
+        names[name] = str(installed(place, "rocprofv3") / "rocprofv3")
+    (tmp_path / "own" / "bin").mkdir()
+    program = tmp_path / "own" / "bin" / "bench"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "active"))
+    for command, expected in ((str(program), "own"), (sys.executable, "active")):
+        words = [command] if expected == "own" else [command, "-c", ""]
+        assert main(["record", "--once", "--json", "--", *words]) == 0
+        assert json.loads(capsys.readouterr().out)["command"][0] == names[expected]
+
+
 def test_an_empty_capture_is_recorded_again_where_waves_ran(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +274,7 @@ TROUBLES = {
     "callback failed: ROCPROFILER_THREAD_TRACE_DECODER_STATUS_ERROR_INVALID_SHADER_DATA": "aqlprofile",
     "rocprofv3: error: unrecognized arguments: --att": "does not know what it was asked for",
     "Unable to open /dev/kfd read-write: Permission denied": "The GPU may not be used",
+    "[rocattach] error: ptrace(PTRACE_SEIZE) returned -1": "cannot attach to this process",
     "what(): Mismatched '(' and ')' in regular expression": "cannot read --kernel",
     "something new": "rocprofv3 ended with 9, and wrote no capture. It said: something new",
 }
