@@ -17,6 +17,7 @@ import numpy as np
 
 from rcv_py.base.text import number
 from rcv_py.model.code import has_known_operands
+from rcv_py.model.operands import written_operands
 
 V, A, S = 0, 1024, 1280  # first bit of each file
 SPECIAL = {"vcc": 1408, "exec": 1409, "scc": 1410, "m0": 1411}
@@ -26,17 +27,7 @@ _SIZE = {"v": 1024, "a": 256, "s": 128}
 
 _COMMENT = re.compile(r"//|;")
 _REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0)(?:_lo|_hi)?\b")
-_NO_DESTINATION = re.compile(
-    r"\S*_(store(?!xchg)|prefetch)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg|setpc"
-    r"|set_pc|add_pc|rfe|setvskip|set_gpr|sendmsg(?!_rtn)|alloc_vgpr|wakeup|delay_alu|clause|ttracedata|icache|dcache)"
-    r"|exp\b|export|(buffer|global)_(inv|wb|gl)|tensor_|v_mfma_ld_scale|v_wmma_ld_scale"
-    r"|ds_(?!read|load|\w*_rtn|\w*permute|swizzle|consume|append|ordered_count|direct|param)"
-)
-_ATOMIC = re.compile(r"\w+_atomic")
-_RETURNS = re.compile(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
-_TO_LDS = re.compile(r"\S.*\blds\b|\S*(_load_lds|_to_lds)")
 _BY_OPERANDS = re.compile(r"\blds\b|_atomic|v_cmpx|v_dual_cndmask")  # the mnemonic alone does not say it
-_TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
 _BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
 # The first operand is also read: sums, lanes or bytes that keep their value, data of an atomic operation.
 _READS_FIRST = re.compile(
@@ -140,13 +131,7 @@ def _form(instruction: str) -> _Form:
 
 @lru_cache(maxsize=1 << 12)
 def _form_of(instruction: str) -> _Form:
-    written = 2 if _TWO.match(instruction) or _BOTH.match(instruction) else 1
-    if _NO_DESTINATION.match(instruction) or _TO_LDS.match(instruction):
-        written = 0
-    elif _ATOMIC.match(instruction):
-        written = int(bool(_RETURNS.search(instruction)) or "_rtn" in instruction)
-    elif instruction.startswith("v_cmpx"):  # gfx9 writes a mask too
-        written = int(instruction.count(", ") > 1)
+    written = 2 if _BOTH.match(instruction) else written_operands(instruction)
     kept = written if _BOTH.match(instruction) else int(bool(written and _READS_FIRST.match(instruction)))
     unprinted = [(writes, reads) for fits, writes, reads in _UNPRINTED if fits.match(instruction)]
     return _Form(

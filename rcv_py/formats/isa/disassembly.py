@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.formats.isa.candidates import Candidate, candidates, named
 from rcv_py.formats.isa.categories import categories
 from rcv_py.formats.isa.engines import READY, UNKNOWN
+from rcv_py.formats.isa.high_registers import with_high_registers
 from rcv_py.formats.isa.lengths import DecodedRun, family_of, read, word_lengths
 from rcv_py.formats.isa.processes import answer_of
 from rcv_py.formats.isa.program import Category, Program
@@ -127,7 +128,7 @@ def _program(piece: CodeBytes, found: DecodedRun, own: DecodedRun) -> Program:
     if "" in text:
         mine = dict(zip(_starts(own.size), own.text, strict=True))
         text = [one or mine.get(at, one) for at, one in zip(_starts(found.size), text, strict=True)]
-    texts = tuple(text)
+    texts = with_high_registers(text)
     kinds = categories(texts)
     address = np.uint64(piece.address) + (found.size.cumsum(dtype=np.uint64) - found.size)
     return Program(

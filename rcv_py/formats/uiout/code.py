@@ -16,6 +16,7 @@ from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, report_cut
 from rcv_py.formats.isa.categories import kind_of
+from rcv_py.formats.isa.high_registers import with_high_registers
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.folder import CODE, FolderFiles
 from rcv_py.formats.uiout.json_rows import report_skipped, text_of
@@ -118,6 +119,7 @@ def read_code(files: FolderFiles, gfxip: int, problems: Problems) -> Code:
 def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems) -> Code:
     """Return the code from `rows` of a table, and the dictionaries of `data`.  Never raises."""
     columns = code_columns(rows, data.get("header"))
+    columns = columns._replace(text=list(with_high_registers(columns.text)))
     texts = [
         elide_right(text, NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS)
         for text in columns.text
