@@ -37,7 +37,6 @@ class Story:
         self._errors: list[BaseException] = []
         app.ui.tasks.failed.connect(lambda error, _: self._errors.append(error))
         app.ui.settings["look.theme"] = "light"
-        app.ui.settings["look.animate"] = False
         self._window.resize(*size)
         self._window.show()
         self._window.activateWindow()

@@ -43,7 +43,6 @@ class Log:
         self._lock = Lock()
         self._lines: deque[LogEntry] = deque(maxlen=MAX_LINES)
         self._file: IO[str] | None = None
-        self._heard_by: list[Callable[[LogEntry], None]] = []
 
     def add(self, where: str, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a line; if the file cannot be written, it is still kept in memory."""
@@ -57,8 +56,6 @@ class Log:
                     self._file.flush()  # after a crash the last line matters most
                 except OSError:  # a full disk
                     self._file = None
-        for hear in tuple(self._heard_by):
-            hear(entry)
 
     @contextmanager
     def written_to(self, path: Path | None, head: Callable[[], str]) -> Iterator[None]:
@@ -92,14 +89,6 @@ class Log:
     def text(self, most: int = MAX_LINES) -> str:
         """The newest lines as a text."""
         return "\n".join(map(str, self.lines()[-most:]))
-
-    def hear(self, call: Callable[[LogEntry], None]) -> None:
-        """Call `call` with each new line, in the thread that adds it."""
-        self._heard_by.append(call)
-
-    def leave(self, call: Callable[[LogEntry], None]) -> None:
-        """Stop calling `call`."""
-        self._heard_by.remove(call)
 
 
 LOG = Log()

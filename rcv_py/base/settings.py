@@ -39,7 +39,6 @@ OPTIONS = (
     Option("look.font_size", 10, "Size of code and numbers, in points.", 7, 24),
     Option("look.text_size", 0, "Points to enlarge all text by: menus, tables and code.", -3, 14),
     Option("look.dense_rows", False, "Rows of code and tables of 14 pixels, with smaller letters."),
-    Option("look.animate", True, "Scroll smoothly when a selection moves the view."),
     Option("timeline.row_height", 18, "Height of a wave row, in pixels.", 6, 48),
     Option("timeline.global_row_height", 3, "Height of a row of the global timeline, in pixels.", 2, 32),
     Option("timeline.units", "cycles", "Unit of the time axis.", choices=("cycles", "ns")),

@@ -70,7 +70,6 @@ def _drawn(shot: Shot) -> bytes:
 def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     app.window.exporter.check_name(shot.panel)
     app.ui.settings["look.theme"] = shot.theme
-    app.ui.settings["look.animate"] = False
     app.ui.settings["findings.predict"] = shot.panel in (FINDINGS, WINDOW)  # others need not wait for it
     window = app.window
     window.loads_unseen = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QEvent, Qt, QUrl
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
-from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
-from rcv_py.ui.shell.menus import MENUS, KeysOverlay, groups
+from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog
+from rcv_py.ui.shell.menus import MENUS, KeysOverlay
 from rcv_py.ui.shell.palette import fit
 from tests.ui.window import settle
 
@@ -41,24 +41,22 @@ def test_no_two_commands_share_a_key(empty_app: App) -> None:
     assert not [key for key, count in keys.items() if count > 1]
 
 
-def test_the_overlay_lists_every_key_once(empty_app: App, qtbot: QtBot) -> None:
-    listed = [title for rows in groups(empty_app.ui.commands).values() for _, title in rows]
-    assert sorted(listed) == sorted(command.title for command in empty_app.ui.commands if command.shortcuts)
-    empty_app.ui.commands.run("help.keys")
-    overlay = empty_app.window.findChild(KeysOverlay)
-    assert overlay.isVisible()
-    first = list(overlay.first.items())
-    assert [title.startswith("Mouse") for title, _ in first] == [True, True, False]
-    assert len(first[-1][1]) == 12
-    texts = {label.text() for label in overlay.findChildren(PlainLabel)}
-    assert "Reload" not in texts, "the rest is folded"
-    qtbot.mouseClick(overlay.more, Qt.MouseButton.LeftButton)
-    assert overlay.isVisible()
-    assert {title for _, title in first[-1][1]} | {"Reload"} <= {
-        label.text() for label in overlay.findChildren(PlainLabel)
-    }
-    qtbot.keyClick(overlay, Qt.Key.Key_X)
-    assert not overlay.isVisible()
+def test_the_card_shows_the_first_keys_and_leads_to_all(empty_app: App, qtbot: QtBot) -> None:
+    for leads in (False, True):
+        empty_app.ui.commands.run("help.keys")
+        card = empty_app.window.findChild(KeysOverlay)
+        assert card.isVisible()
+        assert [title.startswith("Mouse") for title in card.listed] == [True, True, False]
+        assert len(card.listed["Keys to begin with"]) == 12
+        if leads:
+            qtbot.mouseClick(card.more, Qt.MouseButton.LeftButton)
+        else:
+            qtbot.keyClick(card, Qt.Key.Key_X)
+        assert not card.isVisible()
+        QApplication.sendPostedEvents(card, QEvent.Type.DeferredDelete)
+    dialog = empty_app.window.findChild(KeysDialog)
+    assert dialog.isVisible()
+    dialog.close()
 
 
 def test_every_menu_entry_is_a_command_or_says_something(empty_app: App) -> None:

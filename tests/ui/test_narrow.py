@@ -96,7 +96,6 @@ def test_top_lines_keep_the_share(ui: UiContext, settle: Callable[..., None]) ->
 
 
 def test_a_file_opens_at_its_hottest_line(ui: UiContext, settle: Callable[..., None], qtbot: object) -> None:
-    ui.settings["look.animate"] = False
     panel = SourcePanel(ui)
     settle(panel, 700)
     lines, view = panel.view.lines, panel.view

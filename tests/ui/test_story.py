@@ -37,7 +37,6 @@ def panel(app: App, name: str) -> Panel:
 def open_from_the_menu(app: App, path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
     """File › Open folder, with the folder chosen in the dialog."""
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *args: str(path))
-    app.ui.settings["look.animate"] = False
     app.window.actions_["file.open"].trigger()
     settle(app, qtbot)
     assert app.ui.session.trace.value is not None

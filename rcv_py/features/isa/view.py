@@ -225,7 +225,6 @@ class IsaView(FoldView):
         """Scroll so that a third of the rows in view are above a row."""
         self.unfold_row(row)
         self.updateGeometries()
-        self._scroll.stop()
         page = self.viewport().height() // self.row_height
         self.verticalScrollBar().setValue((self.table.view_row(row) - page // 3) * self.row_height)
         self._opened_at = row, self.verticalScrollBar().value()

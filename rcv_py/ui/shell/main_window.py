@@ -37,7 +37,7 @@ from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
-from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, facts
+from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, LogBox, facts
 from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.export_dialog import export_commands
 from rcv_py.ui.shell.exporter import Exporter
@@ -210,17 +210,15 @@ class MainWindow(QMainWindow):
 
         KeysDialog(self.ui.commands, self.ui.settings, self).open()
 
+    def _show_keys(self) -> None:
+        KeysOverlay(self.ui.commands, self._change_keys, self).show()
+
     def _change_settings(self, searched: str = "") -> None:
         from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog  # noqa: PLC0415 - not at a start
 
         dialog = SettingsDialog(self.ui.settings, self)
         dialog.search.setText(searched)
         dialog.open()
-
-    def _show_log(self) -> None:
-        from rcv_py.ui.shell.dialogs.log_dialog import LogDialog  # noqa: PLC0415 - rarely used
-
-        LogDialog(self).show()
 
     def _show_docs(self, page: str) -> None:
         from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog  # noqa: PLC0415 - rarely used
@@ -322,7 +320,7 @@ class MainWindow(QMainWindow):
             *commands("Help", (
                 ("help.panel", "What this panel shows", "F1", self.workspace.explain_focused,
                  "Say what the panel that has the focus shows, and how to read it.", always),
-                ("help.keys", "Keys", "?", lambda: KeysOverlay(self.ui.commands, self).show(),
+                ("help.keys", "Keys", "?", self._show_keys,
                  "Show the keys to begin with, and all of them.", always),
                 ("help.tutorial", "Tutorial", "Shift+F1", partial(self._show_docs, "tutorial.md"),
                  "Read how a slow kernel becomes faster, in ten minutes.", always),
@@ -333,7 +331,7 @@ class MainWindow(QMainWindow):
                 ("help.report", "Copy facts for a report", "Ctrl+Alt+R",
                  lambda: self._copy(facts(session.trace.value), "Copied."),
                  "Copy versions and facts of the capture, without its contents.", always),
-                ("help.log", "Log …", "Ctrl+Shift+F1", self._show_log,
+                ("help.log", "Log …", "Ctrl+Shift+F1", lambda: LogBox(self).show(),
                  "Show what the program did lately, line by line.", always),
                 ("help.about", "About rcv", "Ctrl+F1", self._show_about,
                  "Show version and licences.", always),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QWidget
 
 from rcv_py.base.text import Message, is_english, translated
 from rcv_py.state.commands import Command, Commands
-from rcv_py.ui.core.layout import boxed, column, grid, row
+from rcv_py.ui.core.layout import column, grid, row
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, push_button, set_tooltip, shown
 
 MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
@@ -132,10 +132,9 @@ def _menu(menus: dict[str, QMenu], path: str) -> QMenu:
     return menus[path]
 
 
-def shown_keys(command: Command, every: bool = False) -> str:
-    """Return the shortcuts of a command in readable form."""
-    keys = command.shortcuts if every else command.shortcuts[:1]
-    return ", ".join(QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText) for text in keys)
+def shown_keys(command: Command) -> str:
+    """Return the first shortcut of a command in readable form, "" for none."""
+    return QKeySequence(next(iter(command.shortcuts), "")).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def _normal(keys: str) -> str:
@@ -162,65 +161,33 @@ FIRST = (  # ids of commands whose keys are shown at once
     "go.palette", "go.find", "go.zoom_in", "go.zoom_out", "go.fit", "go.all", "go.previous_token",
     "go.next_token", "go.previous_hit", "go.next_hit", "go.back", "view.only_code",
 )  # fmt: skip
-COLUMNS = 3
-
-
-def groups(commands: Commands) -> dict[str, list[tuple[str, str]]]:
-    """Return (keys, title) of every command that has keys, by menu."""
-    table: dict[str, list[tuple[str, str]]] = {title: [] for title in (*MENUS, "Other")}
-    for command in commands:
-        if command.shortcuts:
-            top = command.menu.split("/")[0]
-            row = (shown_keys(command, every=True), command.title)
-            table[top if top in MENUS else "Other"].append(row)
-    return {title: rows for title, rows in table.items() if rows}
 
 
 class KeysOverlay(QFrame):
-    """A card over the window: mouse and main keys, on demand all keys; any key or click closes it."""
+    """A card over the window: mouse and main keys; any key or click closes it, and `more` lists all keys."""
 
-    def __init__(self, commands: Commands, parent: QWidget) -> None:
+    def __init__(self, commands: Commands, more: Callable[[], object], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self._window = parent.window()
         self.setObjectName("overlay_card")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(translated("Keys"))
-        self._commands = commands
         first = [(shown_keys(commands[name]), commands[name].title) for name in FIRST]
-        self.first = {
-            "Mouse, over a timeline": list(MOUSE),
-            "Mouse, over instructions": list(LISTING),
-            "Keys to begin with": [pair for pair in first if pair[0]],
+        self.listed = {
+            "Mouse, over a timeline": MOUSE,
+            "Mouse, over instructions": LISTING,
+            "Keys to begin with": tuple(pair for pair in first if pair[0]),
         }
-        self._area = QScrollArea(widgetResizable=True)
-        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        number = sum(map(len, groups(commands).values()))
-        self.more = push_button(
-            Message("All {0} keys", number), "Show the keys of all commands.", self.unfold
-        )
-        below = row(None, self.more, margins=(24, 0, 24, 12))
-        column((self._area, 1), below, margins=(1, 1, 1, 1), of=self)
-        self._show([{title: rows} for title, rows in self.first.items()])
-
-    def unfold(self) -> None:
-        """Show the keys of all commands, too."""
-        self.more.hide()
-        parts: list[dict[str, list[tuple[str, str]]]] = [{} for _ in range(COLUMNS)]
-        for title, rows in sorted(groups(self._commands).items(), key=lambda pair: -len(pair[1])):
-            min(parts, key=lambda part: sum(len(rows) + 2 for rows in part.values()))[title] = rows
-        mouse = list(self.first.items())[:2]
-        self._show([dict(mouse) | parts[0], *parts[1:]])
-
-    def _show(self, parts: Sequence[dict[str, list[tuple[str, str]]]]) -> None:
-        body = boxed(row(*map(_column, parts), margins=(24, 16, 24, 16), spacing=32))
-        self._area.setWidget(body)
-        window, hint = self._window, body.sizeHint()
-        below = 0 if self.more.isHidden() else self.more.sizeHint().height() + 12
-        height = hint.height() + 8 + below
-        self.resize(min(hint.width() + 24, window.width() - 48), min(height, window.height() - 48))
-        corner = window.mapToGlobal(window.rect().center())
-        self.move(corner.x() - self.width() // 2, corner.y() - self.height() // 2)
+        self.more = push_button("All keys …", "List the keys of all commands, and change them.", more)
+        self.more.clicked.connect(self.close)
+        body = column(spacing=12, margins=(24, 16, 24, 12), of=self)
+        for title, rows in self.listed.items():
+            body.addWidget(PlainLabel(title, role="heading"))
+            labels = [(PlainLabel(keys, role="muted"), PlainLabel(text)) for keys, text in rows]
+            body.addLayout(grid(labels, across=16, down=3))
+        body.addLayout(row(None, self.more))
+        self.adjustSize()
+        window = parent.window()
+        self.move(window.mapToGlobal(window.rect().center()) - self.rect().center())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self.close()
@@ -228,13 +195,3 @@ class KeysOverlay(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Close at a click."""
         self.close()
-
-
-def _column(table: dict[str, list[tuple[str, str]]]) -> QVBoxLayout:
-    box = column(spacing=12)
-    for title, rows in table.items():
-        box.addWidget(PlainLabel(title, role="heading"))
-        labels = [(PlainLabel(keys, role="muted"), PlainLabel(text)) for keys, text in rows]
-        box.addLayout(grid(labels, across=16, down=3))
-    box.addStretch()
-    return box

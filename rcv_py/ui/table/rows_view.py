@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
-    QEasingCurve,
     QEvent,
     QItemSelectionModel,
     QModelIndex,
     QPointF,
-    QPropertyAnimation,
     QRect,
     QSize,
     Qt,
@@ -47,7 +45,6 @@ from rcv_py.ui.table.table_model import Column, Index, TableModel
 FLAG_PX, FLAG_LEFT = 11, 4  # px of a note, and its distance from the left
 MIN_ROW = 17  # px: as many rows of code as remain distinguishable
 DENSE_ROW = 14  # px
-SCROLL_MS = 110
 CONTEXT_ROWS = 3  # rows kept visible around a row that is scrolled to
 
 CellPainter = Callable[[QPainter, QRect, int], None]
@@ -92,9 +89,6 @@ class RowsView(QTableView):
         self._is_quiet = self._is_key = False
         self._room_px = 0  # height of the viewport
         self._saved_order: object = None  # of rows, until there is the column
-        self._scroll = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
-        self._scroll.setDuration(SCROLL_MS)
-        self._scroll.setEasingCurve(QEasingCurve.Type.OutCubic)
         self.setModel(self.table)
         self._set_up()
         self._restyle()
@@ -146,7 +140,7 @@ class RowsView(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the elastic column, and keep the current row in view, whole, if any of it was visible."""
         row = self.table.view_row(self.current)
-        top = row * self.row_height - self._here()
+        top = self.row_top(row)
         # Not the event's old size: it is unknown for a panel that moved to another place.
         was_seen = row >= 0 and self.covered_px - self.row_height < top < self._room_px
         self._room_px = event.size().height()
@@ -181,25 +175,13 @@ class RowsView(QTableView):
     def reveal(self, view_row: int) -> None:
         """Scroll as little as needed to show the row with some context; not at all if it is in view."""
         bar, page, height = self.verticalScrollBar(), self.viewport().height(), self.row_height
-        here = self._here()
+        here = bar.value()
         top, bottom = view_row * height, (view_row + 1) * height
         if top >= here + self.covered_px and bottom <= here + page:
             return
         context = min(CONTEXT_ROWS * height, max(0, (page - height) // 2))
         target = top - context if top < here + self.covered_px else bottom + context - page
-        target = min(max(bar.minimum(), target), max(bar.maximum(), 0))
-        self._scroll.stop()
-        if self.settings["look.animate"] and self.isVisible():
-            self._scroll.setStartValue(bar.value())
-            self._scroll.setEndValue(target)
-            self._scroll.start()
-        else:
-            bar.setValue(target)
-
-    def _here(self) -> int:
-        """Return the scroll position, or its target during a scroll."""
-        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
-        return int(self._scroll.endValue()) if is_moving else self.verticalScrollBar().value()
+        bar.setValue(target)
 
     def _sorted(self, column: int) -> None:
         """Show the start of the new order: the first row, or in program order the current row."""

@@ -81,7 +81,6 @@ def sampled() -> Trace:
 def isa(
     ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, trace: Trace
 ) -> Iterator[IsaPanel]:
-    ui.settings["look.animate"] = False
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1000, 400)

@@ -55,7 +55,6 @@ def waves():
 
 @pytest.fixture
 def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
-    ui.settings["look.animate"] = False
     panel = IsaPanel(ui)
     QAbstractItemModelTester(
         panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table

@@ -59,7 +59,6 @@ def listing(hot: int = HOT, chain: tuple = ()) -> Trace:
 
 @pytest.fixture
 def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
-    ui.settings["look.animate"] = False
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(745, 500)

@@ -21,13 +21,14 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.layout import Dialog
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, copy_text
+from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, copy_text, named
 
 BUG = "Something went wrong inside rcv. What you see may be incomplete; the window keeps working."
 BUG_HINT = (
     "Nothing is sent by itself. If you send the report below, read it first: it names captures and files and "
     "holds none of their contents."
 )
+LOG_HINT = "Lines name files and captures, and hold nothing else of them. Nothing is sent by itself."
 FAULT = "rcv was ended by a fault of the system when it ran last."
 FAULT_HINT = (
     "Nothing was sent. The report below says where it was; read it before you send it. If it comes at every "
@@ -63,28 +64,32 @@ def fault(trace: str) -> RcvError:
     return RcvError(FAULT, FAULT_HINT, trace)
 
 
-class ErrorBox(Dialog):
-    """A non-blocking window: one sentence, what to do, and the report."""
+class ReportBox(Dialog):
+    """A non-blocking window: a sentence, what to do, and a text to copy or save, unless that is hidden."""
 
-    def __init__(self, error: BaseException, where: str = "", parent: QWidget | None = None) -> None:
-        super().__init__("rcv", parent)
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        hint: str,
+        text: str,
+        *,
+        has_text: bool = True,
+        parent: QWidget | None,
+    ) -> None:
+        super().__init__(title, parent)
         self.setMinimumWidth(460)
-        self.report = report(error, where)
-        sentence, hint, detail = BUG, BUG_HINT, "traceback"
-        if isinstance(error, RcvError):
-            sentence, hint, detail = str(error), error.hint, error.detail
+        self.report = text
         self.sentence = PlainLabel(sentence, role="heading", wordWrap=True, textInteractionFlags=SELECTABLE)
-        items: list[QWidget] = [self.sentence]
+        items: list[QWidget | tuple[QWidget, int]] = [self.sentence]
         if hint:
             items.append(PlainLabel(hint, wordWrap=True, textInteractionFlags=SELECTABLE))
-        if detail:
-            text = QPlainTextEdit(self.report, readOnly=True)
-            text.setAccessibleName(translated("Report"))
-            text.setMinimumHeight(140)
-            items.append(text)
         copy = self.buttons.addButton(translated("Copy report"), QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda: copy_text(self.report))
-        if detail:
+        if has_text:
+            shown = named(QPlainTextEdit(text, readOnly=True), "Report")
+            shown.setMinimumHeight(140)
+            items.append((shown, 1))
             save = self.buttons.addButton(translated("Save report …"), QDialogButtonBox.ButtonRole.ActionRole)
             save.clicked.connect(self._ask_and_save)
         self.fill(*items)
@@ -100,6 +105,25 @@ class ErrorBox(Dialog):
         )
         if chosen:
             self.save(Path(chosen))
+
+
+class ErrorBox(ReportBox):
+    """An error, what to do, and the report."""
+
+    def __init__(self, error: BaseException, where: str = "", parent: QWidget | None = None) -> None:
+        sentence, hint, detail = BUG, BUG_HINT, "traceback"
+        if isinstance(error, RcvError):
+            sentence, hint, detail = str(error), error.hint, error.detail
+        text = report(error, where)
+        super().__init__("rcv", sentence, hint, text, has_text=bool(detail), parent=parent)
+
+
+class LogBox(ReportBox):
+    """What the program did lately, line by line."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Log", "Log", LOG_HINT, f"{_versions()}\n{LOG.text()}\n", parent=parent)
+        self.resize(860, 520)
 
 
 class ErrorReporter(QObject):
