@@ -34,10 +34,9 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.shell import exporter, opener
+from rcv_py.ui.shell import opener
 from rcv_py.work.findings import FindingsInView, is_small
 from tests.support import command_runs
-from tests.support.limits import HANG_MS
 from tests.ui.window import CALM, SAMPLE, SAMPLES, SIZE, open_sample, settle, window
 
 Reused = Callable[..., AbstractContextManager[App]]
@@ -45,11 +44,7 @@ Reused = Callable[..., AbstractContextManager[App]]
 
 @pytest.fixture(autouse=True)
 def whole_turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a key does is done when it was pressed, however slow the machine: but for test_frame_budget.
-
-    A table that is exported from a hidden panel is whole; on a busy machine users get a part after 20 s.
-    """
-    monkeypatch.setattr(exporter, "TIMEOUT_MS", HANG_MS)
+    """What a key does is done when it was pressed, however slow the machine: but for test_frame_budget."""
     if not request.module.__name__.endswith("test_frame_budget"):
         monkeypatch.setattr(frame_budget, "FRAME_S", float("inf"))
 

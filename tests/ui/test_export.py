@@ -104,23 +104,13 @@ def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> N
     assert "cycles" not in export.caption(ui.session)
 
 
-def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)  # anew: a test before may have looked at it
-        app.window.workspace.show_panel("hotspot")
-        waits = app.window.workspace.panel("waits")
-        qtbot.waitUntil(lambda: waits.visibility.is_asleep)
-        assert app.ui.results.cell("waits").value is None, "nobody looked"
-        app.window.exporter.copy_table("waits")
-        rows = app.qt.clipboard().text().splitlines()
-        assert len(rows) > 2
-
-
 def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
         assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
+        app.window.workspace.show_panel("labels")
+        settle(app, qtbot)
         exporter.copy_table("labels")
         assert app.qt.clipboard().text().startswith("label\t")
         dialog = ExportDialog(exporter, app.window)
@@ -207,15 +197,16 @@ def test_the_dialog_begins_with_the_panel_that_had_the_focus(qtbot: QtBot, reuse
         dialog.close()
 
 
-def test_what_can_be_saved_is_grouped_by_area(qtbot: QtBot, reused: Reused) -> None:
+def test_what_is_in_sight_can_be_saved(qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
+        app.window.workspace.show_panel("labels")
+        settle(app, qtbot)
         dialog = dialog_of(app)
-        entries = [(dialog.what.itemData(at), dialog.what.itemText(at)) for at in range(dialog.what.count())]
-        assert {name for name, _ in entries if name} == set(app.window.exporter.names())
-        headings = [title for name, title in entries if name is None]
-        assert headings[:3] == ["Left side", "Time", "Code"]
-        assert len(headings) == len(set(headings))
-        assert entries.index(("compute_unit", "Compute Unit")) > entries.index((None, "Time"))
+        entries = {dialog.what.itemData(at): dialog.what.itemText(at) for at in range(dialog.what.count())}
+        assert next(iter(entries)) == "window"
+        seen = {"isa": "ISA", "compute_unit": "Compute Unit", "labels": "Labels"}
+        assert entries.items() >= seen.items()
+        assert "global_timeline" not in entries
         dialog.close()
 
 

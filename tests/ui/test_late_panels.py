@@ -174,6 +174,8 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path
         dialog = docks["counters"].made.dialog
         assert dialog.isVisible()
         dialog.close()
+        shell.workspace.show_panel("labels")
+        settle(app, qtbot)
         shell.exporter.save("labels", tmp_path / "labels.csv")
         assert len((tmp_path / "labels.csv").read_text().splitlines()) > 1
         assert docks["isa"].made is None
@@ -285,8 +287,10 @@ def said_by_early_ones(qtbot: QtBot) -> dict[str, Any]:
         docks = app.window.workspace.docks
         assert made(app) == set(docks)
         for name, dock in docks.items():
-            with app.window.exporter._awake(name):
-                answers[name] = answer(dock.panel)
+            for part in (dock.panel.chosen_panel, dock.panel):
+                part.visibility.keep_awake()
+            settle(app, qtbot)
+            answers[name] = answer(dock.panel)
     return answers
 
 

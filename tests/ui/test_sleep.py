@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -257,37 +255,6 @@ def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbo
 
 
 # -- exporting -------------------------------------------------------------------------------------
-
-
-def test_the_table_of_a_panel_behind_a_tab_has_its_numbers(app: App, qtbot: QtBot, tmp_path: Path) -> None:
-    open_sample(app, qtbot)
-    app.ui.session.select_line(4)  # the distribution is that of a line
-
-    def table(name: str) -> list[list[str]]:
-        app.window.exporter.save(name, tmp_path / "table.csv")
-        return list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
-
-    for name in ("bubbles", "loops", "causes", "distribution"):
-        assert panel_of(app, name).visibility.is_asleep, name
-        behind = table(name)
-        assert len(behind) > 1, name
-        assert panel_of(app, name).visibility.is_asleep, f"{name} sleeps again"
-        app.window.workspace.show_panel(name)
-        settle(app, qtbot)
-        assert table(name) == behind, name
-
-
-def test_the_picture_of_a_panel_behind_a_tab_shows_it_computed(
-    app: App, qtbot: QtBot, tmp_path: Path
-) -> None:
-    open_sample(app, qtbot)
-    assert panel_of(app, "summary").visibility.is_asleep
-    app.window.exporter.save("summary", tmp_path / "summary.png")
-    assert not QImage(str(tmp_path / "summary.png")).isNull()
-    summary = panel_of(app, "summary")
-    assert summary.summary is not None
-    assert not app.ui.scheduler.is_pending(summary)
-    assert not app.ui.tasks.is_busy(summary)
 
 
 def test_a_shot_of_a_panel_behind_a_tab_has_numbers(tmp_path: Path, qtbot: QtBot) -> None:

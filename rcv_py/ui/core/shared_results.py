@@ -209,12 +209,6 @@ class SharedResults(QObject):
         """Cancel what was wanted with a `visibility`: the widget shows something else now."""
         self._results[name].let_go(visibility)
 
-    def is_missing(self, visibility: Visibility) -> bool:
-        """Return whether a result wanted with that visibility has no answer yet."""
-        return any(
-            visibility in result.wanted_by and result.cell.value is None for result in self._results.values()
-        )
-
     def stage(self, name: str) -> Stage | None:
         """Return the stage of the answer under way, None if there is none or it is unknown."""
         return self._results[name].stage

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -26,7 +24,6 @@ class Visibility(QObject):
         super().__init__(widget)
         self._widget = widget
         self._may_sleep = self._is_seen = False
-        self._held = 0
         self._parts: list[Visibility] = []
         self._waiting: dict[Request, None] = {}  # in the order of requests
         self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
@@ -38,7 +35,7 @@ class Visibility(QObject):
 
         Only a widget that `allow_sleep` was called for sleeps.
         """
-        return self._may_sleep and not self._is_seen and not self._held
+        return self._may_sleep and not self._is_seen
 
     @property
     def is_waking(self) -> bool:
@@ -68,19 +65,6 @@ class Visibility(QObject):
         self._wake_requests()
         for part in self._shown_parts():
             part.keep_awake()
-
-    @contextmanager
-    def held_awake(self) -> Iterator[None]:
-        """Let a hidden widget compute during the block: for a picture or a table."""
-        self._held += 1
-        try:
-            self._wake_requests()
-            with ExitStack() as held:
-                for part in self._shown_parts():
-                    held.enter_context(part.held_awake())
-                yield
-        finally:
-            self._held -= 1
 
     def update(self) -> None:
         """Sleep at once if the widget is hidden; wake in a moment if it is shown."""

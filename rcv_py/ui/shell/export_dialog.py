@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from rcv_py.base.errors import RcvError
@@ -32,17 +31,11 @@ class ExportDialog(Dialog):
         button = QDialogButtonBox.StandardButton
         super().__init__("Save a picture or table", parent, button.Save | button.Cancel)
         self._exporter = exporter
-        self._names = exporter.names()
         self.setMinimumWidth(480)
         self.what, self.form, self.scale, self.path = QComboBox(), QComboBox(), QComboBox(), QLineEdit()
         self.rows, self.colors = QComboBox(), QComboBox()
-        self.what.setMaxVisibleItems(30)
-        for area, titles in exporter.groups().items():
-            if area:
-                self.what.addItem(translated(area))
-                self._make_heading(self.what.count() - 1)
-            for value, title in titles.items():
-                self.what.addItem(translated(title), value)
+        for value, title in exporter.choices().items():
+            self.what.addItem(translated(title), value)
         rows = {
             number: Message("{0} around the selected row", number) if number else "in sight"
             for number in ROWS
@@ -79,12 +72,6 @@ class ExportDialog(Dialog):
         self.form.currentIndexChanged.connect(self._changed)
         self._changed()
 
-    def _make_heading(self, at: int) -> None:
-        """Let an entry of *What* only name the area of the panels below it."""
-        model = self.what.model()
-        assert isinstance(model, QStandardItemModel)
-        model.item(at).setEnabled(False)
-
     def save(self) -> None:
         """Write the file and close, or show the reason; replacing a file takes a second click."""
         try:
@@ -116,7 +103,7 @@ class ExportDialog(Dialog):
     def _check_table(self) -> None:
         suffix, name = self.form.currentData(), self.what.currentData()
         no_table = suffix == ".csv" and not self._exporter.has_sheet(name)
-        self.error.setText(Message("{0} has no table just now.", self._names[name]) if no_table else "")
+        self.error.setText(Message("{0} has no table just now.", self.what.currentText()) if no_table else "")
 
     def _browse(self) -> None:
         suffix = self.form.currentData()

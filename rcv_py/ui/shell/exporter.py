@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QThread
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QBoxLayout, QLayout, QMainWindow, QStackedLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.text import Message, translated
@@ -23,16 +23,12 @@ from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
-from rcv_py.ui.shell.go_commands import area_title, panels_by_area
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.legend import Legend
 
 WINDOW = "window"  # id of the whole window
-TIMEOUT_MS = 20_000  # to wait for the numbers of a panel that slept
-TURN_MS = 10
-APART_SIZE = QSize(900, 560)  # px of a picture of a hidden panel
 
 
 class PictureLook(NamedTuple):
@@ -69,12 +65,13 @@ class Exporter:
                 hint=Message("Panels: {0}.", ", ".join(self.names())),
             )
 
-    def groups(self) -> dict[str, dict[str, str]]:
-        """Return the titles of `names` by the title of their area, in the order of the menus."""
-        found: dict[str, dict[str, str]] = {"": {WINDOW: "Whole window"}}
-        for info in panels_by_area(self.workspace.docks.values()):
-            found.setdefault(area_title(info), {})[info.id] = info.title
-        return found
+    def choices(self) -> dict[str, str]:
+        """Return the titles of what is in sight, by id: the window, and the panels in front."""
+        names, docks = self.names(), self.workspace.docks.values()
+        shown = [
+            dock.panel.chosen_part or dock.info.id for dock in docks if dock.is_seen and not dock.is_strip
+        ]
+        return {name: names[name] for name in (WINDOW, *shown)}
 
     def current(self) -> str:
         """Return the id of the panel with the focus, or that had it last and is visible; else the window."""
@@ -87,7 +84,7 @@ class Exporter:
     def in_front(self) -> str:
         """Return the id of what that panel shows: itself, or its chosen part."""
         name = self.current()
-        panel = self._made(name)
+        panel = self._panel(name)
         return name if panel is None else panel.chosen_part or name
 
     def sheet(self, name: str) -> Sheet:
@@ -102,15 +99,13 @@ class Exporter:
         return sheet
 
     def has_sheet(self, name: str) -> bool:
-        """Return whether a panel has a table now; a hidden panel may have a table."""
-        panel = self._made(name)
-        if panel is None:
-            return name != WINDOW
-        return panel.chosen_panel.visibility.is_asleep or panel.sheet() is not None
+        """Return whether a panel has a table now."""
+        panel = self._panel(name)
+        return panel is not None and panel.sheet() is not None
 
     def why_no_rows(self, name: str) -> str:
         """Return why a picture cannot show rows around the selected row, "" if it can."""
-        panel = self._made(name)
+        panel = self._panel(name)
         return "" if panel is not None and row_views(panel) else "Select a row of a list first."
 
     # -- making --------------------------------------------------------------------------------------
@@ -128,8 +123,7 @@ class Exporter:
                 Message("{0} is no kind of file that can be written.", suffix or "A name without an ending"),
                 hint=Message("Use a name that ends in {0}.", ", ".join(makers)),
             )
-        with self._awake(name, is_drawn=suffix.lower() != ".csv"):
-            return makers[suffix.lower()]()
+        return makers[suffix.lower()]()
 
     def image(self, name: str, look: PictureLook) -> QImage:
         """Return the picture of a panel or the window."""
@@ -179,16 +173,14 @@ class Exporter:
 
     def copy_picture(self, name: str, scale: int = 2) -> None:
         """Put a picture on the clipboard."""
-        with self._awake(name, is_drawn=True):
-            QApplication.clipboard().setImage(self.image(name, PictureLook(scale)))
+        QApplication.clipboard().setImage(self.image(name, PictureLook(scale)))
         self.window.statusBar().showMessage(
             translated(Message("Copied a picture of: {0}.", self.names()[name].lower())), 3000
         )
 
     def copy_table(self, name: str) -> None:
         """Put a table on the clipboard, with tabs between the cells."""
-        with self._awake(name):
-            copy_text(self.sheet(name).csv("\t"))
+        copy_text(self.sheet(name).csv("\t"))
         self.window.statusBar().showMessage(
             translated(Message("Copied the table of: {0}.", self.names()[name].lower())), 3000
         )
@@ -217,56 +209,8 @@ class Exporter:
         except RcvError as error:
             self.errors.show(error)
 
-    @contextmanager
-    def _awake(self, name: str, *, is_drawn: bool = False) -> Iterator[None]:
-        """Wait for the numbers of a hidden panel, which may have computed nothing yet and have no layout."""
-        dock = self.workspace.home_of(name)
-        part = "" if dock is None else dock.panel.chosen_part
-        panel = self._panel(name)
-        try:
-            with self._stage(name, panel, is_drawn):
-                yield
-        finally:
-            if dock is not None and part:
-                dock.show_part(part)
-
-    @contextmanager
-    def _stage(self, name: str, panel: Panel | None, is_drawn: bool) -> Iterator[None]:
-        if panel is None or not panel.chosen_panel.visibility.is_asleep:
-            yield
-            return
-        QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
-        try:
-            with ExitStack() as stack:
-                stack.enter_context(panel.visibility.held_awake())
-                dock = self.workspace.home_of(name)
-                if is_drawn and dock is not None and not (dock.is_seen and dock.is_showing(name)):
-                    stack.enter_context(_apart(self._whole(name, panel), self.window))
-                deadline = QDeadlineTimer(TIMEOUT_MS)
-                while self._is_computing(panel) and not deadline.hasExpired():
-                    QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, TURN_MS)
-                    QThread.msleep(TURN_MS)  # else this loop would keep Python from the job it waits for
-                yield
-        finally:
-            QApplication.restoreOverrideCursor()
-
-    def _is_computing(self, panel: Panel) -> bool:
-        """Return whether a panel has no answer yet; while waves stream in, the first answer is enough."""
-        ui, store = self.ui, self.ui.session.store
-        is_streaming = store is not None and not store.is_complete
-        is_due = not is_streaming and (ui.scheduler.is_pending(panel) or ui.scheduler.is_pending(ui.results))
-        asked = (panel, panel.chosen_panel)
-        is_missing = any(ui.results.is_missing(one.visibility) for one in asked)
-        return is_due or is_missing or any(map(ui.tasks.is_busy, asked))
-
     def _panel(self, name: str) -> Panel | None:
         return None if name == WINDOW else self.workspace.panel(name)
-
-    def _made(self, name: str) -> Panel | None:
-        """Return a panel or part if it exists; unlike `_panel`, this makes and chooses nothing."""
-        dock = self.workspace.home_of(name)
-        made = None if dock is None else dock.made
-        return made if made is None or dock is None or name == dock.info.id else made.made_part(name)
 
     def subject(self, name: str) -> tuple[QWidget, Theme, str]:
         """Return what a picture shows, its theme and its caption.
@@ -291,29 +235,6 @@ class Exporter:
         """Return a panel with the choice of its parts, if its dock shows it; else the panel alone."""
         dock = self.workspace.home_of(name)
         return panel if dock is None or not dock.is_showing(name) else dock.panel
-
-
-@contextmanager
-def _apart(panel: Panel, window: QWidget) -> Iterator[None]:
-    """Lay a hidden panel out during the block, as a window that is not on the screen."""
-    home = panel.parentWidget()
-    layout = home.layout() if home is not None else None
-    if not isinstance(layout, QBoxLayout | QStackedLayout):
-        yield
-        return
-    at, was_hidden = layout.indexOf(panel), panel.isHidden()
-    panel.setParent(window, Qt.WindowType.Window)
-    panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-    panel.resize(APART_SIZE)
-    panel.show()
-    try:
-        yield
-    finally:
-        panel.hide()
-        panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen, False)
-        layout.insertWidget(at, panel)
-        if isinstance(layout, QBoxLayout):
-            panel.setHidden(was_hidden)
 
 
 def _in_sight(panel: Panel) -> QWidget:
