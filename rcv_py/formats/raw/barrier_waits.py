@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.base.runs import borders
 from rcv_py.formats.raw.stitch import BRANCH, IMMED, IS_BARRIER_WAIT, JUMP, StitchedPrograms
-from rcv_py.formats.sqtt.records import WaveRecords
+from rcv_py.formats.sqtt.records import WaveRecords, with_state
 from rcv_py.model.kinds import WaveState
 
 
@@ -30,7 +30,6 @@ def with_barrier_waits(
     owner = np.repeat(first[:-1], np.diff(waves.break_first))
     added = np.searchsorted(later, owner + waves.break_token, side="right")
     since_begin = begin - waves.begin[wave]
-    state_first, state, state_duration = _waiting(waves, wave, since_begin, lasts)
     changed = replace(
         waves,
         token_first=first + borders(np.bincount(wave, minlength=len(waves))),
@@ -40,9 +39,7 @@ def with_barrier_waits(
         duration=np.insert(waves.duration, later, lasts),
         flags=np.insert(waves.flags, later, 0),
         break_token=waves.break_token + added - np.searchsorted(later, owner, side="right"),
-        state_first=state_first,
-        state=state,
-        state_duration=state_duration,
+        **with_state(waves, wave, since_begin, lasts, WaveState.WAIT),
     )
     return changed, np.insert(row, later, line)
 
@@ -61,24 +58,3 @@ def _silent(waves: WaveRecords, row: np.ndarray, program: StitchedPrograms) -> t
     ends = np.concatenate((waves.token_first - 1, breaks))  # tokens that the next one does not follow
     silent = is_wait[line] & (later >= 0) & (later != line) & ~np.isin(token, ends)
     return token[silent] + 1, line[silent]
-
-
-def _waiting(
-    waves: WaveRecords, wave: np.ndarray, begin: np.ndarray, lasts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The segments of all waves, which wait from `begin` (cycles of the wave) on for some cycles."""
-    total = borders(np.maximum(waves.state_duration, 0))  # cycles of all waves, one after the other
-    starts = total[waves.state_first]
-    begins = np.minimum(starts[wave] + np.maximum(begin, 0), starts[wave + 1])
-    ends = np.minimum(begins + lasts, starts[wave + 1])
-    edges = np.sort(np.concatenate((total[:-1], begins, ends)), kind="stable")  # fast: they are sorted runs
-    edges = edges[(edges < total[-1]) & (np.diff(edges, prepend=-1) > 0)]
-    state = waves.state[np.searchsorted(total[:-1], edges, side="right") - 1]
-    turns = np.zeros(len(edges) + 1, dtype=np.int64)
-    np.add.at(turns, np.searchsorted(edges, begins), 1)
-    np.add.at(turns, np.searchsorted(edges, ends), -1)
-    state = np.where(np.cumsum(turns[:-1]) > 0, np.uint8(WaveState.WAIT), state)
-    changes = np.diff(state, prepend=np.uint8(0)) != 0
-    changes[np.searchsorted(edges, starts[starts < total[-1]])] = True
-    edges = edges[changes]
-    return np.searchsorted(edges, starts), state[changes], np.diff(np.append(edges, total[-1]))

@@ -20,10 +20,10 @@ STRETCH = 1 << (18 if IS_COMPILED else 14)  # bytes between two checks for cance
 MOVED_ROWS = 1 << 16  # at once
 SHORTEST = 4  # bytes of the tokens of a wave: a kind, once data are lost, and an end
 FLUSH = 7  # written to NOWHERE
+USER_DATA = 3  # type of a token for registers that is no write
 LOSES = 2
 EVENT = {  # values of a token of type MISC
     LOSES: EventKind.PACKET_LOSS,
-    3: EventKind.RESERVED,
     4: EventKind.TT_STALL_BEGIN,
     5: EventKind.TT_STALL_END,
     6: EventKind.SAVE_CONTEXT,
@@ -256,7 +256,9 @@ class _Tokens:
         self._byte = byte
         self._type = data[byte] & 15
         self._is_compute = self._type % 10 == kernel.COMPUTE
-        self._wrote = np.flatnonzero((self._type == kernel.REGISTER) | self._is_compute)
+        high = data[np.minimum(byte + 1, len(data) - 1)]
+        is_write = (high >> 7 == 1) | (high >> 2 & 7 == USER_DATA)  # of a token for registers
+        self._wrote = np.flatnonzero((self._type == kernel.REGISTER) & is_write | self._is_compute)
 
     def _number(self, rows: np.ndarray, first: int, count: int) -> np.ndarray:
         """Return bytes of tokens as a number, int64; bytes after the end of the stream repeat its last."""

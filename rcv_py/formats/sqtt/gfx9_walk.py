@@ -30,6 +30,7 @@ NORMAL, REQUESTED, SAVED, AWAITS = range(4)  # no switch, to be saved, saved, ba
 ISSUES = 4  # cycles that an issue takes, the minimum
 
 SLOTS = 64
+LAST_SLOT = 9  # of a SIMD: a token with a higher number is damaged
 # `state[…]`: tokens of each of 16 types; then the kernel's position and results
 POSITION, TIME, LATEST, BASE, CONSUMED, PHASE, IS_TRUNCATED, HAS_LOST, CU, WAVES, ENDED, OTHERS = range(
     16, 28
@@ -131,7 +132,8 @@ def walk(  # noqa: C901, PLR0912 - one branch a type of token
         elif what == KIND:
             now += head >> 2 & 4
             s = (head >> 9 & 3) * 16 + (head >> 5 & 15)
-            if state[WAVE + s] == NEVER or (state[WAVE + s] == GONE and state[HAS_LOST]):
+            is_lost = state[WAVE + s] == NEVER or (state[WAVE + s] == GONE and state[HAS_LOST])
+            if is_lost and s & 15 <= LAST_SLOT:
                 open_wave(s, now, -1, state, rows)  # it began before the trace, or its start is lost
             elif state[WAVE + s] >= 0:
                 on_kind(head >> 11, s, now, state, rows)
@@ -220,8 +222,10 @@ def open_wave(s: int, now: int, start: int, state: ndarray, rows: Rows) -> None:
 
 @part
 def on_start_or_end(data: ndarray, at: int, now: int, state: ndarray, rows: Rows) -> bool:
-    """A wave starts, ends, or is switched on the traced compute unit; return False if it is switched."""
+    """A wave starts, ends, or is switched on the traced compute unit; return whether it counts elsewhere."""
     low, high = data[at] & 0xFF, data[at + 1] & 0xFF
+    if high >> 2 & 15 > LAST_SLOT:
+        return False
     if low >> 6 | (high & 3) << 2 != state[CU] or low & 32:
         return True
     s = (high >> 6) * 16 + (high >> 2 & 15)

@@ -17,6 +17,7 @@ from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Token, layout
 from rcv_py.formats.sqtt.rdna_walk import Given, WalkOutput
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 from rcv_py.formats.sqtt.registers import dispatches, markers
+from rcv_py.formats.sqtt.replays import without_replays
 
 ROOM = 1024  # minimum initial rows of the table of waves
 WAVE_BYTES = 64  # of a stream per wave; few waves have less
@@ -34,6 +35,7 @@ class Header(NamedTuple):
     dp_rate: int  # cycles of a double precision instruction
     derate: int  # their factor for some
     excludes_barrier_waits: bool
+    trans: int  # factor of the cycles of transcendental instructions, of gfx1250: 1 with two units for them
 
     @property
     def place(self) -> int:
@@ -76,7 +78,7 @@ def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> DecodedStre
         se=-1,
         cu=header.wgp | header.shader_array << rdna_notes.SA_SHIFT,
         simds=1 << header.simd,
-        waves=_waves(walked, began),
+        waves=without_replays(_waves(walked, began)),
         occupancy=rdna_notes.occupancy(notes, began, lost),
         realtime=realtime,
         frequency=stream_markers.frequency,
@@ -104,7 +106,8 @@ def header_of(data: np.ndarray, version: int) -> Header:
         simd=bits >> 13 & 3,
         dp_rate=1 << max(rate - 1, 0),
         derate=1 << (bits >> 33 & 7) if version < 5 else 1,
-        excludes_barrier_waits=version >= 4 and bool(bits >> 59 & 1),
+        excludes_barrier_waits=version == 4 and bool(bits >> 59 & 1),
+        trans=2 - (bits >> 60 & 1),
     )
 
 
@@ -113,7 +116,8 @@ def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
     header, rules = header_of(data, version), layout(version)
     words = np.zeros(-(-len(data) // 4) + rdna_walk.PADDING, dtype=np.uint32)
     words.view(np.uint8)[: len(data)] = data
-    known, ops = rules.known._replace(place=header.place), rules.instructions(header.dp_rate, header.derate)
+    known = rules.known._replace(place=header.place)
+    ops = rules.instructions(header.dp_rate, header.derate, header.trans)
     given = Given(words, 8 * len(data), rules.rules, ops, known)
 
     room = ROOM + len(data) // WAVE_BYTES

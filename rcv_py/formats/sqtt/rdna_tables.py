@@ -140,6 +140,8 @@ class Act(IntEnum):
     TRAP = 7
     RETURN = 8  # of a trap
     ELSEWHERE = 9  # on the other SIMD of the WGP
+    PREFIX = 10  # loads scales for the wave's next instruction, which begins a cycle earlier
+    REPLAY = 11  # a memory instruction is issued again, see `replays`
 
 
 class Op(NamedTuple):
@@ -149,7 +151,7 @@ class Op(NamedTuple):
     kind: TokenKind
     cycles: tuple[int, ...] = (1,)
     act: Act = Act.ISSUE
-    rate: str = ""  # factor of the cycles: "dp" (double precision), "derate" (derated double precision)
+    rate: str = ""  # factor of the cycles: "dp" (double precision), "derate" (of some), "trans"
 
 
 SMEM, SALU, VMEM, FLAT = TokenKind.SMEM, TokenKind.SALU, TokenKind.VMEM, TokenKind.FLAT
@@ -228,9 +230,11 @@ GFX12_OPS = (
 )
 GFX1250_OPS = (
     *(op for op in GFX12_OPS if op.first not in (118, 121, 140, 146, 147)),
+    Op(11, VALU, (2,), rate="trans"),
     Op(16, VALU, (32, 8)),
     Op(26, FLAT, (1, 2)),
     Op(28, FLAT, _rising(2, 6)),
+    Op(79, TokenKind.NONE, act=Act.REPLAY),
     Op(157, VMEM, (1, 1, 1, 2, 2, 3, 5)),
     Op(165, VALU, (1, 1)),
     Op(169, VALU),
@@ -239,7 +243,12 @@ GFX1250_OPS = (
     Op(173, LDS),
     Op(174, MSG),
     Op(175, VALU, (16, 32, 16, 8, 16, 1, 4, 2)),
+    Op(183, TokenKind.NONE, act=Act.PREFIX),
+    Op(184, VALU, (4,)),
     Op(187, VALU, (32,)),
+    Op(279, MSG),  # signals a semaphore
+    Op(280, TokenKind.IMMED, act=Act.WAIT),  # waits for one
+    Op(302, VALU, (8,)),
 )
 OPS = 512  # numbers of nine bits; tokens without a number follow
 TOKEN_OPS = (
@@ -343,9 +352,9 @@ class TokenLayout(NamedTuple):
     known: Known  # the caller sets the traced place
     ops: tuple[Op, ...]
 
-    def instructions(self, dp_rate: int, derate: int) -> np.ndarray:
+    def instructions(self, dp_rate: int, derate: int, trans: int = 2) -> np.ndarray:
         """Return int64 [OPS + TOKEN_TYPES]: TokenKind, Act and cycles of each instruction, see OP_…."""
-        factor = {"": 1, "dp": dp_rate, "derate": dp_rate * derate}
+        factor = {"": 1, "dp": dp_rate, "derate": dp_rate * derate, "trans": trans}
         table = np.zeros(OPS + TOKEN_TYPES, dtype=np.int64)
         ready = () if self.known.late else (READY_OP,)
         for op in (*self.ops, *TOKEN_OPS, *ready):

@@ -38,7 +38,7 @@ from rcv_py.formats.sqtt.rdna_tables import (
     Known,
     Token,
 )
-from rcv_py.formats.sqtt.records import FLAG_BARRIER
+from rcv_py.formats.sqtt.records import FLAG_BARRIER, REPLAYED
 from rcv_py.model.kinds import TokenKind, WaveState
 
 SLOTS = 32  # five bits
@@ -81,11 +81,12 @@ COUNTS = LATELY + REJOINING  # tokens of each type
     LAST_FLAGS,
     LATEST,  # end of any token
     CONTEXTS,  # saves and restores of its context
+    PREFIXED,  # the cycle after a load of scales for the next instruction, 0 without
     TOKEN_FIRST,  # first of its rows of the columns
     SEGMENT_FIRST,
     BREAK_FIRST,
     STATES,  # the end
-) = range(COUNTS + TOKEN_TYPES, COUNTS + TOKEN_TYPES + 23 * SLOTS, SLOTS)
+) = range(COUNTS + TOKEN_TYPES, COUNTS + TOKEN_TYPES + 24 * SLOTS, SLOTS)
 
 # Columns of `waves`
 (
@@ -108,7 +109,8 @@ COUNTS = LATELY + REJOINING  # tokens of each type
 INST, WAVE_READY, NEW_PC, MISC = int(Token.INST), int(Token.WAVE_READY), int(Token.NEW_PC), int(Token.MISC)
 START_EXT, WAVE_END, STAMP = int(Token.WAVE_START_EXT), int(Token.WAVE_END), int(Token.TIMESTAMP)
 NOTHING, JUMP, WAITS, LONG_BARRIER = int(Act.NOTHING), int(Act.JUMP), int(Act.WAIT), int(Act.LONG_BARRIER)
-BARRIER, READY, TRAP, ELSEWHERE = int(Act.BARRIER), int(Act.READY), int(Act.TRAP), int(Act.ELSEWHERE)
+BARRIER, READY, TRAP, RETURN = int(Act.BARRIER), int(Act.READY), int(Act.TRAP), int(Act.RETURN)
+ELSEWHERE, PREFIX, REPLAY = int(Act.ELSEWHERE), int(Act.PREFIX), int(Act.REPLAY)
 EMPTY, IDLE, EXEC, WAIT, STALL = (int(state) for state in WaveState)
 CONTEXT, MESSAGE = int(TokenKind.TRAP), int(TokenKind.MSG)
 REJOINING_FIRST, REJOINING_LAST = 10, 14  # VALU instructions whose wave the short token can name afterwards
@@ -282,7 +284,9 @@ def on_issue(state: ndarray, slot: int, op: int, time: int, to: WalkOutput) -> N
     elif state[DOING + slot] == STALL:
         begin = min(time, state[SINCE + slot])
     flags = FLAG_BARRIER if BARRIER <= act <= LONG_BARRIER else 0
-    add_token(state, slot, op & 0xFF, begin, time, op >> OP_CYCLES, flags, to)
+    early = 1 if 0 < state[PREFIXED + slot] <= begin else 0
+    state[PREFIXED + slot] = 0
+    add_token(state, slot, op & 0xFF, begin - early, time - early, (op >> OP_CYCLES) + early, flags, to)
     if waits:
         set_state(state, slot, WAIT, begin, to)
         state[IS_BARRIER + slot] = 1 if act == LONG_BARRIER else 0
@@ -301,10 +305,16 @@ def on_wave_token(state: ndarray, slot: int, op: int, time: int, to: WalkOutput)
         close_barrier(state, slot, time - 1 if act == READY else time, to)
     if act == READY:
         set_state(state, slot, STALL, time, to)
-    elif act >= TRAP:
+    elif TRAP <= act <= RETURN:
         on_trap(state, slot, act, time, to)
     elif state[IS_TRAPPED + slot] == 0:
-        on_issue(state, slot, op, time, to)
+        if act == PREFIX:
+            state[PREFIXED + slot] = time + 1
+        elif act == REPLAY:
+            add_token(state, slot, REPLAYED, time, time, 0, 0, to)
+            set_state(state, slot, STALL, time, to)
+        else:
+            on_issue(state, slot, op, time, to)
 
 
 @part

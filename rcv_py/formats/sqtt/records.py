@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.base.runs import borders, ranges
+from rcv_py.model.kinds import WaveState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +76,32 @@ OF_BORDERS = {
     "break_first": ("break_token", "break_address"),
 }
 FLAG_BARRIER = 2  # the stream reports a barrier
+REPLAYED = 14  # kind of a token that is no instruction: the one before it is issued again
+
+
+def with_state(
+    waves: WaveRecords, wave: np.ndarray, begin: np.ndarray, lasts: np.ndarray, state: WaveState
+) -> dict[str, np.ndarray]:
+    """Return the columns of segments, with waves in a state from `begin` (cycles of the wave) on."""
+    total = borders(np.maximum(waves.state_duration, 0))  # cycles of all waves, one after the other
+    starts = total[waves.state_first]
+    begins = np.minimum(starts[wave] + np.maximum(begin, 0), starts[wave + 1])
+    ends = np.minimum(begins + lasts, starts[wave + 1])
+    edges = np.sort(np.concatenate((total[:-1], begins, ends)), kind="stable")  # fast: they are sorted runs
+    edges = edges[(edges < total[-1]) & (np.diff(edges, prepend=-1) > 0)]
+    states = waves.state[np.searchsorted(total[:-1], edges, side="right") - 1]
+    turns = np.zeros(len(edges) + 1, dtype=np.int64)
+    np.add.at(turns, np.searchsorted(edges, begins), 1)
+    np.add.at(turns, np.searchsorted(edges, ends), -1)
+    states = np.where(np.cumsum(turns[:-1]) > 0, np.uint8(state), states)
+    changes = np.diff(states, prepend=np.uint8(0)) != 0
+    changes[np.searchsorted(edges, starts[starts < total[-1]])] = True
+    edges = edges[changes]
+    return {
+        "state_first": np.searchsorted(edges, starts),
+        "state": states[changes],
+        "state_duration": np.diff(np.append(edges, total[-1])),
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -60,7 +60,7 @@ def stamp(clock: int) -> Token:
 
 
 def register(address: int, value: int, *, me: int = 0, pipe: int = 0) -> Token:
-    return 2 | pipe << 5 | (me ^ 1) << 7 | address << 16 | value << 32, 8
+    return 2 | pipe << 5 | (me ^ 1) << 7 | 1 << 15 | address << 16 | value << 32, 8
 
 
 def compute(address: int, value: int, *, me: int = 0, pipe: int = 0, privileged: bool = False) -> Token:

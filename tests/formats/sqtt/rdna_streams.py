@@ -66,12 +66,12 @@ def short_tokens() -> bytes:
     parts = [(0b0010001 | 5 << 7).to_bytes(8, "little")]
     parts += [(0b01100 | slot << 15 | 1 << 22 | 1 << 25).to_bytes(4, "little") for slot in range(6)]
     for _ in range(300):
-        slot = rng.randrange(6)
+        slot, number = rng.randrange(6), rng.choice((rng.randrange(512), 55, 79, 183))
         parts.append(
             rng.choice(
                 (
                     (0b011 | rng.randrange(16) << 4).to_bytes(1, "little"),
-                    (0b0010 | 1 << 4 | slot << 7 | rng.randrange(256) << 12).to_bytes(3, "little"),
+                    (0b0010 | 1 << 4 | slot << 7 | number << 12).to_bytes(3, "little"),
                     (0b1101 | 1 << 7 | slot << 10).to_bytes(2, "little"),
                     (0b1000 | rng.randrange(16) << 4).to_bytes(1, "little"),
                     (0b10100 | 1 << 5 | rng.randrange(64) << 8).to_bytes(3, "little"),

@@ -12,7 +12,7 @@ from rcv_py.formats.sqtt import rdna, rdna_walk
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.rdna_tables import OP_ACT, OP_CYCLES, Act, Token, layout
 from rcv_py.formats.sqtt.records import FLAG_BARRIER, DecodedStream
-from rcv_py.model.kinds import EventKind, TokenKind
+from rcv_py.model.kinds import EventKind, TokenKind, WaveState
 from tests.formats.sqtt import rdna_encoder as enc
 from tests.formats.sqtt.rdna_encoder import ALL_FORMS, Encoder
 
@@ -373,7 +373,12 @@ def test_the_header_says_where_and_how_fast():
         (4, 143, TokenKind.VALU, 64),
         (4, 146, TokenKind.VALU, 8),
         (4, 255, TokenKind.VMEM, 34),
+        (5, 11, TokenKind.VALU, 4),
         (5, 140, TokenKind.NONE, 0),
+        (5, 184, TokenKind.VALU, 4),
+        (5, 279, TokenKind.MSG, 1),
+        (5, 280, TokenKind.IMMED, 1),
+        (5, 302, TokenKind.VALU, 8),
         (5, 179, TokenKind.VALU, 16),
     ],
 )
@@ -508,6 +513,65 @@ def test_gfx1250_has_tokens_of_its_own():
         [215, EventKind.TT_STALL_BEGIN],
     ]
     assert stream.lost_at == -1
+
+
+def later(cycles: int) -> tuple[int, int]:
+    return 0b10100110 | cycles << 8, 2
+
+
+def ended(slot: int) -> tuple[int, int]:
+    return 0b1000001 | slot << 17, 3
+
+
+def states(stream: DecodedStream) -> list[tuple[int, int]]:
+    told = stream.waves
+    return list(zip(told.state.tolist(), told.state_duration.tolist(), strict=True))
+
+
+WAIT_1 = (0b1101 | 1 << 10, 2)
+REPLAY, SCALES = inst(1, 79), inst(1, 183)
+
+
+@pytest.mark.parametrize(("units", "cycles"), [(0, 4), (1, 2)])
+def test_gfx1250_with_two_units_computes_transcendentals_in_half_the_cycles(units, cycles):
+    data = bytearray(gfx1250(start(1), later(10), inst(1, 11), later(10), ended(1)))
+    data[7] |= units << 4  # bit 60 of the header
+    assert tokens(decode(bytes(data)))[0] == (10, TokenKind.VALU, 0, cycles)
+
+
+def test_gfx1250_takes_back_a_memory_instruction_that_is_issued_again():
+    """The load of 10 and the wait for it never were: the wave stalls from 9 until the load of 100."""
+    data = gfx1250(
+        *(start(1), later(10), inst(1, 55), later(20), WAIT_1, later(10), REPLAY),
+        *(later(60), inst(1, 55), later(10), ended(1)),
+    )
+    stream = decode(data)
+    assert tokens(stream) == [(9, TokenKind.VMEM, 91, 92), (101, TokenKind.MSG, 0, 9)]
+    assert states(stream) == [(WaveState.IDLE, 9), (WaveState.STALL, 91), (WaveState.EXEC, 10)]
+
+
+def test_gfx1250_takes_back_one_memory_instruction_per_replay():
+    """Two in a row take back the wait, the LDS access of 20 and the load of 10; the jump stays."""
+    data = gfx1250(
+        *(start(1), later(5), inst(1, 5), later(5), inst(1, 55), later(10), inst(1, 110), later(5), WAIT_1),
+        *(later(5), REPLAY, later(10), REPLAY, later(60), WAIT_1, later(10), ended(1)),
+    )
+    stream = decode(data)
+    assert tokens(stream)[:2] == [(5, TokenKind.SALU, 0, 1), (6, TokenKind.IMMED, 94, 95)]
+    assert breaks(stream) == [(0, 0)]
+    assert states(stream)[:3] == [(WaveState.IDLE, 5), (WaveState.EXEC, 4), (WaveState.STALL, 31)]
+
+
+def test_gfx1250_replays_nothing_if_there_was_nothing():
+    data = gfx1250(start(1), later(10), REPLAY, later(20), inst(1, 0), later(10), ended(1))
+    assert tokens(decode(data))[0] == (10, TokenKind.SALU, 20, 21)
+
+
+def test_gfx1250_loads_scales_in_a_cycle_of_the_next_instruction():
+    data = gfx1250(start(1), later(10), SCALES, later(6), inst(1, 179), later(30), inst(1, 0), ended(1))
+    assert tokens(decode(data))[:2] == [(15, TokenKind.VALU, 0, 17), (46, TokenKind.SALU, 0, 1)]
+    at_once = gfx1250(start(1), later(10), SCALES, inst(1, 179), ended(1))
+    assert tokens(decode(at_once))[0] == (10, TokenKind.VALU, 0, 16)
 
 
 def test_every_form_of_the_encoder_is_one_that_the_walk_knows():
