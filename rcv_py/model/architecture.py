@@ -34,6 +34,7 @@ class Architecture:
     simds_per_cu: int = 4
     unit_name: str = "CU"  # of the unit that is traced
     code_cache: int = 0  # bytes of the instruction cache that compute units share; 0 if unknown
+    code_line: int = 64  # bytes of a line of the instruction cache
     # Operations per compute unit and cycle by operand type; types without a known peak are missing.
     matrix_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)
     vector_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)  # with all lanes active
@@ -98,7 +99,8 @@ _GFX12 = replace(_GFX11, name="RDNA4", known_slots=0, vgprs=1536, granule=24, wa
     counter_set="gfx12")
 _RDNA4 = replace(_GFX12, known_slots=16, vector_peaks={"f64": 4, "f32": 256, "f16": 512, "bf16": 512},
     matrix_peaks={"f16": 1024, "bf16": 1024, "f8": 2048, "i8": 2048, "i4": 4096})
-_GFX125 = replace(_GFX12, vgprs=1024, granule=16, is_guess=True, has_preload=True)
+_GFX125 = replace(_GFX12, vgprs=1024, granule=16, lds=320 * _KB, code_line=128, is_guess=True,
+    has_preload=True)
 _OLDER = replace(_GFX9, code_cache=0, counter_set="")
 
 _ROWS = {  # by the beginning of the target's name; the longest match counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rcv_py.analysis.latency.code_fetches import FETCHES, SLOW
@@ -28,6 +29,15 @@ def test_waits_for_a_code_line_are_counted_once_a_wave_and_again_once_it_was_the
     assert found.elsewhere == 0
     asked = FETCHES.of(build.trace(CODE, waves), [build.batch(*waves)], {2})
     assert (asked.slow.tolist(), asked.again.tolist()) == ([1], [1]), "others ran the line before"
+
+
+def test_lines_of_gfx1250_are_twice_as_long() -> None:
+    """16 instructions of 8 bytes are one line of 128 bytes, two of 64; the gap within is no fetch there."""
+    waves = [build.wave(f"V|V|{LONG}V|V", [6, 7, 8, 9]), build.wave(f"V|{LONG}V", [15, 16], row=1)]
+    code = build.code([*TEXTS, "v_nop"])
+    trace = replace(build.trace(code, waves), gfxip=12, target="gfx1250")
+    found = FETCHES.of(trace, [build.batch(*waves)])
+    assert (found.first.tolist(), found.slow.tolist(), found.elsewhere) == ([16], [1], 100)
 
 
 def test_other_gaps_are_told_apart_and_the_begin_of_a_wave_is_none() -> None:

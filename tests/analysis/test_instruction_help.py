@@ -78,6 +78,31 @@ def test_counters() -> None:
     assert instruction_help("global_load_b32 v0, v[2:3], off", GFX1200).counters == ("loadcnt +1",)
 
 
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        # 0x0fff: bits 12 to 15 are clear; 0xff9e: bits 0, 5 and 6 are clear, of which two belong to no field
+        ("s_wait_alu 0x0fff", {"va_vdst": 0}),
+        ("s_wait_alu 0xff9e", {"sa_sdst": 0}),
+        ("s_waitcnt_depctr 0x3ffd", {"va_vdst": 3, "va_vcc": 0}),
+        ("s_wait_alu depctr_va_vdst(2) depctr_vm_vsrc(0)", {"va_vdst": 2, "vm_vsrc": 0}),
+        ("s_wait_alu 65535", {}),
+        ("s_nop 0", {}),
+    ],
+)
+def test_fields_of_waits_for_registers(text: str, waits: dict[str, int]) -> None:
+    found = instruction_help(text, GFX1200).counters
+    assert [one.partition(":")[0] for one in found] == [
+        f"waits until {name} is at most {left}" for name, left in waits.items()
+    ]
+
+
+def test_addresses_to_translate() -> None:
+    found = instruction_help("s_wait_xcnt 0x1", architecture_of(12, "gfx1250"))
+    assert found.counters == ("waits until xcnt is at most 1",)
+    assert "addresses to translate" in found.what
+
+
 def test_who_is_meant() -> None:
     trace = sample_trace("matmul_small")
     assert {text.split(" ")[0] for text in asked(trace, "global_")} == {

@@ -87,6 +87,9 @@ def test_targets_by_mnemonic():
     ):  # fmt: skip
         assert guessed_target({name, "v_mfma_f32_16x16x32_fp8_fp8"}, 9) == "gfx950"
     assert guessed_target({"v_bitop3_b32"}, 12) == ""
+    for name in ("s_wait_xcnt", "s_monitor_sleep", "tensor_load_to_lds", "global_load_async_to_lds_b128"):
+        assert guessed_target({name, "s_wait_loadcnt"}, 12) == "gfx1250"
+        assert guessed_target({name}, 11) == ""
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,12 @@ def test_register_files(target: str, vgprs: int, granule: int, waves: int) -> No
     assert (found.vgprs, found.granule, found.waves) == (vgprs, granule, waves)
 
 
+def test_gfx1250_has_more_lds_and_longer_lines_of_code() -> None:
+    found = of("gfx1250")
+    assert (found.lds, found.lds_granule, found.code_line) == (327_680, 1024, 128)
+    assert (of("gfx1201").lds, of("gfx1201").code_line) == (131_072, 64)
+
+
 @pytest.mark.parametrize("gfxip", GENERATIONS)
 def test_a_generation_without_a_target_is_a_guess(gfxip: int) -> None:
     found = architecture_of(gfxip, f"gfx{gfxip}")

@@ -26,6 +26,7 @@ from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.vector_forms import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.analysis.waits.waitcnt.register_waits import register_waits
 from rcv_py.base.text import Message, plural
 from rcv_py.model.architecture import Architecture
 
@@ -66,7 +67,7 @@ def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ..
         cycles=max(cycles, slow * step) if unit in (VALU, MATRIX, VMEM, LDS, SMEM) else 0,
         passes=cycles // _PASS,
         flop=matrix_flops(plain) or vector_flops(plain),
-        counters=tuple(dict.fromkeys([*raised, *waited])),
+        counters=tuple(dict.fromkeys([*raised, *waited, *register_waits(plain)])),
         distances=tuple(_distances(plain, unit, cycles, step)),
     )
 

@@ -122,7 +122,9 @@ def lines(code: CodeTable, architecture: Architecture) -> LineTraits:
         is_sleep=that(r"s_sleep"),
         is_barrier=that(r"s_barrier(_wait)?\b"),
         is_end=that(r"s_endpgm"),
-        block=np.append(code.address.astype(np.int64) // 64 + code.codeobj * (1 << 40), -1),
+        block=np.append(
+            code.address.astype(np.int64) // architecture.code_line + code.codeobj * (1 << 40), -1
+        ),
         writes=words([one.writes for one in known]),
         reads=words([one.reads for one in known]),
         step=step,

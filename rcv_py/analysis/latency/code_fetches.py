@@ -1,7 +1,7 @@
 """Where waves waited for instructions: code lines that missed the instruction cache.
 
 ```
-         line 7           line 8 (64 bytes each)
+         line 7           line 8 (64 bytes each, 128 on gfx1250)
 wave 0   ▓▓▓▓▓▓ ···········▓▓▓▓▓▓▓▓   a slow fetch: nothing ran for SLOW cycles or longer
 wave 1      ▓▓▓▓▓▓ ········▓▓▓▓▓▓▓▓   waits for the same line
 wave 2                         ▓▓▓▓▓▓▓▓▓▓▓▓▓▓   the line is cached

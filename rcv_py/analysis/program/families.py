@@ -165,8 +165,9 @@ _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"s_(memtime|memrealtime|get_shader_cycles)", "Reads a clock."),
         (
             r"s_waitcnt_depctr|s_wait_alu",
-            "Waits for results inside of the wave, of vector and scalar arithmetic.",
+            "Waits for reads and writes of registers by earlier instructions of the wave.",
         ),
+        (r"s_wait_xcnt", "Waits until at most that many memory operations have addresses to translate."),
         (r"s_wait", "Waits until at most that many operations of a counter are outstanding."),
         (r"s_barrier", "Waits until all waves of the workgroup have arrived."),
         (r"s_nop", "Does nothing for n + 1 issue turns; compilers keep required distances with it."),

@@ -128,7 +128,7 @@ ACCESSES = Spec.of(
 )
 FETCHES = Spec.of(
     "code_fetches",
-    "Code lines of 64 bytes that waves had to wait for, most cycles first.",
+    "Code lines (64 bytes, 128 on gfx1250) that waves had to wait for, most cycles first.",
     "code line",
     kinds.ROW("first_instruction", "Index of its first instruction", "first", key="first"),
     kinds.ROW("last_instruction", "Index of its last instruction", "last", key="last"),

@@ -24,17 +24,23 @@ _MATRIX_GFX950 = re.compile(
 # Matrix instructions in the spelling since gfx940, with separated types, and sparse ones.  gfx950 has them
 # too, except `xf32`; a program with them and without new instructions of gfx950 is assumed to be for gfx942.
 _MATRIX_GFX942 = re.compile(r"v_mfma_[a-z0-9]+_\d+x\d+x\d+_\w+|v_smfmac_\w+")
+_GFX1250 = (
+    "s_wait_xcnt", "s_wait_asynccnt", "s_wait_tensorcnt", "s_set_vgpr_msb", "s_monitor_sleep", "tensor_load",
+    "tensor_store", "cluster_load", "global_load_async_to_lds", "global_store_async_from_lds", "v_wmma_scale",
+)  # fmt: skip
 _GFX12 = ("s_wait_loadcnt", "s_wait_kmcnt", "s_wait_dscnt", "s_barrier_signal")
 _GFX11 = ("s_delay_alu", "v_dual_", "ds_load_b", "global_load_b32", "s_load_b")
 _GFX10 = ("s_waitcnt_vscnt", "s_waitcnt_depctr", "s_clause", "s_inst_prefetch")
 
 
 def guessed_target(mnemonics: Set[str], gfxip: int) -> str:
-    """The target of these instructions, `gfx950` or `gfx942`; "" if they do not determine it.
+    """The target of these instructions, `gfx950`, `gfx942` or `gfx1250`; "" if they do not determine it.
 
     gfx942 is inferred: gfx950 has all of its matrix instructions except type xf32, and compilers for gfx950
     prefer its new forms.  gfx940 and gfx941 are not distinguished from gfx942.
     """
+    if gfxip == 12 and any(name.startswith(_GFX1250) for name in mnemonics):
+        return "gfx1250"
     if gfxip != 9:
         return ""
     if any(name.startswith(_GFX950) or _MATRIX_GFX950.fullmatch(name) for name in mnemonics):
