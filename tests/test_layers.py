@@ -85,6 +85,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"formats.packed", "formats.uiout"},
         {"formats.notes", "formats.sources"},
         {"formats.raw"},
+        {"formats.listed"},
         {"formats"},
     ),
 )

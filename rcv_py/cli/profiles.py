@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rcv_py.base.text import Message, count, plural
+from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.rocpd.read import read_profile, trace_inside
-from rcv_py.model.profile import Profile
+from rcv_py.model.profile import PcSamples, Profile
 from rcv_py.results.profile import MAX_SHOWN, SCHEMA, tables
 from rcv_py.results.table import ResultTable
 
@@ -33,6 +33,8 @@ def describe(path: Path) -> CommandAnswer:
             "code_objects": len(profile.code),
             "files": list(profile.files),
             "spm_series": _streamed(profile),
+            "pc_samples": 0 if profile.samples is None else profile.samples.all,
+            "invalid_samples": 0 if profile.samples is None else sum(profile.samples.invalid.values()),
             "trace": trace,
             "problems": problems,
             **{name: table.rows() for name, table in found.items()},
@@ -45,6 +47,12 @@ def describe(path: Path) -> CommandAnswer:
 
 def _streamed(profile: Profile) -> int:
     return sum(map(len, profile.spm.values()))
+
+
+def _sampled(samples: PcSamples) -> str:
+    invalid, total = sum(samples.invalid.values()), samples.all
+    text = plural(len(samples), "instruction")
+    return Message("{0} of {1}, {2} of them invalid", count(total), text, percent(invalid, total))
 
 
 def _text(profile: Profile, found: dict[str, ResultTable], trace: str) -> Iterator[Part]:
@@ -63,6 +71,7 @@ def _text(profile: Profile, found: dict[str, ResultTable], trace: str) -> Iterat
             ),
         ),
         ("streamed counters", plural(_streamed(profile), "series", "series") if profile.spm else ""),
+        ("PC samples", "" if profile.samples is None else _sampled(profile.samples)),
         ("thread trace", trace),
         *(("problem", str(problem)) for problem in profile.problems),
     ]

@@ -60,7 +60,7 @@ def _code(trace: Trace, spans: MarkerSpans | None) -> Columns:
         DictionaryColumn(table.name, table.of_row) if len(table) else [""] * len(code),
         code.is_label, code.hits, code.latency, code.stall, code.idle,
         list(leaf_texts(code, trace.sources)), chains,
-        code.samples_issued, code.samples_stalled,
+        code.samples_issued, code.samples_stalled, code.samples_unsure, code.sample_lanes, code.sample_waves,
     )  # fmt: skip
 
 

@@ -37,6 +37,7 @@ class CaptureForm(Enum):
     RAW = "raw .att files"
     PACKED = "one file of `rcv pack`"
     COMPILED = "a kernel of a file that a compiler made"
+    LISTED = "PC samples, or a table of costs"
 
 
 NO_TRACE = "it holds no thread trace; `rcv info` shows its kernels, launches and counters"
@@ -68,7 +69,7 @@ class Located(NamedTuple):
         if not self.folder.is_dir():
             return _compiled(self.folder)
         found = (*(raw.path for raw in undecoded(self.folder)), *_below(self.folder, depth))
-        return found or _compiled_below(self.folder, depth)
+        return found or _listed_in(self.folder) or _compiled_below(self.folder, depth)
 
     def capture(self) -> Path:
         """Return the only capture at the path or below it; raise TraceError for none or several."""
@@ -172,6 +173,8 @@ def _of_file(path: Path) -> Located:
     if (compiled := _of_compiled(path)) is not None:
         return compiled
     if path.suffix.lower() in _OTHER_FILES:
+        if _is_listed(path):
+            return Located(path, is_capture=True)
         return Located(path, error=NotATrace(path, _OTHER_FILES[path.suffix.lower()]))
     if is_capture(path.parent):
         return Located(path.parent, is_capture=True)
@@ -191,7 +194,21 @@ def _of_profile(path: Path) -> Located:
         return Located(path, error=error if isinstance(error, TraceError) else NotATrace(path, NO_TRACE))
     if len(found) > 1:
         return Located(found[0].parent)
+    if not found and _is_listed(path):
+        return Located(path, is_capture=True)
     return Located(found[0], is_capture=True) if found else Located(path, error=_no_trace(path))
+
+
+def _is_listed(path: Path) -> bool:
+    from rcv_py.formats.listed.recognize import listed_form  # noqa: PLC0415 - most captures are folders
+
+    return listed_form(path) is not None
+
+
+def _listed_in(folder: Path) -> tuple[Path, ...]:
+    from rcv_py.formats.listed.recognize import listed_in  # noqa: PLC0415 - most captures are folders
+
+    return listed_in(folder)
 
 
 def _no_trace(path: Path) -> TraceError:
@@ -228,7 +245,7 @@ def shape_of(path: Path) -> CaptureForm:
     if is_packed(path):
         return CaptureForm.PACKED
     if not path.is_dir():
-        return CaptureForm.COMPILED
+        return CaptureForm.LISTED if path.is_file() else CaptureForm.COMPILED
     return CaptureForm.DECODED if is_capture(path) or not _raws(path) else CaptureForm.RAW
 
 

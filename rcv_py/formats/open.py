@@ -78,6 +78,10 @@ def open_capture(
         from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
 
         return open_compiled(path, options or chosen())
+    if shape is CaptureForm.LISTED:
+        from rcv_py.formats.listed.open import open_listed  # noqa: PLC0415 - captures are folders mostly
+
+        return _located(open_listed(path), options)
     from rcv_py.formats.raw.open import open_raw  # noqa: PLC0415 - decoders take long to import
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
 
@@ -124,7 +128,7 @@ def _folder_entry(path: Path) -> CaptureEntry:
         if not len(index.waves):
             raise
     code = read_code(files, index.gfxip, problems).table
-    is_sampled = index.has_pc_samples or code.samples_issued is not None
+    is_sampled = index.has_pc_samples or code.samples is not None
     entry = _entry(path, len(index.waves), code, problems, is_sampled)
     waves, engines = index.waves, set(index.waves.se.tolist())
     if len(engines) > 1:  # on the common clock, as in an open capture
@@ -168,6 +172,11 @@ def _raw_entry(path: Path) -> CaptureEntry:
         size=raw.size,
         recorded=_date(_changed(raw.folder / raw.streams[0].name)),
     )
+
+
+def _listed_entry(path: Path) -> CaptureEntry:
+    entry = _opened_entry(path)
+    return entry if entry.hits <= 0 else entry._replace(note="Costs without times.")
 
 
 def _opened_entry(path: Path) -> CaptureEntry:
@@ -265,4 +274,5 @@ _ENTRIES = {
     CaptureForm.DECODED: _folder_entry,
     CaptureForm.RAW: _raw_entry,
     CaptureForm.PACKED: _packed_entry,
+    CaptureForm.LISTED: _listed_entry,
 }

@@ -57,6 +57,9 @@ class CodeTable(PickledByCopy):
     samples_issued: np.ndarray | None = None  # int64, PC samples that issued
     samples_stalled: np.ndarray | None = None  # int64, PC samples that did not
     stall_reasons: np.ndarray | None = None  # int64 [n, k], stalled samples by StallReason
+    samples_unsure: np.ndarray | None = None  # int64, PC samples whose method does not record it: host traps
+    sample_lanes: np.ndarray | None = None  # float64, mean active lanes of its samples, NaN if unknown
+    sample_waves: np.ndarray | None = None  # float64, mean waves on the sampled unit, NaN if unknown
 
     def __len__(self) -> int:
         return len(self.text)
@@ -68,10 +71,21 @@ class CodeTable(PickledByCopy):
 
     @property
     def main_kernel(self) -> Kernel | None:
-        """The kernel with most traced cycles, or the only kernel; None if there is none."""
-        return max(
-            self.kernels, key=lambda kernel: self.latency[kernel.first : kernel.stop].sum(), default=None
-        )
+        """The kernel with most traced cycles, else most samples; None if there is none."""
+        cost = self.latency if self.samples is None or self.latency.any() else self.samples
+        return max(self.kernels, key=lambda kernel: cost[kernel.first : kernel.stop].sum(), default=None)
+
+    @cached_property
+    def samples(self) -> np.ndarray | None:
+        """PC samples of each row, int64; None if the capture has none."""
+        columns = (self.samples_issued, self.samples_stalled, self.samples_unsure)
+        known = [column.astype(np.int64) for column in columns if column is not None]
+        return sum(known[1:], start=known[0]) if known else None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether rows have PC samples and no cycles."""
+        return self.samples is not None and not self.latency.any()
 
     @cached_property
     def is_unreadable(self) -> np.ndarray:

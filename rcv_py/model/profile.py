@@ -32,11 +32,19 @@ class Agent(NamedTuple):
 class LoadedCode(NamedTuple):
     """A code object that the run loaded."""
 
-    id: int
+    id: int  # within its recording
     agent: int  # id of the agent
     uri: str
     address: int  # bytes
     size: int  # bytes
+    recording: int = 0  # number of the process in the file
+    delta: int = -1  # loaded address minus address in the file
+
+    @property
+    def reach(self) -> int:
+        """The end of its addresses in the file, 0 if unknown."""
+        below = self.address - self.delta if 0 <= self.delta <= self.address else 0
+        return self.size + below if self.size > 0 else 0
 
 
 class KernelSymbol(NamedTuple):
@@ -51,6 +59,7 @@ class KernelSymbol(NamedTuple):
     sgprs: int = -1
     lds: int = -1  # bytes a workgroup, static part
     scratch: int = -1  # bytes a lane
+    recording: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +75,23 @@ class Launches:
     scratch: np.ndarray  # int64, bytes a lane, -1 if unknown
     workgroup: np.ndarray  # int64 [n, 3], threads
     grid: np.ndarray  # int64 [n, 3], threads
+    recording: np.ndarray  # int64, number of the process in the file
+    graph: np.ndarray  # int64, number of the graph that launched it, 0: none did
+    node: np.ndarray  # int64, number of the node in the graph
+    samples: np.ndarray  # int64, PC samples of it
 
     def __len__(self) -> int:
         return len(self.dispatch)
+
+
+class GraphLaunch(NamedTuple):
+    """A launch of a HIP graph."""
+
+    recording: int
+    graph: int  # number within the recording
+    begin: int  # nanoseconds, 0 if unknown
+    end: int
+    launches: int  # kernels that it launched, as recorded, -1 if unknown
 
 
 class CounterValues(NamedTuple):
@@ -92,14 +115,35 @@ class CounterValues(NamedTuple):
         return launch, counter, np.bincount(run.reshape(-1), sums, len(count)) / count
 
 
-class PcSamples(NamedTuple):
-    """One row an instruction that samples hit, most samples first."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PcSamples:
+    """One row an instruction that samples hit, most samples first; invalid samples are only counted."""
 
-    code_object: np.ndarray  # int64
+    recording: np.ndarray  # int64, number of the process in the file
+    code_object: np.ndarray  # int64, number within the recording; -1 if the file does not say
     offset: np.ndarray  # uint64, bytes inside the code object
     samples: np.ndarray  # int64
     issued: np.ndarray  # int64, of samples that state it
+    reasons: np.ndarray  # int64 [n, k], samples that did not issue, by StallReason
+    lanes: np.ndarray  # float64, mean active lanes, NaN if unknown
+    waves: np.ndarray  # float64, mean waves on the sampled unit, NaN if unknown
+    kernel: tuple[str, ...]  # most of its samples are of launches of it, "" if unknown
     text: tuple[str, ...]  # the instruction, "" if the file has none
+    source: tuple[str, ...]  # its places, innermost first, "" if unknown
+    invalid: Mapping[str, int] = field(default_factory=dict)  # samples without a usable row, by reason
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def stalled(self) -> np.ndarray:
+        """Samples that did not issue, int64; the rest of the samples does not state it."""
+        return self.reasons.sum(axis=1)
+
+    @property
+    def all(self) -> int:
+        """All samples of the file, the whole of the share of invalid ones."""
+        return int(self.samples.sum()) + sum(self.invalid.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,5 +163,6 @@ class Profile:
     spm: Mapping[int, tuple[SpmSeries, ...]] = field(default_factory=dict)  # by number of the launch
     executions: int = 0  # of all launches; a replay executes a launch once a pass
     samples: PcSamples | None = None
+    graphs: tuple[GraphLaunch, ...] = ()
     files: tuple[str, ...] = ()  # raw traces and code objects that it names, relative to it
     problems: tuple[Problem, ...] = ()

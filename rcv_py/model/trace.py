@@ -164,6 +164,11 @@ class Trace(PickledByCopy):
         return bool(len(self.waves) or len(self.occupancy))
 
     @property
+    def has_only_costs(self) -> bool:
+        """Whether instructions have costs, and neither waves nor times: a table of costs."""
+        return not self.has_times and bool(self.code.hits.any())
+
+    @property
     def has_shader_data(self) -> bool:
         """Whether waves wrote any data; without it there are no scopes of markers."""
         return any(len(data.time) for data in self.shader_data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from rcv_py.base.text import short_kernel
 from rcv_py.model.profile import Profile
 from rcv_py.results import kinds
 from rcv_py.results.field import Field, ShownIn, only, unknown
+from rcv_py.results.sampled import LINES, RECORDING, SAMPLES, STALLS, line_table, sample_table, stall_table
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -73,16 +73,18 @@ COUNTERS = Spec.of(
     kinds.NUMBER("mean", "Mean per launch"),
     nothing="It has no counters.",
 )
-SAMPLES = Spec.of(
-    "profile samples",
-    "Instructions by PC samples, most samples first.",
-    "instruction",
-    kinds.INSTRUCTION("text", "The instruction; empty if the file has no text of it", "instruction"),
-    kinds.INDEX("code_object", "Its code object", "code object"),
-    kinds.ADDRESS("offset", "Its address inside the code object", "address"),
-    kinds.COUNT("samples", "Samples that hit it"),
-    kinds.COUNT("issued", "Of these, samples that issued"),
-    nothing="It has no PC samples.",
+GRAPHS = Spec.of(
+    "profile graphs",
+    "Launches of HIP graphs, in order.",
+    "graph launch",
+    kinds.INDEX("graph", "Number of the graph; launches of kernels name it, too"),
+    kinds.COUNT("kernels", "Kernels that it launched, as recorded", is_unknown=True),
+    kinds.NANOSECONDS(
+        "begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns", is_unknown=True
+    ),
+    kinds.NANOSECONDS("duration_ns", "How long it took, in nanoseconds", "duration ns", is_unknown=True),
+    RECORDING,
+    nothing="No graph was launched.",
 )
 DISPATCHES = Spec.of(
     "profile dispatches",
@@ -105,6 +107,12 @@ DISPATCHES = Spec.of(
     kinds.COUNT("workgroup", "Threads of a workgroup"),
     kinds.COUNT("grid", "Threads of the launch", "threads"),
     *unknown(_BYTES("lds", "LDS of a workgroup", "LDS"), _BYTES("scratch", "Scratch memory of a lane")),
+    *unknown(
+        _INDEX("graph", "Graph that launched it; null: no graph did"),
+        _INDEX("node", "Node of the graph that launched it; null: no graph did"),
+    ),
+    kinds.COUNT("samples", "PC samples of it"),
+    RECORDING,
     nothing="It lists no launch.",
 )
 CODE_OBJECTS = Spec.of(
@@ -115,6 +123,7 @@ CODE_OBJECTS = Spec.of(
     *unknown(kinds.ADDRESS._replace(has_minus_one=True)("address", "Load address"), _BYTES("size", "Size")),
     kinds.COUNT("kernels", "Kernels that it holds"),
     kinds.SOURCE("uri", "Where it came from"),
+    RECORDING,
     nothing="It lists no code object.",
 )
 TABLES = {
@@ -122,6 +131,9 @@ TABLES = {
     "agents": AGENTS,
     "counters": COUNTERS,
     "samples": SAMPLES,
+    "lines": LINES,
+    "stalls": STALLS,
+    "graphs": GRAPHS,
     "dispatches": DISPATCHES,
     "objects": CODE_OBJECTS,
 }
@@ -135,6 +147,8 @@ FACTS = (
     kinds.COUNT("code_objects", "Code objects that were loaded"),
     Field("files", kinds.texts("Name of a file."), "Raw traces and code objects of the run that it names"),
     kinds.COUNT("spm_series", "Streamed counters: one series per counter and place"),
+    kinds.COUNT("pc_samples", "PC samples, including invalid ones"),
+    kinds.COUNT("invalid_samples", "PC samples that cannot be right, which are counted nowhere else"),
     kinds.TEXT("trace", "Whether a thread trace is inside, a sentence"),
     Field("problems", kinds.texts("A sentence."), "What could not be read"),
     *(spec.field(name) for name, spec in TABLES.items()),
@@ -150,7 +164,10 @@ def tables(profile: Profile) -> dict[str, ResultTable]:
         "kernels": _kernels(profile),
         "agents": _agents(profile),
         "counters": _counters(profile),
-        "samples": _samples(profile),
+        "samples": sample_table(profile.samples),
+        "lines": line_table(profile.samples),
+        "stalls": stall_table(profile.samples),
+        "graphs": _graphs(profile),
         "dispatches": _dispatches(profile),
         "objects": _code_objects(profile),
     }
@@ -216,13 +233,15 @@ def _counters(profile: Profile) -> ResultTable:
 def _dispatches(profile: Profile) -> ResultTable:
     launches = profile.launches
     time = launches.end - launches.begin
-    order = np.lexsort((launches.dispatch, -time))[:MAX_DISPATCHES]
-    has_times = time[order] > 0
-    first = int(launches.begin[launches.begin > 0].min(initial=np.iinfo(np.int64).max))
+    order = np.lexsort((launches.dispatch, launches.recording, -time))[:MAX_DISPATCHES]
+    has_times, first = time[order] > 0, _first(profile)
+    in_graph = launches.graph[order] > 0
+    absent = () if in_graph.any() else ("graph", "node")
+    absent = absent if launches.samples.any() else (*absent, "samples")
     kernels = [*(kernel.name for kernel in profile.kernels), ""]
     gpus = [*(agent.name for agent in profile.agents), ""]
     return ResultTable(
-        DISPATCHES,
+        DISPATCHES.hide(ShownIn.PEOPLE, *absent),
         {
             "kernel": [kernels[row] for row in launches.kernel[order].tolist()],
             "dispatch": launches.dispatch[order],
@@ -233,6 +252,30 @@ def _dispatches(profile: Profile) -> ResultTable:
             "grid": _volume(launches.grid[order]),
             "lds": launches.lds[order],
             "scratch": launches.scratch[order],
+            "graph": np.where(in_graph, launches.graph[order], -1),
+            "node": np.where(in_graph, launches.node[order], -1),
+            "samples": launches.samples[order],
+            "recording": launches.recording[order],
+        },
+    )
+
+
+def _first(profile: Profile) -> int:
+    """When the first launch began, in nanoseconds."""
+    begin = profile.launches.begin
+    return int(begin[begin > 0].min(initial=np.iinfo(np.int64).max))
+
+
+def _graphs(profile: Profile) -> ResultTable:
+    first, graphs = _first(profile), sorted(profile.graphs, key=lambda one: one.begin)
+    return ResultTable(
+        GRAPHS,
+        {
+            "graph": [one.graph for one in graphs],
+            "kernels": [one.launches if one.launches >= 0 else None for one in graphs],
+            "begin_ns": [one.begin - first if one.begin else None for one in graphs],
+            "duration_ns": [one.end - one.begin if 0 < one.begin <= one.end else None for one in graphs],
+            "recording": [one.recording for one in graphs],
         },
     )
 
@@ -243,29 +286,15 @@ def _volume(sizes: np.ndarray) -> np.ndarray:
 
 
 def _code_objects(profile: Profile) -> ResultTable:
-    held = Counter(kernel.code_object for kernel in profile.kernels)
+    held = Counter((kernel.recording, kernel.code_object) for kernel in profile.kernels)
     return ResultTable(
         CODE_OBJECTS,
         {
             "code_object": [one.id for one in profile.code],
             "address": [one.address for one in profile.code],
             "size": [one.size for one in profile.code],
-            "kernels": [held[one.id] for one in profile.code],
+            "kernels": [held[one.recording, one.id] for one in profile.code],
             "uri": [one.uri for one in profile.code],
-        },
-    )
-
-
-def _samples(profile: Profile) -> ResultTable:
-    found = profile.samples
-    empty: Sequence[int] = ()
-    return ResultTable(
-        SAMPLES,
-        {
-            "text": [] if found is None else list(found.text),
-            "code_object": np.array(empty if found is None else found.code_object, dtype=np.int64),
-            "offset": np.array(empty if found is None else found.offset, dtype=np.int64),
-            "samples": np.array(empty if found is None else found.samples, dtype=np.int64),
-            "issued": np.array(empty if found is None else found.issued, dtype=np.int64),
+            "recording": [one.recording for one in profile.code],
         },
     )

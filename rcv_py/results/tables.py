@@ -48,6 +48,9 @@ CODE = Spec.of(
     kinds.SOURCE("chain", "All source places, innermost first, each inlined into the next"),
     kinds.COUNT("samples_issued", "PC samples that issued", is_optional=True),
     kinds.COUNT("samples_stalled", "PC samples that did not", is_optional=True),
+    kinds.COUNT("samples_unsure", "PC samples that do not record whether they issued", is_optional=True),
+    kinds.NUMBER("sample_lanes", "Mean active lanes of its samples", is_optional=True, is_unknown=True),
+    kinds.NUMBER("sample_waves", "Mean waves on the sampled unit", is_optional=True, is_unknown=True),
 )
 WAVES = Spec.of(
     "waves",

@@ -150,7 +150,7 @@ def cost_columns(
         return _of_one_wave(code, mode, wave, hit or 0, rule)
     if counted is not None:
         code = counted.on(code)
-    elif code.samples_issued is not None and not code.latency.any():
+    elif code.is_sampled:
         return _samples(code)
     hits, latency, stall, idle = code.hits, code.latency, code.stall, code.idle
     if mode is LatencyMode.MEAN_ALL:
@@ -209,7 +209,7 @@ def executions(line: np.ndarray, hit: int) -> np.ndarray:
 
 
 def _samples(code: CodeTable) -> CostColumns:
-    assert code.samples_issued is not None
-    issued = code.samples_issued.astype(np.int64)
-    stalled = np.zeros_like(issued) if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
-    return CostColumns(issued + stalled, issued + stalled, stalled, np.zeros_like(issued), SAMPLES)
+    assert code.samples is not None
+    nothing = np.zeros_like(code.samples)
+    stalled = nothing if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
+    return CostColumns(code.samples, code.samples, stalled, nothing, SAMPLES)

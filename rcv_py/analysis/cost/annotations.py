@@ -80,7 +80,7 @@ class Ingredients(NamedTuple):
     @property
     def is_sampled(self) -> bool:
         """Whether the capture has PC samples and no cycles."""
-        return self.code.samples_issued is not None and not self.code.latency.any()
+        return self.code.is_sampled
 
 
 class Part(NamedTuple):

@@ -71,10 +71,7 @@ KINDS = hotspot_bins(None)  # latency of each code row; a branch has two kinds: 
 
 def static_bins(code: CodeTable, bins: int) -> HotspotBins:
     """Return the histogram from the code table alone: latency, or samples, by kind of mnemonic."""
-    cost = code.latency
-    if not cost.any() and code.samples_issued is not None:
-        stalled = 0 if code.samples_stalled is None else code.samples_stalled
-        cost = code.samples_issued + stalled
+    cost = code.samples if code.samples is not None and not code.latency.any() else code.latency
     step = _step(len(code), bins)
     return _bins(step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, percent
+from rcv_py.base.text import count as count_text
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import REASON_TEXT, StallReason
 
@@ -31,11 +32,22 @@ class StallReasons:
     issued: int  # samples whose instruction issued
     stalled: int  # samples whose instruction did not
     count: np.ndarray  # int64 [k], stalled samples by reason, including unknown reasons
+    unsure: int = 0  # samples whose method does not record it: host traps
 
     @property
     def samples(self) -> int:
         """All samples: the whole of the shares."""
-        return self.issued + self.stalled
+        return self.issued + self.stalled + self.unsure
+
+    @property
+    def sentence(self) -> str:
+        """How many samples there are, and how many of them stalled."""
+        if self.unsure == self.samples:
+            return Message("{0}; host traps do not record which of them stalled", count_text(self.samples))
+        share = percent(self.stalled, self.issued + self.stalled)
+        return Message(
+            "{0}, {1} of them stalled ({2})", count_text(self.samples), count_text(self.stalled), share
+        )
 
     @property
     def unknown(self) -> int:
@@ -53,11 +65,11 @@ def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
     rows = slice(None) if rows is None else rows
     table = code.stall_reasons
     count = np.zeros(len(StallReason), dtype=np.int64) if table is None else table[rows].sum(axis=0)
-    issued, stalled = (
+    issued, stalled, unsure = (
         0 if column is None else int(column[rows].sum())
-        for column in (code.samples_issued, code.samples_stalled)
+        for column in (code.samples_issued, code.samples_stalled, code.samples_unsure)
     )
-    return StallReasons(issued, stalled, count.astype(np.int64))
+    return StallReasons(issued, stalled, count.astype(np.int64), unsure)
 
 
 def reason_name(reason: int) -> str:

@@ -71,8 +71,10 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
     if trace.has_pc_samples and not len(trace.waves):
         reasons = stall_reasons(trace.code)
         yield KeyNumber("samples", "PC samples", count(reasons.samples), "no thread trace")
-        stalled = _share("stall", reasons.stalled, reasons.samples, "of the samples")
-        yield stalled._replace(name="Stalled", meaning="")
+        if reasons.unsure < reasons.samples:
+            stated = reasons.issued + reasons.stalled
+            stalled = _share("stall", reasons.stalled, stated, "of the samples")
+            yield stalled._replace(name="Stalled", meaning="")
         return
     if len(trace.waves):
         rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
@@ -127,6 +129,10 @@ NOT_ELAPSED = (
 )
 NO_WAVES = "Nothing ran on the traced compute unit, so there is nothing to find."
 ANOTHER = "Record another dispatch, or choose a compute unit that gets work."
+COSTS_ALONE = (
+    "A table of costs has no waves: causes and gains are not known. `rcv hotspot` ranks its instructions; "
+    "open the ui_output folder that was written with it for findings."
+)
 TRACE_WORK = (
     "Trace waves that work: another dispatch (`kernel_iteration_range`), another compute unit "
     "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
@@ -178,6 +184,8 @@ def _of_waves(inputs: FindingInputs) -> Findings:
 
 def _why_no_waves(trace: Trace) -> str:
     """Why there are no waves; of a problem that says the same in short, only the hint is added."""
+    if trace.has_only_costs:
+        return COSTS_ALONE
     problems = trace.problems[:2]
     more = [problem.hint if problem.brief else str(problem) for problem in problems]
     return join_texts(" ", filter(None, (NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)))
@@ -228,7 +236,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         waves=inputs.waves,
         of=len(inputs.trace.waves),
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
-        why="" if any(finding.can_gain for finding in ranked) else CALM,
+        why="" if any(finding.can_gain for finding in ranked) else samples.why_none(inputs) or CALM,
         bound_class=bound,
         resident=exposure.resident,
         no_issue=exposure.no_issue,

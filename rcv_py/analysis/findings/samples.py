@@ -30,6 +30,17 @@ REMEDY = {
 OTHERWISE = "Look at the instructions below; a thread trace shows more."
 NO_TIMES = "A sample shows a wave at a moment: shares of samples estimate shares of time, not cycles."
 
+HOST_TRAPS = (
+    "Host traps do not record why a wave waits: `rcv hotspot` ranks instructions by samples. Record with "
+)
+HOST_TRAPS += "--pc-sampling-method stochastic for stall reasons."
+
+
+def why_none(inputs: FindingInputs) -> str:
+    """Return why samples allow no finding, "" if they do, or if there are none."""
+    found = stall_reasons(inputs.trace.code)
+    return HOST_TRAPS if not inputs.waves and 0 < found.samples == found.unsure else ""
+
 
 def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
     """Yield one finding for each reason of stalled samples."""

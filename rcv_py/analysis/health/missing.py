@@ -77,7 +77,7 @@ EVERY_FOURTH_ENGINE = "0x11111111"  # the first engine of every die; more engine
 
 def placeholder(trace: Trace) -> HealthNote | None:
     """Return a note if there is no traced wave, and on which units waves ran."""
-    if len(trace.waves) or not trace.has_thread_trace:
+    if len(trace.waves) or not trace.has_thread_trace or trace.has_only_costs:
         return None
     lives = residencies(trace.occupancy)
     title, evidence = "Nothing was recorded", [number("traced waves", 0), number("waves seen anywhere", 0)]
@@ -123,7 +123,7 @@ def _busiest(se: np.ndarray, cu: np.ndarray) -> tuple[int, int, np.ndarray]:
 def unreadable(trace: Trace) -> HealthNote | None:
     """Return a note if the operands of instructions are unknown, for want of a disassembler."""
     texts = unreadable_texts(trace)
-    if not texts:
+    if not texts or trace.code.is_sampled:  # files of samples may have no texts
         return None
     code = trace.code
     number, total = (int(np.count_nonzero(rows)) for rows in (code.is_unreadable, ~code.is_label))
@@ -140,14 +140,24 @@ def unreadable(trace: Trace) -> HealthNote | None:
 
 
 def sampled(trace: Trace) -> HealthNote | None:
-    """Return a note if the capture holds samples instead of a trace."""
+    """Return a note if the capture holds samples, or costs alone, instead of a trace."""
+    rows = (number("instructions with rows", len(trace.code)),)
+    if trace.has_only_costs:
+        return HealthNote(
+            name="costs_alone",
+            severity=Severity.INFO,
+            title="The capture is a table of costs without waves",
+            evidence=rows,
+            consequence="There are no times; causes of stalls are not known.",
+            remedy="Open the ui_output folder that was written with it.",
+        )
     if trace.has_thread_trace or not trace.has_pc_samples:
         return None
     return HealthNote(
         name="sampled",
         severity=Severity.INFO,
         title="The capture holds PC samples and no thread trace",
-        evidence=(number("instructions with rows", len(trace.code)),),
+        evidence=rows,
         consequence="There are no waves, no times and no waits; shares are statistical.",
         remedy="Read stall reasons by instruction; record a thread trace for timelines.",
         settings={"advanced_thread_trace": True},

@@ -256,10 +256,9 @@ def _samples(reasons: StallReasons | None) -> Iterator[Fact]:
     if reasons is None or not reasons.samples:
         return
     yield _fact("samples", reasons.samples, count(reasons.samples), "")
-    for id, samples in (("issued", reasons.issued), ("stalled", reasons.stalled)):
-        yield _fact(
-            id, samples, count(samples), Message("{0} of the samples", percent(samples, reasons.samples))
-        )
+    stated = reasons.issued + reasons.stalled
+    for id, samples in (("issued", reasons.issued), ("stalled", reasons.stalled)) if stated else ():
+        yield _fact(id, samples, count(samples), Message("{0} of the samples", percent(samples, stated)))
     for reason, samples in reasons.ranked()[:1]:
         name = reason_name(reason)
         yield _fact(

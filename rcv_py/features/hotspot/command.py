@@ -6,6 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.hotspot import binned, hotspot_bins, static_bins
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimit, OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent, plural, short_kernel
@@ -24,6 +25,7 @@ from rcv_py.features.hotspot.result import (
     totals,
 )
 from rcv_py.features.occupancy.result import limits_in_short
+from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import LATENCY_AND_IDLE, SUMS
@@ -108,7 +110,7 @@ def _header(trace: Trace, costs: CostColumns, limits: OccupancyLimits, whose: st
     facts = [
         ("kernel", short_kernel(trace.kernel_name) or "unknown"),
         ("instructions", Message("{0}, {1} of them {2}", count(instructions), count(executed), verb)),
-        _sums(costs, whose),
+        _sums(code, costs, whose),
     ]
     if not len(code):
         return facts
@@ -123,11 +125,11 @@ def _header(trace: Trace, costs: CostColumns, limits: OccupancyLimits, whose: st
     return [*facts, *((limit.name, _limit(limit)) for limit in limits.limits), ("occupancy", occupancy)]
 
 
-def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
+def _sums(code: CodeTable, costs: CostColumns, whose: str) -> tuple[str, str]:
     latency, stall, idle = (int(column.sum()) for column in (costs.latency, costs.stall, costs.idle))
     share = f" ({percent(stall, latency)})" if latency else ""
     if costs.label == SAMPLES:
-        return "samples", Message("{0}, {1} of them stalled{2}", count(latency), count(stall), share)
+        return "samples", stall_reasons(code).sentence
     return "cycles", (
         Message(
             "{0} of latency, {1} of them stall{2}; {3} of idle time; summed over {4}",

@@ -117,7 +117,10 @@ def ranking_table(
 ) -> tuple[ResultTable, tuple[Ranked, ...]]:
     """Return the rows whose `sort` column is not zero, the largest first, as a table and as ranked rows."""
     found = ranking(trace.code, trace.sources, costs, by, sort)
-    return ResultTable.of(ranking_spec(by, costs.label, sort), found), found
+    spec = ranking_spec(by, costs.label, sort)
+    if costs.label == SAMPLES and trace.code.samples_issued is None:
+        spec = spec.hide(ShownIn.PEOPLE, "issued", "stall")  # host traps do not record it
+    return ResultTable.of(spec, found), found
 
 
 def totals(costs: CostColumns) -> dict[str, int]:

@@ -256,19 +256,29 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
         )
         return Message("{0} {1:.0f} %", name, 100.0 * table[row, reason] / table[row].sum())
 
-    nothing = np.zeros(len(code), dtype=np.int64)
-    issued = nothing if code.samples_issued is None else code.samples_issued
-    stalled = nothing if code.samples_stalled is None else code.samples_stalled
     reasons = tuple(reason_text(row, reason) for row, reason in enumerate(rows.reason))
     number = partial(Column, text=blank_zero, is_number=True)
+    counts = (
+        ("samples", code.samples, 68, "Samples at this instruction.", "latency"),
+        ("issued", code.samples_issued, 60, "Samples that issued.", ""),
+        ("stalled", code.samples_stalled, 62, "Samples that did not issue.", "stall"),
+    )
+    means = (
+        ("lanes", code.sample_lanes, "Active lanes of its samples, on average."),
+        ("waves", code.sample_waves, "Waves on the sampled unit, on average."),
+    )
     return (
-        number("samples", "samples", issued + stalled, width=68, tip="Samples at this instruction.",
-               sort="latency"),
-        number("issued", "issued", issued, width=60, tip="Samples that issued."),
-        number("stalled", "stalled", stalled, width=62, tip="Samples that did not issue.", sort="stall"),
-        Column("reason", "main stall reason", reasons, width=190,
-               tip="Why most of its samples did not issue."),
+        *(number(id, id, column, width=width, tip=tip, sort=sort)
+          for id, column, width, tip, sort in counts if column is not None),
+        *((Column("reason", "main stall reason", reasons, width=190,
+                  tip="Why most of its samples did not issue."),) if table is not None else ()),
+        *(Column(id, id, column, text=_mean_text, is_number=True, width=52, tip=tip)
+          for id, column, tip in means if column is not None),
     )  # fmt: skip
+
+
+def _mean_text(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:,.1f}"
 
 
 def _held_column(rows: IsaRows) -> Column:

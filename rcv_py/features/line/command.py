@@ -162,15 +162,22 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> CommandAnswer:
         hint = Message("Leave --{0} out.", timed[0])
         raise UsageError(Message("--{0} is about times, and PC samples have none.", timed[0]), hint=hint)
     found = stall_reasons(trace.code, slice(line, line + 1))
-    samples = sample_facts(found)
-    facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
+    samples = sample_facts(trace.code, line)
+    facts = [(name, samples[name]) for name in ("issued", "stalled", "unsure") if samples[name]]
+    facts += samples["reasons"].items()
+    means = [(name, f"{samples[name]:,.1f}") for name in ("lanes", "waves") if samples[name] is not None]
     return CommandAnswer(
         schema=SCHEMA,
         document=lambda: _head(trace, line) | {"samples": samples},
         csv=lambda: sample_table(found).csv(),
         text=lambda: [
             _title(trace, line),
-            Facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts]),
+            Facts(
+                [
+                    *((name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts),
+                    *means,
+                ]
+            ),
             "PC samples have no times, so there is no distribution.",
         ],
         of=trace,

@@ -9,7 +9,6 @@ from typing import Any
 from rcv_py.analysis.attribution.attribute import token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.analysis.cost.place_text import source_of
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.token_details import line_totals, token_details
 from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.features.line.result import PC_SAMPLES, sample_facts
@@ -94,7 +93,7 @@ def line_facts(trace: Trace, line: int) -> dict[str, Any]:
     found: dict[str, Any] = {"text": trace.code.text[line], "source": source_of(trace, line)}
     found["totals"] = of_analysis(TOTALS, line_totals(trace.code, line))
     if trace.has_pc_samples:
-        found["samples"] = sample_facts(stall_reasons(trace.code, slice(line, line + 1)))
+        found["samples"] = sample_facts(trace.code, line)
     return found
 
 

@@ -14,7 +14,8 @@ from rcv_py.analysis.cost.distribution import (
     Spread,
     distribution_view,
 )
-from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
+from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
+from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
@@ -88,7 +89,10 @@ PC_SAMPLES = record_field(
     "PC samples of the instruction",
     kinds.COUNT("issued", "Samples in which it issued"),
     kinds.COUNT("stalled", "Samples in which it stalled"),
+    kinds.COUNT("unsure", "Samples that do not record whether it issued: host traps"),
     Field("reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "Stalled samples by reason"),
+    kinds.NUMBER("lanes", "Mean number of active lanes (EXEC)", is_unknown=True, digits=2),
+    kinds.NUMBER("waves", "Mean number of waves on the sampled unit", is_unknown=True, digits=2),
 )
 SAMPLE_FACTS = (*_HEAD, PC_SAMPLES)
 SCHEMA = Schema(
@@ -127,11 +131,21 @@ def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any]
 
 def sample_table(found: StallReasons) -> ResultTable:
     """Return PC samples by outcome: issued, then reasons, the most frequent first."""
-    rows = [("issued", found.issued), *sample_facts(found)["reasons"].items()]
+    rows = [("issued", found.issued), *_reasons(found).items()]
+    rows += [("not recorded", found.unsure)] if found.unsure else []
     return ResultTable(SAMPLES, {"reason": [name for name, _ in rows], "samples": [n for _, n in rows]})
 
 
-def sample_facts(found: StallReasons) -> dict[str, Any]:
-    """Return the same for documents."""
-    reasons = {reason_name(reason): samples for reason, samples in found.ranked()}
-    return {"issued": found.issued, "stalled": found.stalled, "reasons": reasons}
+def sample_facts(code: CodeTable, line: int) -> dict[str, Any]:
+    """Return the samples of an instruction for documents."""
+    found = stall_reasons(code, slice(line, line + 1))
+    means = (
+        None if column is None or np.isnan(column[line]) else round(float(column[line]), 2)
+        for column in (code.sample_lanes, code.sample_waves)
+    )
+    outcomes = {"issued": found.issued, "stalled": found.stalled, "unsure": found.unsure}
+    return outcomes | {"reasons": _reasons(found)} | dict(zip(("lanes", "waves"), means, strict=True))
+
+
+def _reasons(found: StallReasons) -> dict[str, int]:
+    return {reason_name(reason): samples for reason, samples in found.ranked()}

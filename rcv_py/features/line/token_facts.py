@@ -263,6 +263,7 @@ def _samples(samples: StallReasons, total: int) -> Rich:
         ("samples", _part(samples.samples, total, "of all samples")),
         ("issued", _part(samples.issued, samples.samples)),
         ("stalled", _part(samples.stalled, samples.samples)),
+        ("not recorded", _part(samples.unsure, samples.samples) if samples.unsure else ""),
     ]
     rows += [(reason_name(reason), _part(n, samples.stalled)) for reason, n in samples.ranked()]
     return rich("<h4>PC samples of this instruction; reasons are shares of the stalled</h4>") + _table(rows)

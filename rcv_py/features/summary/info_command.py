@@ -9,6 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rcv_py.analysis.cost.stall_reasons import StallReasons
 from rcv_py.analysis.health.check import OF_WAVES, wave_problems
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import (
@@ -197,10 +200,10 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if total:
         shares = (Message("{0} {1}", name, percent(code[name], total)) for name in ("issue", "stall", "idle"))
         yield "cycles", Message("{0} of all waves: {1}", count(total), join_texts(", ", shares))
-    if code["samples_issued"] is not None:
-        stalled = code["samples_stalled"] or 0
-        samples = code["samples_issued"] + stalled
-        yield "samples", Message("{0}, {1} of them stalled", count(samples), percent(stalled, samples))
+    issued, stalled, unsure = (code[f"samples_{name}"] for name in ("issued", "stalled", "unsure"))
+    if not (issued is stalled is unsure is None):
+        nothing = np.zeros(0, dtype=np.int64)
+        yield "samples", StallReasons(issued or 0, stalled or 0, nothing, unsure or 0).sentence
     files = Message("{0} ({1} with text)", plural(source["files"], "file"), count(source["files_with_text"]))
     yield (
         "source",

@@ -37,6 +37,7 @@ _CODE = (
     kinds.CYCLES("idle", "Gaps between instructions of all waves", is_unknown=True),
     kinds.COUNT("samples_issued", "PC samples that issued", is_unknown=True),
     kinds.COUNT("samples_stalled", "PC samples that stalled", is_unknown=True),
+    kinds.COUNT("samples_unsure", "PC samples that do not record whether they stalled", is_unknown=True),
 )
 _OCCUPANCY = (
     kinds.WAVES("waves", "Waves, traced or not", is_unknown=True),
@@ -268,6 +269,7 @@ def _code(code: CodeTable) -> dict[str, Any]:
         "idle": int(code.idle.sum()),
         "samples_issued": _sum(code.samples_issued),
         "samples_stalled": _sum(code.samples_stalled),
+        "samples_unsure": _sum(code.samples_unsure),
     }
 
 

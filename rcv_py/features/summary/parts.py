@@ -86,6 +86,10 @@ def reason_parts(reasons: StallReasons | None) -> list[tuple[str, int, Color, st
         (reason_name(reason), samples, partial(Theme.reason, reason=reason), reason_meaning(reason))
         for reason, samples in reasons.ranked()
     ]
+    if reasons.unsure:
+        parts.append(
+            ("not recorded", reasons.unsure, role("muted"), "host traps do not record whether it issued")
+        )
     if reasons.unknown:
         parts.append(("no reason given", reasons.unknown, role("muted"), "the file names none"))
     return parts

@@ -216,8 +216,9 @@ def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:
         yield "states", [(state.name, int(found.states.cycles[state])) for state in SHOWN]
     if found.reasons is not None:
         ranked = [(reason_name(reason), samples) for reason, samples in found.reasons.ranked()]
-        unknown = [("no reason given", found.reasons.unknown)] if found.reasons.unknown else []
-        yield "stall reasons", [("issued", found.reasons.issued), *ranked, *unknown]
+        others = (("no reason given", found.reasons.unknown), ("not recorded", found.reasons.unsure))
+        rest = [(name, samples) for name, samples in others if samples]
+        yield "stall reasons", [("issued", found.reasons.issued), *ranked, *rest]
 
 
 def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]:

@@ -44,7 +44,9 @@ def _types(**names: str) -> dict[str, np.dtype[Any]]:
 _COLUMNS: dict[type, dict[str, np.dtype[Any]]] = {
     WaveIndex: _types(i2="se simd slot cu sa", i4="wid kernel", i8="begin end size"),
     CodeTable: _types(
-        i8="number codeobj hits latency stall idle samples_issued samples_stalled stall_reasons",
+        i8="number codeobj hits latency stall idle samples_issued samples_stalled stall_reasons"
+        " samples_unsure",
+        f8="sample_lanes sample_waves",
         u8="address",
         b1="is_label",
         u1="kind",

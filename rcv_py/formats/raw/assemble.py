@@ -90,7 +90,7 @@ def assembled(
         target_from=target_source,
         disassembler=", ".join(sorted(frozenset().union(*(engine.disassemblers for engine in engines)))),
         has_thread_trace=True,
-        has_pc_samples=code.table.samples_issued is not None,
+        has_pc_samples=code.table.samples is not None,
         waves=waves,
         code=code.table,
         sources=tuple(SourceFile(one, None) for one in code.paths),

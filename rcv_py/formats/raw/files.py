@@ -161,8 +161,7 @@ def raw_captures(folder: Path) -> tuple[RawCapture, ...]:
     groups: defaultdict[tuple[str, int, int], list[StreamFile]] = defaultdict(list)
     for stream in streams:
         groups[stream.key].append(stream)
-    codes = tuple(_code(name, size) for name, size in sizes.items() if name.endswith(CODE_SUFFIXES))
-    sidecars = frozenset({CODE_TABLE, SNAPSHOTS} & sizes.keys())
+    codes, sidecars = code_files(folder)
     found = []
     for key in sorted(groups, key=lambda key: (key[1:], key[0])):
         engines = _numbered(groups[key])
@@ -180,6 +179,13 @@ def raw_captures(folder: Path) -> tuple[RawCapture, ...]:
             )
         )
     return tuple(found)
+
+
+def code_files(folder: Path) -> tuple[tuple[CodeFile, ...], frozenset[str]]:
+    """Return the code objects of a folder, and which files that complete them it has; never raises."""
+    sizes, _ = _sizes(folder)
+    codes = tuple(_code(name, size) for name, size in sizes.items() if name.endswith(CODE_SUFFIXES))
+    return codes, frozenset({CODE_TABLE, SNAPSHOTS} & sizes.keys())
 
 
 def raw_capture(path: Path) -> RawCapture | None:

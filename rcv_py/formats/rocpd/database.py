@@ -18,20 +18,23 @@ from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import whole_number
 from rcv_py.formats.input.files import parse_json
-from rcv_py.formats.rocpd.guarded import Guarded, guarded
+from rcv_py.formats.rocpd.guarded import ROWS, Guarded, guarded
+from rcv_py.formats.rocpd.packed_fields import STATED, PackedFields, chunks
 from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name, text_of
-from rcv_py.model.profile import Agent, LoadedCode, Profile
+from rcv_py.model.profile import Agent, GraphLaunch, Profile
 
 _TABLE = re.compile(r"rocpd_(?P<name>[a-z]+(?:_[a-z]+)*?)(?P<process>_[0-9a-f][0-9a-f_-]{7,})?")
 _OLD = {"HSA", "HIP", "OPS", "KERN", "COPY"}  # tables of the first rocprof
 _RPD = "rocpd_api"  # of another tool whose tables have the same names
 _AGENT = ("id", "type", "name", "product_name", "extdata")
-_CODE = ("id", "agent_id", "load_base", "load_size", "uri")
+_CODE = ("id", "agent_id", "load_base", "load_size", "load_delta", "uri")
 _SEGMENTS = ("group_segment_size", "private_segment_size")
 _KERNEL = (
     "id", "kernel_name", "display_name",
     "code_object_id", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count", *_SEGMENTS,
 )  # fmt: skip
+_GRAPH = ("graph_exec_id", "graph_node_id")
+_PC = ("code_object_id", "code_object_offset")
 _PLACE = ("xcc", "shader_engine", "instance")
 _SIZES = tuple(f"{what}_size_{axis}" for what in ("workgroup", "grid") for axis in "xyz")
 
@@ -80,11 +83,12 @@ class _Run(Records):
         self._database, self._problems = database, problems
         self._tables: dict[str, str] = {}  # of the current process
         self._is_squeezed = False
+        self._numbered: dict[Any, int] = {}  # rows of launches by recording and number
         self.version = ""
 
     def take(self, tables: dict[str, str]) -> None:
         """Read the tables of a process."""
-        self._tables = tables
+        self._tables, self._numbered = tables, {}
         self.process += 1
         for tag, value in self._rows("metadata", "tag", "value"):
             self.version = str(value) if tag == "schema_version" and not self.version else self.version
@@ -93,12 +97,14 @@ class _Run(Records):
         for id, kind, name, product, more in self._rows("info_agent", *_AGENT):
             self.add_agent(id, name, product, kind == "GPU", self._more(more))
         for row in self._rows("info_code_object", *_CODE):
-            id, agent, address, size = (whole_number(number, -1) for number in row[:4])
-            self.code.append(LoadedCode(id=id, agent=agent, uri=text_of(row[4]), address=address, size=size))
+            id, agent, address, size, delta = (whole_number(number, -1) for number in row[:5])
+            self.add_code(id, agent, row[5], address=address, size=size, delta=delta)
         for id, symbol, name, *numbers in self._rows("info_kernel_symbol", *_KERNEL):
             self.add_kernel(id, symbol, name, numbers)
         self._take_launches()
         self._take_counters()
+        self._take_graphs()
+        self._take_samples()
         self.files += [name for (name,) in self._rows("string", "string") if is_raw_name(name)]
 
     def _rows(self, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -138,7 +144,7 @@ class _Run(Records):
         agents = dict(self._rows("track", "id", "agent_id"))  # schema 4: devices of launches
         rows = self._rows(
             *("kernel_dispatch", "guid", "replay_pass", "dispatch_id", "kernel_id", "event_id"),
-            *("agent_id", "track_id", "start", "end", "start_id", "end_id", *_SEGMENTS, *_SIZES),
+            *("agent_id", "track_id", "start", "end", "start_id", "end_id", *_SEGMENTS, *_SIZES, *_GRAPH),
         )
         replayed: dict[Any, int] = {}
         for row in sorted(rows, key=lambda row: whole_number(row[1], 0)):
@@ -154,6 +160,7 @@ class _Run(Records):
             if launch == len(self.launches):
                 self.launches.append((id, (self.process, kernel), place, begin, end, *row[11:]))
             execution = self.add_execution(launch, begin, end)
+            self._numbered.setdefault((guid, whole_number(id, -1)), launch)
             if event is not None:
                 self.launch_of[self.process, event] = launch, execution
 
@@ -177,6 +184,43 @@ class _Run(Records):
                 row = self.agent_row.get(launch[2], -1)
                 place = _place(self.agents[row] if row >= 0 else None, xcc, engine, instance)
                 self.stream(whole_number(launch[0], -1), counters.get(counter, ""), place, time, value)
+
+    def _take_graphs(self) -> None:
+        for row in self._rows("graph_launch", "graph_exec_id", "start", "end", "kernel_dispatch_count"):
+            graph, begin, end = (max(whole_number(number, 0), 0) for number in row[:3])
+            self.graphs.append(GraphLaunch(self.process, graph, begin, end, whole_number(row[3], -1)))
+
+    def _take_samples(self) -> None:
+        """Read PC samples; what a sample says lies in columns, or in a packed blob of its event."""
+        for codeobj, offset, text, source in self._rows("disassembly_data", *_PC, "instruction", "comment"):
+            place = self.process, whole_number(codeobj, -1), whole_number(offset, -1)
+            self.samples.name(place, text, source)
+        packed = PackedFields(self._rows, self._database.path.name, self._problems)
+        count = 0
+        for rows in chunks(self._rows("gpu_pc_sample", "guid", "event_id", "dispatch_id", *_PC, *STATED)):
+            guid, event, dispatch, codeobj, offset, *stated = zip(*rows, strict=True)
+            issued, reason, waves, lanes = packed.stated(guid, event, stated)
+            numbers = [whole_number(number, -1) for number in dispatch]
+            launch = [  # a number is unique within a recording, which older tables do not name
+                self._numbered.get((one, number), self._numbered.get((None, number), -1))
+                for one, number in zip(guid, numbers, strict=True)
+            ]
+            self.samples.add(
+                self.process,
+                launch,
+                code_object=codeobj,
+                offset=offset,
+                issued=issued,
+                reason=reason,
+                lanes=lanes,
+                waves=waves,
+            )
+            count += len(rows)
+        if count >= ROWS:
+            name = self._database.path.name
+            self._problems.warn(
+                name, Message("{0} has more PC samples; the first {1:,} are read.", name, ROWS)
+            )
 
 
 def _place(agent: Agent | None, xcc: object, engine: object, instance: object) -> CounterPlace:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
-from rcv_py.formats.input.columns import frozen, number_column, whole_number
+from rcv_py.formats.input.columns import whole_number
 from rcv_py.formats.input.files import read_json
 from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name, text_of
-from rcv_py.model.profile import LoadedCode, PcSamples, Profile
+from rcv_py.formats.rocpd.sampled import UNSURE, reason_of
+from rcv_py.model.profile import Profile
 
 ROOT = "rocprofiler-sdk-tool"
 GPU = 2  # type of an agent
@@ -26,7 +24,9 @@ _KERNEL = (
 _ENGINE = "DIMENSION_SHADER_ENGINE"
 _AXES = {"DIMENSION_XCC": 0x3F, _ENGINE: 0x3F, "DIMENSION_INSTANCE": 0x3FF}  # and the largest number on each
 _BITS = (0, 12, 36)  # their bits in the number of an instance, the last resort
-_NOT_ISSUED = ("pc_sample_host_trap", "pc_sample_stochastic")
+_KINDS = (("pc_sample_host_trap", True), ("pc_sample_stochastic", False))
+_TEXTS = ("instructions", "comments")
+_SAMPLE = ("code_object", "offset", "issued", "reason", "lanes", "waves")  # columns of samples
 
 
 def read_document(path: Path) -> Profile:
@@ -40,8 +40,7 @@ def read_document(path: Path) -> Profile:
     document = _Document()
     for run in runs:
         document.take(run)
-    found = document.profile(path, "results.json", problems)
-    return replace(found, samples=document.samples())
+    return document.profile(path, "results.json", problems)
 
 
 class _Places(NamedTuple):
@@ -77,11 +76,6 @@ class _Places(NamedTuple):
 class _Document(Records):
     """The records of a document."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._hits: Counter[tuple[int, int, str]] = Counter()
-        self._issued: Counter[tuple[int, int, str]] = Counter()
-
     def take(self, run: Mapping[str, Any]) -> None:
         """Read the records of a process."""
         self.process += 1
@@ -91,12 +85,12 @@ class _Document(Records):
             id = _handle(one.get("id"))
             self.add_agent(id, one.get("name"), one.get("product_name"), one.get("type") == GPU, one)
         for one in _records(run.get("code_objects")):
-            id, address, size = (
-                whole_number(one.get(name), -1) for name in ("code_object_id", "load_base", "load_size")
-            )
+            names = ("load_base", "load_size", "load_delta")
+            address, size, delta = (whole_number(one.get(name), -1) for name in names)
+            id = whole_number(one.get("code_object_id", one.get("id")), -1)
             if id > 0:
-                agent, uri = _handle(one.get("agent_id")), text_of(one.get("uri"))
-                self.code.append(LoadedCode(id=id, agent=agent, uri=uri, address=address, size=size))
+                agent = _handle(one.get("agent_id"))
+                self.add_code(id, agent, one.get("uri"), address=address, size=size, delta=delta)
         for one in _records(run.get("kernel_symbols")):
             id = whole_number(one.get("kernel_id"), -1)
             if id > 0:
@@ -126,7 +120,8 @@ class _Document(Records):
                 (self.process, _handle(info.get("agent_id"))),
             )
             segments = info.get("group_segment_size"), info.get("private_segment_size")
-            self.launches.append((id, *keys, *times, *segments, *sizes))
+            graph = info.get("graph_exec_id"), info.get("graph_node_id")
+            self.launches.append((id, *keys, *times, *segments, *sizes, *map(_handle, graph)))
         return row
 
     def _take_counters(self, run: Mapping[str, Any]) -> None:
@@ -154,32 +149,26 @@ class _Document(Records):
                     self.stream(launch, names[counter], place, record.get("timestamp"), record.get("value"))
 
     def _take_samples(self, buffers: Mapping[str, Any], strings: Mapping[str, Any]) -> None:
-        texts = _list(strings.get("pc_sample_instructions"))
-        for kind in _NOT_ISSUED:
+        texts = list(zip_longest(*(_list(strings.get(f"pc_sample_{name}")) for name in _TEXTS)))
+        for kind, is_host_trap in _KINDS:
+            rows: list[tuple[Any, ...]] = []
             for one in _records(buffers.get(kind)):
                 record = _table(one.get("record"))
                 pc, at = _table(record.get("pc")), whole_number(one.get("inst_index"), -1)
-                text = text_of(texts[at]) if 0 <= at < len(texts) else ""
-                code, offset = (
-                    whole_number(pc.get(name), -1) for name in ("code_object_id", "code_object_offset")
-                )
-                if offset >= 0:
-                    self._hits[code, offset, text] += 1
-                    self._issued[code, offset, text] += record.get("wave_issued") in (1, True)
-
-    def samples(self) -> PcSamples | None:
-        """PC samples by instruction; None if there are none."""
-        if not self._hits:
-            return None
-        keys, counts = zip(*self._hits.most_common(), strict=True)
-        code, offset, text = zip(*keys, strict=True)
-        return PcSamples(
-            code_object=frozen(number_column(code, -1)),
-            offset=frozen(np.array(offset, dtype=np.uint64)),
-            samples=frozen(number_column(counts, 0)),
-            issued=frozen(number_column([self._issued[key] for key in keys], 0)),
-            text=tuple(text),
-        )
+                code, offset = pc.get("code_object_id"), pc.get("code_object_offset")
+                if 0 <= at < len(texts):
+                    self.samples.name(
+                        (self.process, whole_number(code, -1), whole_number(offset, -1)), *texts[at]
+                    )
+                said, issued = _table(record.get("snapshot")), record.get("wave_issued")
+                launch = self.launch_of.get((self.process, whole_number(record.get("dispatch_id"), -1)), -1)
+                issued = UNSURE if is_host_trap else int(issued) if isinstance(issued, bool) else issued
+                reason = reason_of(said.get("stall_reason", said.get("reason_not_issued")))
+                waves = record.get("wave_cnt", record.get("wave_count"))
+                rows.append((launch, code, offset, issued, reason, record.get("exec_mask"), waves))
+            if rows:
+                of, *columns = zip(*rows, strict=True)
+                self.samples.add(self.process, of, **dict(zip(_SAMPLE, columns, strict=True)))
 
 
 def _list(value: object) -> list[Any]:

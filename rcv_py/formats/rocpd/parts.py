@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,13 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.problems import Problems
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import Message, elide_right, join_texts, percent, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.limits import NAME_LETTERS
+from rcv_py.formats.rocpd.sampled import SampleRows
 from rcv_py.model.device import SpmSeries
-from rcv_py.model.profile import Agent, CounterValues, KernelSymbol, Launches, LoadedCode, Profile
+from rcv_py.model.profile import (
+    Agent,
+    CounterValues,
+    GraphLaunch,
+    KernelSymbol,
+    Launches,
+    LoadedCode,
+    PcSamples,
+    Profile,
+)
 
-# number, kernel, agent, begin, end, LDS, scratch, and three sizes of the workgroup and of the grid
+# number, kernel, agent, begin, end, LDS, scratch, three sizes of the workgroup and of the grid, graph, node
 LaunchRows = list[tuple[Any, ...]]
 Table = Mapping[str, Any]
 ENGINES = 4  # shader engines of an XCC, if a profile lacks the number
@@ -68,6 +79,8 @@ class Records:
         self.agent_row: dict[Any, int] = {}
         self.kernel_row: dict[Any, int] = {}
         self.launch_of: dict[Any, Any] = {}
+        self.samples = SampleRows()
+        self.graphs: list[GraphLaunch] = []
         self._streamed: dict[tuple[int, str, CounterPlace], dict[int, float]] = {}
 
     def add_execution(self, launch: int, begin: object, end: object) -> int:
@@ -99,6 +112,20 @@ class Records:
         )
         self.agents.append(agent)
 
+    def add_code(self, id: int, agent: int, uri: object, *, address: int, size: int, delta: int) -> None:
+        """Add a code object; -1 is an unknown number."""
+        self.code.append(
+            LoadedCode(
+                id=id,
+                agent=agent,
+                uri=text_of(uri),
+                address=address,
+                size=size,
+                recording=self.process,
+                delta=delta,
+            )
+        )
+
     def add_kernel(self, id: object, symbol: object, name: object, numbers: Sequence[object]) -> None:
         """Add a kernel; `numbers` are its code object, VGPRs, AccVGPRs, SGPRs, LDS and scratch."""
         self.kernel_row[self.process, id] = len(self.kernels)
@@ -113,12 +140,19 @@ class Records:
             sgprs=sgprs,
             lds=lds,
             scratch=scratch,
+            recording=self.process,
         )
         self.kernels.append(kernel)
 
     def profile(self, path: Path, form: str, problems: Problems) -> Profile:
         """Return the records as a profile of this form."""
         counters, values = self._counter_values()
+        launches = _launches(self.launches, self.kernel_row, self.agent_row)
+        launches = replace(launches, samples=frozen(self.samples.launched(len(launches))))
+        names = [kernel.name for kernel in self.kernels]
+        samples = self.samples.samples(self.code, launches.kernel, names)
+        if samples is not None and samples.invalid:
+            problems.warn(path.name, invalid_samples(samples))
         return Profile(
             path=path,
             form=form,
@@ -127,11 +161,13 @@ class Records:
             agents=tuple(self.agents),
             code=tuple(self.code),
             kernels=tuple(self.kernels),
-            launches=_launches(self.launches, self.kernel_row, self.agent_row),
+            launches=launches,
             counters=counters,
             values=values,
             spm=self._spm(),
             executions=sum(max(self.passes[row], 1) for row in range(len(self.launches))),
+            samples=samples,
+            graphs=tuple(self.graphs),
             files=tuple(dict.fromkeys(self.files)),
             problems=tuple(problems),
         )
@@ -172,7 +208,7 @@ class Records:
 
 
 def _launches(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mapping[Any, int]) -> Launches:
-    columns: Sequence[tuple[Any, ...]] = list(zip(*rows, strict=True)) or [()] * 13
+    columns: Sequence[tuple[Any, ...]] = list(zip(*rows, strict=True)) or [()] * 15
     id, kernel, agent, begin, end, lds, scratch = columns[:7]
     sizes = [np.maximum(number_column(one, 0), 0) for one in columns[7:13]]
     first = np.maximum(number_column(begin, 0), 0)
@@ -186,4 +222,21 @@ def _launches(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mappin
         scratch=frozen(number_column(scratch, -1)),
         workgroup=frozen(np.stack(sizes[:3], axis=1)),
         grid=frozen(np.stack(sizes[3:], axis=1)),
+        recording=frozen(np.array([process for process, _ in kernel], dtype=np.int64)),
+        graph=frozen(np.maximum(number_column(columns[13], 0), 0)),
+        node=frozen(number_column(columns[14], -1)),
+        samples=np.zeros(len(rows), dtype=np.int64),
+    )
+
+
+def invalid_samples(samples: PcSamples) -> str:
+    """Return a sentence on how many of the samples are invalid, and why."""
+    why = join_texts(", ", (Message("{0:,} {1}", count, reason) for reason, count in samples.invalid.items()))
+    invalid = sum(samples.invalid.values())
+    return Message(
+        "{0:,} of {1} ({2}) are invalid and left out: {3}.",
+        invalid,
+        plural(samples.all, "PC sample"),
+        percent(invalid, samples.all),
+        why,
     )

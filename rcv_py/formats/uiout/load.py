@@ -70,7 +70,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     if is_empty and any(problem.severity is not Severity.INFO for problem in problems):
         why = problems[0].text.rstrip(".")
         raise NotATrace(path, Message("it holds no waves, no occupancy and no code ({0})", why))
-    is_sampled = index.has_pc_samples or code.table.samples_issued is not None
+    is_sampled = index.has_pc_samples or code.table.samples is not None
     _diagnose(code.table, waves, events, is_sampled, problems)
     if not has_occupancy and not is_sampled:
         problems.warn(

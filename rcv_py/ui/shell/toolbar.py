@@ -326,9 +326,8 @@ class StatusBar(QStatusBar):
 
 def facts(trace: Trace, tokens: int) -> list[str]:
     """Return the main facts of a trace, a few words each."""
-    issued, stalled = trace.code.samples_issued, trace.code.samples_stalled
-    if not trace.has_thread_trace and issued is not None and stalled is not None:
-        samples = plural(int(issued.sum() + stalled.sum()), "PC sample")
+    if not trace.has_thread_trace and trace.code.samples is not None:
+        samples = plural(int(trace.code.samples.sum()), "PC sample")
         return [part for part in (trace.target, samples) if part]
     engines = len({*trace.waves.se.tolist(), *trace.occupancy.se.tolist()})
     parts = [

@@ -1,0 +1,4 @@
+"""Open tables of instructions that are no thread trace: PC samples, and costs of a decoded trace.
+
+Read `open.py` first.
+"""
