@@ -76,7 +76,7 @@ COUNTERS = Spec.of(
 GRAPHS = Spec.of(
     "profile graphs",
     "Launches of HIP graphs, in order.",
-    "graph launch",
+    "graph",
     kinds.INDEX("graph", "Number of the graph; launches of kernels name it, too"),
     kinds.COUNT("kernels", "Kernels that it launched, as recorded", is_unknown=True),
     kinds.NANOSECONDS(

@@ -146,20 +146,13 @@ def write_document(path: Path, samples: Sequence[Sample] = SAMPLES, kind: str = 
 
 def table(path: Path, samples: Sequence[Sample] = SAMPLES, *, is_stochastic: bool = True) -> Path:
     """Write the table of a method, and the kernel trace of the same process."""
-    head = [
-        "Sample_Timestamp",
-        "Exec_Mask",
-        "Dispatch_Id",
-        "Instruction",
-        "Instruction_Comment",
-        "Correlation_Id",
-    ]
+    head = ["Sample_Timestamp", "Exec_Mask", "Dispatch_Id", "Instruction", "Instruction_Comment"]
     more = ["Wave_Issued_Instruction", "Instruction_Type", "Stall_Reason", "Wave_Count"]
     lines: list[list[object]] = [[*head, *more * is_stochastic]]
     for at, one in enumerate(samples):
         text = TEXTS.get(one.offset, ("", "Unrecognized code object id"))
         said = (one.issued, "", REASON + NAMES[one.reason], one.waves)
-        lines.append([at, one.lanes, one.dispatch, *text, 1, *said * is_stochastic])
+        lines.append([at, one.lanes, one.dispatch, *text, *said * is_stochastic])
     path.write_text("\n".join(",".join(f'"{cell}"' for cell in line) for line in lines) + "\n")
     launches = ((1, "slow()"), (2, "quick"), (3, "slow()"))
     kernels = [f'"KERNEL_DISPATCH","{number}","{name}"' for number, name in launches]

@@ -32,8 +32,8 @@ NO_TIMES = "A sample shows a wave at a moment: shares of samples estimate shares
 
 HOST_TRAPS = (
     "Host traps do not record why a wave waits: `rcv hotspot` ranks instructions by samples. Record with "
+    "--pc-sampling-method stochastic for stall reasons."
 )
-HOST_TRAPS += "--pc-sampling-method stochastic for stall reasons."
 
 
 def why_none(inputs: FindingInputs) -> str:

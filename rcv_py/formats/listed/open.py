@@ -38,7 +38,6 @@ _COLUMN = {"codeobj": "Codeobj", "vaddr": "Vaddr", "instruction": "ISA", "hitcou
 _WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
 _GFX = re.compile(r"gfx(\d{1,2})[0-9a-f]{2}")
 UNKNOWN = "pc_{0:#x}_unknown"  # text of an instruction that no file names: its operands count as unknown
-NO_TIMES = "Record with --att for timelines."
 
 
 def open_listed(path: Path) -> Trace:
@@ -229,8 +228,8 @@ def _rows(path: Path, samples: PcSamples, problems: Problems) -> Iterator[_Row]:
                 "PC samples hit {0} without a text: the file has addresses alone.",
                 plural(unnamed, "instruction"),
             ),
-            "Put the code objects of the run beside it (*_code_object_id_N.out), record with "
-            "--pc-sampling-decode-instructions, or compare with a thread trace: `rcv samples`.",
+            "Put the code objects of the run beside it (*_code_object_id_N.out), or record with "
+            "--pc-sampling-decode-instructions.",
             Affects.SOURCE_LINES,
             brief="The file has addresses of samples alone.",
         )

@@ -33,9 +33,9 @@ _OVERLAP = 64  # bytes: longer than what _SAMPLED matches in any written file
 class ListedForm(Enum):
     """What a file without a thread trace holds."""
 
-    PROFILE = "PC samples in a database or document"
-    SAMPLES = "PC samples in a table"
-    COSTS = "costs in a table"
+    PROFILE = 1  # PC samples in a database or document
+    SAMPLES = 2  # PC samples in a table
+    COSTS = 3  # costs in a table
 
 
 def plain_heading(cell: str) -> str:
@@ -85,7 +85,7 @@ def listed_in(folder: Path) -> tuple[Path, ...]:
     named = [path for path in files if is_profile(path) or _NAMED.fullmatch(path.name)]
     found = {path: form for path in named[:MAX_FOUND] if (form := listed_form(path)) is not None}
     ranks = [(form, DOCUMENT.fullmatch(path.name) is not None) for path, form in found.items()]
-    first = min(ranks, key=lambda rank: (list(ListedForm).index(rank[0]), rank[1]), default=None)
+    first = min(ranks, key=lambda rank: (rank[0].value, rank[1]), default=None)
     return tuple(sorted(path for path, rank in zip(found, ranks, strict=True) if rank == first))
 
 
