@@ -173,9 +173,9 @@ def _of_file(path: Path) -> Located:
     if (compiled := _of_compiled(path)) is not None:
         return compiled
     if path.suffix.lower() in _OTHER_FILES:
-        if _is_listed(path):
-            return Located(path, is_capture=True)
-        return Located(path, error=NotATrace(path, _OTHER_FILES[path.suffix.lower()]))
+        is_listed = _is_listed(path)
+        error = None if is_listed else NotATrace(path, _OTHER_FILES[path.suffix.lower()])
+        return Located(path, is_listed, error)
     if is_capture(path.parent):
         return Located(path.parent, is_capture=True)
     return _of_profile(path)

@@ -22,13 +22,10 @@ from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.index import wave_index
 from rcv_py.formats.uiout.occupancy import read_occupancy
 from rcv_py.formats.uiout.run_files import exact_target, launches
-from rcv_py.formats.uiout.waves import WaveFiles
-from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import Clock
-from rcv_py.model.kinds import TokenKind
 from rcv_py.model.profile import PcSamples, Profile
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import NoWaves, Trace
 
 LIMIT = 1 << 30  # bytes of a table
 _AT_ONCE = 20_000  # rows
@@ -343,7 +340,8 @@ def _value(cell: str) -> int | list[int] | None:
 def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sampled: bool) -> Trace:
     """A capture with this program, and no waves."""
     files = FolderFiles(path.parent, {})
-    gfxip = code.gfxip or 9
+    gfx = _GFX.fullmatch(target)
+    gfxip = int(gfx[1]) if gfx else code.gfxip or 9
     exact, source = (target, path.name) if target else exact_target(path.parent, gfxip, set(code.mnemonics))
     waves = wave_index([], files)
     occupancy, events, dispatches = read_occupancy(None, {}, problems)
@@ -362,15 +360,7 @@ def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sample
         sources=tuple(SourceFile(one, None) for one in code.paths),
         occupancy=occupancy,
         clock=Clock(),
-        reader=WaveFiles(
-            folder=path.parent,
-            index=waves,
-            offset_of_se={},
-            row_of_number=code.table.row_of_number,
-            matrix=code.table.kind == TokenKind.MATRIX,
-            labels=code.table.is_label,
-            base_clock=architecture_of(gfxip, exact).base_clock,
-        ),
+        reader=NoWaves(),
         problems=tuple(problems),
         events=events,
         dispatches=dispatches,
