@@ -1,4 +1,4 @@
-"""Playing a recording again: one experiment, and as many as somebody tries in a sitting."""
+"""Playing a recording again: one experiment, and as many as an engineer tries in a sitting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def whatif(options: Options) -> Iterator[Row]:
         _, again = timed(lambda: player.predict([Latency(factor=0.5)]))
         tried = usual_experiments(player, trace.code)
         several = [tried[at % len(tried)] for at in range(MANY)]
-        _, many = timed(lambda: [player.predict(one.changes) for one in several])
+        _, many = timed(lambda: [player.predict(one) for one in several])
     size = f"{first.tokens / 1e3:,.0f} k tokens"
     yield Row(f"  recordings under all guesses, {size}", made - again, None, "s")
     yield Row(f"an experiment, {size}", again, ONE_S, "s")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 QUICK_S = 2.0  # predictions that take no longer are made without being asked for
 START_S = 0.4  # to load the replay
-TOKEN_S = 0.35e-6  # to play a token under all guesses, once as recorded and once for each experiment
+TOKEN_S = 0.15e-6  # to play a token under all guesses, once as recorded and once for each experiment
 PLAIN = 100  # times as long without a compiler
 TOO_LONG = "Remedies were not replayed, which would take about {0:.0f} s: --predict replays them."
 TOO_MANY = "Remedies were not replayed: the waves of a single compute unit have too many instructions."

@@ -22,7 +22,7 @@ from rcv_py.analysis.whatif.changes import (
     Relax,
     repeated,
 )
-from rcv_py.analysis.whatif.event_loop import Played, play
+from rcv_py.analysis.whatif.event_loop import Board, Played, play
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import NO_INDEX, OTHERS, USUAL, Recording, recording, streams
@@ -161,11 +161,13 @@ def test_a_prediction_has_a_range_and_says_what_it_assumes() -> None:
 def test_a_recording_is_played_once_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[Recording] = []
 
-    def noted(recording: Recording) -> Played:
-        played.append(recording)
-        return play(recording)
+    plays = Board.play
 
-    monkeypatch.setattr(predict, "play", noted)
+    def noted(board: Board, recording: Recording, *, waves_only: bool = False) -> Played:
+        played.append(recording)
+        return plays(board, recording, waves_only=waves_only)
+
+    monkeypatch.setattr(Board, "play", noted)
     trace = sample_trace("matmul_small")
     made = streams(trace, trace.reader.read(next(engines(trace))).waves)[:1]
     experiments = [
@@ -228,11 +230,10 @@ def test_an_engine_that_would_take_minutes_is_played_in_part(monkeypatch: pytest
     assert set(some.rows) < set(np.flatnonzero(trace.waves.se == some.engines[0]).tolist())
 
 
-def test_units_that_were_not_played_to_the_end_are_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_stopped_is_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = sample_trace("matmul_small")
     found = [one for rows in engines(trace) for one in streams(trace, trace.reader.read(rows).waves)]
     player = Player(found)
-    player.recordings()
     looks: list[int] = []
 
     def stopped() -> None:
@@ -242,6 +243,6 @@ def test_units_that_were_not_played_to_the_end_are_played_again(monkeypatch: pyt
 
     monkeypatch.setattr(predict, "checkpoint", stopped)
     with pytest.raises(KeyboardInterrupt):
-        player.unchanged()
+        player.predict([NoBarrier()])
     assert len(found) > 1
-    assert len(player.unchanged()) == len(found), "nothing of what was stopped is kept"
+    assert player.predict([NoBarrier()]) == Player(found).predict([NoBarrier()])

@@ -13,10 +13,9 @@ from rcv_py.analysis.attribution.lines import VMEM
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings, RemedyAdvice, RemedyExperiment
 from rcv_py.analysis.findings.predicted import predicted
-from rcv_py.analysis.whatif import predict
 from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.changes import Latency, MoreWaves
-from rcv_py.analysis.whatif.event_loop import Played, play
+from rcv_py.analysis.whatif.event_loop import Board, Played, play
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.queues import FAR
 from rcv_py.analysis.whatif.recording import Recording, streams
@@ -87,11 +86,13 @@ def test_whole_workgroups_are_added() -> None:
 def test_waves_that_wait_for_each_other_are_no_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
     player = player_of("groups_512")
 
-    def stuck(recording: Recording) -> Played:
-        played = play(recording)
+    plays = Board.play
+
+    def stuck(board: Board, recording: Recording, *, waves_only: bool) -> Played:
+        played = plays(board, recording, waves_only=waves_only)
         return replace(played, end=np.where(np.arange(len(played.end)) == 1, FAR, played.end))
 
-    monkeypatch.setattr(predict, "play", stuck)
+    monkeypatch.setattr(Board, "play", stuck)
     with pytest.raises(UsageError, match="would never end"):
         player.predict([MoreWaves(1)])
 
@@ -212,7 +213,7 @@ def test_no_prediction_requests_more_than_memory_delivers(name: str, part: float
     made = [one for waves in waves_by_engine([whole_batch(trace)]) for one in streams(trace, waves)]
     free = Player(made)
     moved = [int(one.moves[one.unit == VMEM].sum()) for one in free.recordings()]
-    spans = [played.span for _, played in free.unchanged()]
+    spans = [unit.before for unit in free.predict([]).units]
     roof = max(moved_of / span for moved_of, span in zip(moved, spans, strict=True)) / part
     if not roof:
         assert not any(moved), "nothing is requested"

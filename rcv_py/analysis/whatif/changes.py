@@ -273,7 +273,8 @@ class MoreWaves:
         handover = np.where(shared.before >= 0, _usual_handover(recording), 0)
         is_same = (shared.before >= 0) & (recording.before >= 0)
         handover[is_same] = recording.handover[is_same]
-        return replace(recording, **shared._asdict(), handover=handover)
+        made = replace(recording, **shared._asdict(), handover=handover)
+        return replace(made, ruled=made.by_rule)
 
     @property
     def text(self) -> str:
@@ -388,7 +389,7 @@ def repeated(recording: Recording, times: int) -> Recording:
     handover[np.flatnonzero((handover == 0) & (before >= 0))] = _usual_handover(recording)
     same: dict[str, Any] = {name: tiled(getattr(recording, name)) for name in _REPEATED}
     turn_takes = int(np.ptp(recording.begin)) + 1 if waves else 0  # for the order in which waves queue
-    return replace(
+    made = replace(
         recording,
         **same,
         first=bordered(recording.first),
@@ -402,6 +403,7 @@ def repeated(recording: Recording, times: int) -> Recording:
         begin=tiled(recording.begin, turn_takes),
         handover=handover,
     )
+    return replace(made, ruled=made.by_rule)
 
 
 def _last_of_slots(recording: Recording) -> np.ndarray:

@@ -1,30 +1,55 @@
-"""Play a recording: one loop over all waves of a compute unit, in order of time.
+"""Play a recording: one loop over all waves of a compute unit.
 
-Every resident wave has one next event: its token arrives, or tries to take its unit.  The earliest event
-comes first; events at the same time keep the order of the recording.
+Every resident wave has one next event: it arrives at a barrier, its token tries to take a unit, or it ends.
+Events that share something happen in order of time; events at the same time keep the order of the recording.
+What an event shares decides how far the loop may go on without looking at other waves (`RANGES`):
+
+    OWN      a token without a unit depends on its own wave alone
+    OF_SIMD  arithmetic, and the end of a wave, whose slot the next one takes, depend on waves of the SIMD
+    OF_ALL   memory and barriers depend on all waves
+
+So the loop stays with a wave, and then with a SIMD, for as long as that is the next in its range.  While
+a wave waits at a barrier, which any other wave may open, events of its SIMD are in order with those of all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
-from rcv_py.analysis.whatif.recording import NO_INDEX, Recording
+from rcv_py.analysis.whatif.recording import NO_INDEX, PLACES, Recording
 from rcv_py.base.machine.compiled import kernel, part
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import borders, starts_run
 
-ARRIVES, TRIES = 0, 1  # the next event of a wave
+RANGES = OWN, OF_SIMD, OF_ALL, ARRIVES = range(
+    4
+)  # what the next event of a wave shares; ARRIVES: at a barrier
+# Columns of `LoopTokens.rows`, named as those of a recording; AWAIT has a row more.
+COLUMNS = (
+    *("order", "pace", "least", "delay", "resource", "hold", "rank", "queue", "service", "latency"),
+    *("in_order", "await_first", "meeting", "signals"),
+)
+ORDER, PACE, LEAST, DELAY, UNIT, HOLD, RANK, QUEUE, SERVICE, LATENCY = range(10)
+CLASS, AWAIT, MEETING, SIGNALS = range(10, 14)
+# Columns of slots: the key of the next event, see `key_of`, and what follows the moment in the key of another
+# attempt; 1 + the unit that it takes; the wave; the place in `order` of its next token, and its end; what the
+# event shares; the SIMD.
+KEY, RETRY, TAKES, WAVE, AT, LAST, RANGE, SIMD = range(8)
+WIDTH = 16  # columns of a row, which with 4 bytes each is a line of the cache
+LINE = 64  # bytes
+NARROW = np.iinfo(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
     """When each event happened, in int64 cycles since the base of the recording."""
 
-    issue: np.ndarray  # [tokens]
+    issue: np.ndarray  # [tokens]; empty if only waves were asked for
     begin: np.ndarray  # [waves]
     end: np.ndarray  # [waves]
     before: np.ndarray  # int64 [waves], the wave whose end freed its slot, NO_INDEX: it began as recorded
@@ -40,29 +65,16 @@ class Played:
         return int(self.end.max() - self.begin.min()) if len(self.end) else 0
 
 
-class RecordedTokens(NamedTuple):
-    """Columns of tokens of a `Recording`, int64."""
+class LoopTokens(NamedTuple):
+    """Tokens of a `Recording`."""
 
-    order: ndarray
-    pace: ndarray
-    least: ndarray
-    delay: ndarray
-    resource: ndarray
-    hold: ndarray
-    rank: ndarray
-    queue: ndarray
-    service: ndarray
-    latency: ndarray
-    in_order: ndarray
-    await_first: ndarray
-    awaited: ndarray
-    meeting: ndarray
-    signals: ndarray
-    issue: ndarray  # when each token issued; modified
-    back: ndarray  # when its operation returned; modified
+    rows: ndarray  # int32 or int64 [tokens + 1, WIDTH]
+    awaited: ndarray  # int64
+    issue: ndarray  # int64, when each token issued, or empty; modified
+    back: ndarray  # int64, when its operation returned; modified
 
 
-class RecordedWaves(NamedTuple):
+class LoopWaves(NamedTuple):
     """Columns of waves, int64."""
 
     first: ndarray
@@ -76,54 +88,122 @@ class RecordedWaves(NamedTuple):
     before: ndarray  # the wave whose end freed its slot; modified
     handover: ndarray
     turn: ndarray  # the rank of its first token
-    done: ndarray  # tokens that have issued; modified
-    state: ndarray  # ARRIVES or TRIES; modified
+    slot: ndarray  # modified
     beside: ndarray  # the wave that arrived before at the same barrier and waits there; modified
     latest: ndarray  # [waves * CLASSES], when all operations of a class have returned; modified
+
+
+class Simds(NamedTuple):
+    """Columns of SIMDs, int64."""
+
+    first: ndarray  # [simds + 1], slots
+    due: ndarray  # the key of its next event, or a smaller one; modified
+    held: ndarray  # waves that wait at barriers; modified
 
 
 class Shared(NamedTuple):
     """State that waves share, int64."""
 
-    free: ndarray  # when units are free; modified
-    depth: ndarray  # cycles of work that units accept before they refuse
+    free: ndarray  # [1 + units], when units are free, the first one always; modified
+    accepts: ndarray  # [1 + units], keys from which on they take tokens; modified
+    depth: ndarray  # [1 + units], cycles of work that units accept before they refuse
     served: ndarray  # when queues are empty, in parts of a cycle; modified
     members: ndarray  # of meetings
     opening: ndarray  # of meetings
     last: ndarray  # last arrival at a meeting; modified
     arrived: ndarray  # number of arrivals; modified
     waiting: ndarray  # the wave that last began to wait for it; modified
+    bits: ndarray  # [2]: of a key that are its slot, and its slot and rank
 
 
-class Heap(NamedTuple):
-    """Waves and the times of their events, the earliest first; int64, each column with room for all waves."""
+class LoopState(NamedTuple):
+    """All that the loop reads and modifies."""
 
-    wave: ndarray
-    moment: ndarray
-    rank: ndarray
-    size: ndarray  # [2]: number of entries, and whether the first one has been taken
+    tokens: LoopTokens
+    waves: LoopWaves
+    slots: ndarray  # int64 [slots, SIMD + 1], the next event of each
+    simds: Simds
+    shared: Shared
+
+
+class Board:
+    """The tokens of a compute unit in rows: all of a token beside each other, as the loop needs them.
+
+    From one play to the next only what differs is written, which for an experiment is little.
+    """
+
+    def __init__(self) -> None:
+        self._one = Lock()  # a play at a time
+        self._shown: Recording | None = None
+        self._rows = np.zeros((0, WIDTH), dtype=np.int32)
+
+    def play(self, recording: Recording, *, waves_only: bool = False) -> Played:
+        """Return when each event happens; `waves_only`: when waves begin and end."""
+        with self._one:
+            self._show(recording)
+            return _played(recording, self._rows, waves_only)
+
+    def _show(self, recording: Recording) -> None:
+        """Write the columns of a recording into the rows."""
+        shown = self._shown
+        self._shown = None  # until all is written
+        if shown is None or len(shown) != len(recording):
+            shown, self._rows = None, _rows(len(recording) + 1, np.dtype(np.int32))
+        for place, name in enumerate(COLUMNS):
+            new, old = getattr(recording, name), None if shown is None else getattr(shown, name)
+            if new is not old:
+                changed = slice(len(new)) if old is None else np.flatnonzero(new != old)
+                self._write(changed, place, new[changed])
+        self._shown = recording
+
+    def _write(self, rows: slice | np.ndarray, column: int, values: np.ndarray) -> None:
+        if not NARROW.min <= values.min(initial=0) <= values.max(initial=0) <= NARROW.max:
+            wide = _rows(len(self._rows), np.dtype(np.int64))
+            wide[:] = self._rows
+            self._rows = wide
+        self._rows[rows, column] = values
+
+
+def _rows(count: int, kind: np.dtype[np.signedinteger]) -> np.ndarray:
+    """Return empty rows that begin with a line of the cache."""
+    found = np.zeros(count * WIDTH + LINE, dtype=kind)
+    skipped = -found.ctypes.data % LINE // kind.itemsize
+    return found[skipped : skipped + count * WIDTH].reshape(count, WIDTH)
 
 
 def play(recording: Recording) -> Played:
     """Return when each event happens."""
-    tokens, waves, meetings = len(recording.latency), len(recording.begin), len(recording.members)
-    issue = np.full(tokens, FAR, dtype=np.int64)
+    return Board().play(recording)
+
+
+def _played(recording: Recording, rows: np.ndarray, waves_only: bool) -> Played:
+    tokens, waves, meetings = len(recording), len(recording.begin), len(recording.members)
+    back = np.full(tokens, FAR, dtype=np.int64)
+    issue = back[:0] if waves_only else back.copy()
     begin, end = np.full((2, waves), FAR, dtype=np.int64)
     before = np.full(waves, NO_INDEX, dtype=np.int64)
     turn = np.zeros(waves, dtype=np.int64)
     some = np.flatnonzero(np.diff(recording.first))
     turn[some] = recording.rank[recording.order[recording.first[some]]]
-    begin[recording.before < 0] = recording.begin[recording.before < 0]
-    none, wide = np.zeros(waves, dtype=np.int64), np.int64
-    made = {"issue": issue, "back": issue.copy()}
-    columns = {
-        name: getattr(recording, name).astype(wide, copy=False)
-        for name in RecordedTokens._fields
-        if name not in made
-    }
-    loop(
-        RecordedTokens(**columns, **made),
-        RecordedWaves(
+    heads = np.flatnonzero(recording.before < 0)
+    begin[heads] = recording.begin[heads]
+
+    simd = np.unique(recording.simd, return_inverse=True)[1]
+    heads = heads[np.argsort(simd[heads], kind="stable")]
+    slots = np.zeros((len(heads), SIMD + 1), dtype=np.int64)
+    slots[:, SIMD] = simd[heads]
+    slot = np.zeros(waves, dtype=np.int64)
+    slot[heads] = np.arange(len(heads))
+    count = np.bincount(slots[:, SIMD], minlength=int(simd.max(initial=-1)) + 1)
+    bits = np.cumsum([len(heads).bit_length(), max(0, int(recording.rank.max(initial=0))).bit_length()])
+
+    def full(size: int, value: int) -> np.ndarray:
+        return np.full(size, value, dtype=np.int64)
+
+    units = len(recording.depth) + 1
+    state = LoopState(
+        LoopTokens(rows, recording.awaited, issue, back),
+        LoopWaves(
             first=recording.first,
             begin=begin,
             end=end,
@@ -133,28 +213,31 @@ def play(recording: Recording) -> Played:
             before=before,
             handover=recording.handover,
             turn=turn,
-            done=none.copy(),
-            state=none.copy(),
-            beside=none - 1,
-            latest=np.full(waves * CLASSES, -FAR, dtype=wide),
+            slot=slot,
+            beside=full(waves, NO_INDEX),
+            latest=full(waves * CLASSES, -FAR),
         ),
+        slots,
+        Simds(borders(count), full(len(count), FAR), full(len(count), 0)),
         Shared(
-            free=np.full(len(recording.depth), -FAR, dtype=wide),
-            depth=recording.depth,
-            served=np.full(int(recording.queue.max(initial=0)) + 1, -FAR, dtype=wide),
-            members=recording.members.astype(wide, copy=False),
+            free=full(units, -FAR),
+            accepts=full(units, -FAR),
+            depth=np.append(0, recording.depth),
+            served=full(int(recording.queue.max(initial=0)) + 1, -FAR),
+            members=recording.members.astype(np.int64, copy=False),
             opening=recording.opening,
-            last=np.full(meetings, -FAR, dtype=wide),
-            arrived=np.zeros(meetings, dtype=wide),
-            waiting=np.full(meetings, NO_INDEX, dtype=wide),
+            last=full(meetings, -FAR),
+            arrived=full(meetings, 0),
+            waiting=full(meetings, NO_INDEX),
+            bits=bits,
         ),
-        Heap(none.copy(), none.copy(), none.copy(), np.zeros(2, dtype=wide)),
     )
+    loop(state)
     return Played(issue, begin, end, before)
 
 
 def _pools(recording: Recording) -> dict[str, np.ndarray]:
-    """The pools of slots, as in `RecordedWaves`; a slot alone is a pool for each pair of waves."""
+    """The pools of slots, as in `LoopWaves`; a slot alone is a pool for each pair of waves."""
     waves = len(recording.begin)
     followers, after = np.full((2, waves), NO_INDEX, dtype=np.int64)
     alone = np.flatnonzero((recording.before >= 0) & (recording.pool < 0))
@@ -170,77 +253,86 @@ def _pools(recording: Recording) -> dict[str, np.ndarray]:
 
 
 @part
-def is_sooner(heap: Heap, one: int, other: int) -> bool:
-    """Whether one heap entry comes before another."""
-    if heap.moment[one] != heap.moment[other]:
-        return bool(heap.moment[one] < heap.moment[other])
-    return bool(heap.rank[one] < heap.rank[other])
+def never(state: LoopState) -> int:
+    """The first key that is no event's: later moments do not happen."""
+    return 1 << 61 >> int(state.shared.bits[1]) << int(state.shared.bits[1])
 
 
 @part
-def swap(heap: Heap, one: int, other: int) -> None:
-    """Exchange two entries."""
-    wave, moment, rank = int(heap.wave[one]), int(heap.moment[one]), int(heap.rank[one])
-    heap.wave[one], heap.moment[one], heap.rank[one] = heap.wave[other], heap.moment[other], heap.rank[other]
-    heap.wave[other], heap.moment[other], heap.rank[other] = wave, moment, rank
+def key_of(state: LoopState, moment: int) -> int:
+    """The moment as a key, which orders events: from high bits to low its moment, its rank, and its slot."""
+    limit = 1 << 61 >> int(state.shared.bits[1])
+    return max(-limit, min(moment, limit)) << int(state.shared.bits[1])
 
 
 @part
-def push(heap: Heap, wave: int, moment: int, rank: int) -> None:
-    """Add a wave, in the place of the taken wave if that is still empty."""
-    if heap.size[1]:
-        heap.size[1] = 0
-        heap.wave[0], heap.moment[0], heap.rank[0] = wave, moment, rank
-        sink(heap)
-        return
-    place = int(heap.size[0])
-    heap.size[0] = place + 1
-    heap.wave[place], heap.moment[place], heap.rank[place] = wave, moment, rank
-    while place > 0:
-        above = (place - 1) // 2
-        if not is_sooner(heap, place, above):
-            break
-        swap(heap, place, above)
-        place = above
+def put(state: LoopState, slot: int, event: tuple[int, int, int]) -> None:
+    """Set the next event of a slot: its moment, its rank, and the key of the event that caused it.
+
+    It follows its cause, even at the same moment with a lower rank.  If a unit refuses it, it tries again
+    with its own rank.
+    """
+    moment, rank, cause = event
+    bits = int(state.shared.bits[0])
+    state.slots[slot, RETRY] = rank << bits | slot
+    key = key_of(state, moment) | int(state.slots[slot, RETRY])
+    state.slots[slot, KEY] = max(key, cause >> bits << bits | slot)
 
 
 @part
-def sink(heap: Heap) -> None:
-    """Move the first entry down to its place."""
-    place, size = 0, int(heap.size[0])
-    while 2 * place + 1 < size:
-        child = 2 * place + 1
-        if child + 1 < size and is_sooner(heap, child + 1, child):
-            child += 1
-        if not is_sooner(heap, child, place):
-            break
-        swap(heap, place, child)
-        place = child
+def due(state: LoopState, slot: int) -> int:
+    """The key of the next event of a slot, which waits until its unit accepts it."""
+    accepts = int(state.shared.accepts[int(state.slots[slot, TAKES])])
+    return max(int(state.slots[slot, KEY]), accepts + int(state.slots[slot, RETRY]))
 
 
 @part
-def close_up(heap: Heap) -> None:
-    """Fill the place of the taken wave if it is still empty."""
-    if heap.size[1]:
-        heap.size[1] = 0
-        heap.size[0] -= 1
-        swap(heap, 0, int(heap.size[0]))
-        sink(heap)
+def next_token(state: LoopState, slot: int) -> int:
+    """The next token of the wave in a slot."""
+    return int(state.tokens.rows[int(state.slots[slot, AT]), ORDER])
 
 
 @part
-def open_meeting(
-    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, meeting: int
-) -> int:
-    """Release the waves that wait for a meeting; return when it opened."""
-    opens = int(shared.last[meeting]) + int(shared.opening[meeting])
-    wave = int(shared.waiting[meeting])
-    shared.waiting[meeting] = -1
-    while wave >= 0:
-        own = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
-        push(heap, wave, opens + int(tokens.delay[own]), int(tokens.rank[own]))
-        wave = int(waves.beside[wave])
-    return opens
+def ready_at(state: LoopState, token: int, now: int) -> int:
+    """When the dependencies of a token that arrives now are met, other waves aside.
+
+    All of these times are known: the operations belong to its own wave, which issues in order.
+    """
+    tokens = state.tokens
+    ready = now + int(tokens.rows[token, LEAST])
+    for at in range(int(tokens.rows[token, AWAIT]), int(tokens.rows[token + 1, AWAIT])):
+        back = int(tokens.back[int(tokens.awaited[at])])
+        ready = max(ready, back if back < FAR else ready)
+    return ready
+
+
+@part
+def come_to(state: LoopState, slot: int, token: int, now: int) -> int:
+    """Come to the next token of a slot; return when it tries to issue, or arrives at its barrier."""
+    rows, slots = state.tokens.rows, state.slots
+    if rows[token, MEETING] >= 0 or rows[token, SIGNALS] >= 0:
+        slots[slot, RANGE] = ARRIVES
+        slots[slot, TAKES] = 0
+        return now
+    unit = int(rows[token, UNIT])
+    is_own = unit < 0 and rows[token, QUEUE] < 0
+    slots[slot, RANGE] = OF_SIMD if unit >= PLACES else OWN if is_own else OF_ALL
+    slots[slot, TAKES] = unit + 1
+    return ready_at(state, token, now) + int(rows[token, DELAY])
+
+
+@part
+def set_out(state: LoopState, wave: int, slot: int, cause: int) -> None:
+    """Begin a wave in a slot because of an event with a key: go to its first token, or to its end."""
+    waves, slots = state.waves, state.slots
+    waves.slot[wave] = slot
+    slots[slot, WAVE] = wave
+    slots[slot, AT] = waves.first[wave]
+    slots[slot, LAST] = waves.first[wave + 1]
+    now = int(waves.begin[wave]) + int(waves.lead[wave])
+    if slots[slot, AT] < slots[slot, LAST]:
+        now = come_to(state, slot, next_token(state, slot), now)
+    put(state, slot, (now, int(waves.turn[wave]), cause))
 
 
 @part
@@ -252,163 +344,205 @@ def come(shared: Shared, meeting: int, now: int) -> bool:
 
 
 @part
-def wait_at(waves: RecordedWaves, shared: Shared, meeting: int, wave: int) -> None:
-    """Make a wave wait until a meeting opens."""
-    waves.beside[wave] = shared.waiting[meeting]
-    shared.waiting[meeting] = wave
+def try_later(state: LoopState, slot: int, ready: int, cause: int) -> None:
+    """Let the barrier token of a slot try to issue when it is ready."""
+    rows, token = state.tokens.rows, next_token(state, slot)
+    put(state, slot, (ready + int(rows[token, DELAY]), int(rows[token, RANK]), cause))
+    state.slots[slot, TAKES] = int(rows[token, UNIT]) + 1
 
 
 @part
-def ready_at(tokens: RecordedTokens, token: int, now: int) -> int:
-    """When the dependencies of a token that arrives now are met, other waves aside.
-
-    All of these times are known: the operations belong to its own wave, which issues in order.
-    """
-    ready = now + int(tokens.least[token])
-    for at in range(int(tokens.await_first[token]), int(tokens.await_first[token + 1])):
-        operation = int(tokens.awaited[at])
-        if tokens.back[operation] < FAR:
-            ready = max(ready, int(tokens.back[operation]))
-    return ready
-
-
-@part
-def come_to(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
-    """Arrive at the next token; without a barrier, schedule its attempt to issue at once."""
-    token = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
-    if tokens.meeting[token] >= 0 or tokens.signals[token] >= 0:
-        waves.state[wave] = ARRIVES
-        push(heap, wave, now, int(tokens.rank[token]))
-        return
-    waves.state[wave] = TRIES
-    push(heap, wave, ready_at(tokens, token, now) + int(tokens.delay[token]), int(tokens.rank[token]))
+def open_meeting(state: LoopState, meeting: int, cause: int) -> None:
+    """Release the waves that wait for a meeting, because of an event with a key."""
+    shared, simds = state.shared, state.simds
+    opens = int(shared.last[meeting]) + int(shared.opening[meeting])
+    wave = int(shared.waiting[meeting])
+    shared.waiting[meeting] = NO_INDEX
+    while wave >= 0:
+        slot = int(state.waves.slot[wave])
+        simd = int(state.slots[slot, SIMD])
+        try_later(state, slot, opens, cause)
+        simds.held[simd] -= 1
+        simds.due[simd] = min(int(simds.due[simd]), int(state.slots[slot, KEY]))
+        wave = int(state.waves.beside[wave])
 
 
 @part
-def arrive(
-    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
-) -> None:
-    """Arrive at a barrier token: schedule its attempt to issue, or wait until its meeting opens."""
-    wave, token, now = place
-    ready = ready_at(tokens, token, now)
-    waves.state[wave] = TRIES
-    comes, waits = int(tokens.signals[token]), int(tokens.meeting[token])
-    if comes >= 0 and comes == waits:
-        if not come(shared, comes, now):
-            wait_at(waves, shared, comes, wave)
-            return
-        ready = max(ready, open_meeting(heap, tokens, waves, shared, comes))
-    elif waits >= 0:
-        if shared.arrived[waits] < shared.members[waits]:
-            wait_at(waves, shared, waits, wave)
-            return
+def arrive(state: LoopState, slot: int, token: int, key: int) -> bool:
+    """Arrive at a barrier: try to issue later, or wait until it opens; return whether it opens now."""
+    shared, slots = state.shared, state.slots
+    now = key >> int(shared.bits[1])
+    comes, waits = int(state.tokens.rows[token, SIGNALS]), int(state.tokens.rows[token, MEETING])
+    opens = comes >= 0 and comes == waits and come(shared, comes, now)
+    slots[slot, RANGE] = OF_ALL
+    if waits >= 0 and shared.arrived[waits] < shared.members[waits]:
+        state.waves.beside[int(slots[slot, WAVE])] = shared.waiting[waits]
+        shared.waiting[waits] = slots[slot, WAVE]
+        state.simds.held[int(slots[slot, SIMD])] += 1
+        slots[slot, KEY] = never(state)
+        return False
+    ready = ready_at(state, token, now)
+    if waits >= 0:
         ready = max(ready, int(shared.last[waits]) + int(shared.opening[waits]))
-    push(heap, wave, ready + int(tokens.delay[token]), int(tokens.rank[token]))
+    try_later(state, slot, ready, key)
+    return opens
 
 
 @part
-def go_on(
-    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
-) -> None:
-    """After the issue of a token, signal its meeting and go to the next token or the end of the wave."""
-    wave, token, now = place
-    waves.done[wave] += 1
-    comes = int(tokens.signals[token])
-    if comes >= 0 and comes != int(tokens.meeting[token]) and come(shared, comes, now):
-        open_meeting(heap, tokens, waves, shared, comes)
-    at = int(waves.first[wave]) + int(waves.done[wave])
-    if at < int(waves.first[wave + 1]):
-        come_to(heap, tokens, waves, wave, now + int(tokens.pace[token]))
-    else:
-        ends = now + int(waves.tail[wave])
-        for kind in range(CLASSES):
-            ends = max(ends, int(waves.latest[wave * CLASSES + kind]))
-        push(heap, wave, ends, int(tokens.rank[token]))
-
-
-@part
-def send(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]) -> None:
-    """Determine when an operation that leaves its unit at a given time returns."""
-    wave, token, now = place
-    queue, kind = int(tokens.queue[token]), int(tokens.in_order[token])
+def send(state: LoopState, wave: int, token: int, now: int) -> None:
+    """Determine when an operation that leaves its unit now returns."""
+    rows, waves, served = state.tokens.rows, state.waves, state.shared.served
+    queue, kind = int(rows[token, QUEUE]), int(rows[token, CLASS])
     gone = now
     if queue >= 0:
-        done = max(int(shared.served[queue]), now * FINE) + int(tokens.service[token])
-        shared.served[queue] = done
+        done = max(int(served[queue]), now * FINE) + int(rows[token, SERVICE])
+        served[queue] = done
         gone = -(-done // FINE)
-    back = gone + int(tokens.latency[token])
+    back = gone + int(rows[token, LATENCY])
     at = wave * CLASSES + kind
     if kind > 0:
         back = max(back, int(waves.latest[at]))
-    tokens.back[token] = back
+    state.tokens.back[token] = back
     if queue >= 0:
         waves.latest[at] = max(int(waves.latest[at]), back)
 
 
 @part
-def set_out(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int) -> None:
-    """Begin a wave: go to its first token, or to its end."""
-    now = int(waves.begin[wave]) + int(waves.lead[wave])
-    if waves.first[wave] < waves.first[wave + 1]:
-        come_to(heap, tokens, waves, wave, now)
-    else:
-        push(heap, wave, now, int(waves.turn[wave]))
+def issue(state: LoopState, slot: int, token: int, now: int) -> bool:
+    """Issue the token of a slot, which its unit accepts; return whether a meeting that it signals opens."""
+    tokens, shared = state.tokens, state.shared
+    unit, queue = int(tokens.rows[token, UNIT]), int(tokens.rows[token, QUEUE])
+    sent = now
+    if unit >= 0:
+        free = max(now, int(shared.free[unit + 1])) + int(tokens.rows[token, HOLD])
+        shared.free[unit + 1] = free
+        shared.accepts[unit + 1] = key_of(state, free - int(shared.depth[unit + 1]))
+        sent = free if queue >= 0 else now
+    if len(tokens.issue):
+        tokens.issue[token] = now
+    if queue >= 0 or tokens.rows[token, LATENCY]:
+        send(state, int(state.slots[slot, WAVE]), token, sent)
+    comes = int(tokens.rows[token, SIGNALS])
+    return comes >= 0 and comes != int(tokens.rows[token, MEETING]) and come(shared, comes, now)
 
 
 @part
-def finish(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
-    """End a wave, and begin the next one in its slot."""
+def go_on(state: LoopState, slot: int, token: int, key: int) -> int:
+    """Go to what follows the issue of a token; return its key."""
+    slots, waves, now = state.slots, state.waves, key >> int(state.shared.bits[1])
+    at = int(slots[slot, AT]) + 1
+    slots[slot, AT] = at
+    following = token
+    if at < slots[slot, LAST]:
+        following = next_token(state, slot)
+        now = come_to(state, slot, following, now + int(state.tokens.rows[token, PACE]))
+    else:
+        wave = int(slots[slot, WAVE])
+        now += int(waves.tail[wave])
+        for kind in range(CLASSES):
+            now = max(now, int(waves.latest[wave * CLASSES + kind]))
+        slots[slot, RANGE] = OF_SIMD
+        slots[slot, TAKES] = 0
+    put(state, slot, (now, int(state.tokens.rows[following, RANK]), key))
+    return due(state, slot)
+
+
+@part
+def finish(state: LoopState, slot: int, key: int) -> None:
+    """End the wave of a slot, and begin the next one there."""
+    waves, slots = state.waves, state.slots
+    wave, now = int(slots[slot, WAVE]), key >> int(state.shared.bits[1])
     waves.end[wave] = now
     pool = int(waves.pool[wave])
     after = int(waves.next[pool])
+    slots[slot, KEY] = never(state)
+    slots[slot, TAKES] = 0
     if after >= 0:
         waves.next[pool] = waves.after[after]
         waves.before[after] = wave
         waves.begin[after] = now + int(waves.handover[after])
-        set_out(heap, tokens, waves, after)
+        set_out(state, after, slot, key)
 
 
 @part
-def take(tokens: RecordedTokens, shared: Shared, token: int, now: int) -> int:
-    """Return when the token's unit is done with it, or FAR if the unit refuses the token now."""
-    unit = int(tokens.resource[token])
-    if unit < 0:
-        return now
-    if int(shared.free[unit]) - int(shared.depth[unit]) > now:
-        return FAR
-    shared.free[unit] = max(now, int(shared.free[unit])) + int(tokens.hold[token])
-    return int(shared.free[unit]) if tokens.queue[token] >= 0 else now
+def run(state: LoopState, key: int, near: int, far: int) -> bool:
+    """Play the wave whose event has a key until another one is due; return whether a barrier opened.
+
+    `near` and `far` are keys of the next events of other waves, with which those that share something with
+    its SIMD or with all waves have to keep order.
+    """
+    slots, rows = state.slots, state.tokens.rows
+    slot = key & (1 << int(state.shared.bits[0])) - 1
+    while True:
+        if slots[slot, AT] >= slots[slot, LAST]:
+            finish(state, slot, key)
+            return False
+        token = next_token(state, slot)
+        arrives = slots[slot, RANGE] == ARRIVES
+        if arrives:
+            opens = arrive(state, slot, token, key)
+        else:
+            opens = issue(state, slot, token, key >> int(state.shared.bits[1]))
+        if opens:
+            open_meeting(state, int(rows[token, SIGNALS]), key)
+        if not arrives:
+            key = go_on(state, slot, token, key)
+        shares = int(slots[slot, RANGE])
+        is_next = shares == OWN or key < (far if shares >= OF_ALL else near)
+        if arrives or opens or not is_next or key >= never(state):
+            return opens
+
+
+@part
+def next_simd(state: LoopState) -> tuple[int, int]:
+    """The SIMD with the earliest event, and the key of the next event of another one."""
+    simd, first, others = 0, never(state), never(state)
+    for one in range(len(state.simds.due)):
+        key = int(state.simds.due[one])
+        simd = one if key < first else simd
+        others = min(others, max(first, key))
+        first = min(first, key)
+    return simd, others
+
+
+@part
+def next_of(state: LoopState, simd: int) -> tuple[int, int]:
+    """The keys of the next two events of different waves of a SIMD."""
+    first, second = never(state), never(state)
+    for slot in range(int(state.simds.first[simd]), int(state.simds.first[simd + 1])):
+        key = due(state, slot)
+        second = min(second, max(first, key))
+        first = min(first, key)
+    return first, second
 
 
 @kernel
-def loop(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, heap: Heap) -> None:
+def loop(state: LoopState) -> None:
     """Fill in when tokens issue and when waves begin and end; waves that follow none have a given begin.
 
-    Every index comes from a recording whose columns agree; a heap holds at most all waves.
+    Every index comes from a recording whose columns agree.
     """
-    for wave in range(len(waves.begin)):
-        if waves.begin[wave] < FAR:
-            set_out(heap, tokens, waves, wave)
-    while True:
-        close_up(heap)
-        if heap.size[0] == 0:
+    simds, slots = state.simds, state.slots
+    for wave in range(len(state.waves.begin)):
+        if state.waves.begin[wave] < FAR:
+            slot = int(state.waves.slot[wave])
+            set_out(state, wave, slot, -FAR)
+            simd = int(slots[slot, SIMD])
+            simds.due[simd] = min(int(simds.due[simd]), int(slots[slot, KEY]))
+    end = never(state)
+    while len(simds.due):
+        simd, others = next_simd(state)
+        if simds.due[simd] >= end:
             break
-        wave, now = int(heap.wave[0]), int(heap.moment[0])
-        heap.size[1] = 1
-        at = int(waves.first[wave]) + int(waves.done[wave])
-        if at >= int(waves.first[wave + 1]):  # all tokens are done, or the wave has none
-            finish(heap, tokens, waves, wave, now)
-            continue
-        token = int(tokens.order[at])
-        if waves.state[wave] == ARRIVES:
-            arrive(heap, tokens, waves, shared, (wave, token, now))
-            continue
-        sent = take(tokens, shared, token, now)
-        if sent == FAR:
-            unit = int(tokens.resource[token])
-            accepts = int(shared.free[unit]) - int(shared.depth[unit])
-            push(heap, wave, accepts, int(tokens.rank[token]))
-            continue
-        tokens.issue[token] = now
-        send(tokens, waves, shared, (wave, token, sent))
-        go_on(heap, tokens, waves, shared, (wave, token, now))
+        opens = False
+        while not opens:
+            key, beside = next_of(state, simd)
+            simds.due[simd] = key
+            is_held = simds.held[simd] > 0
+            shares = int(slots[key & (1 << int(state.shared.bits[0])) - 1, RANGE]) if key < end else OWN
+            if key >= end or (key > others and (is_held or shares >= OF_ALL)):
+                break
+            far = min(beside, others)
+            opens = run(state, key, far if is_held else beside, far)
+        if opens:  # waves of this SIMD may be among those released
+            simds.due[simd] = -FAR

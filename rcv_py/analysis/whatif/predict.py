@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields
 from functools import cache
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.changes import Change, MoreWaves, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
-from rcv_py.analysis.whatif.event_loop import Played, play
+from rcv_py.analysis.whatif.event_loop import Board, Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, arbitrated, recording, reordered
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
@@ -29,7 +30,7 @@ NOTHING = "where a range has no width, nothing that was recorded depends on the 
 # nine of ten ranges hold what the changed kernel does; docs/prediction.md has the proof.
 MARGIN = 0.004  # of the span
 MARGIN_OF_CHANGE = 0.06  # of the change that the range would end at
-AT_ONCE = 2  # compute units that are played in parallel
+AT_ONCE = min(8, os.cpu_count() or 1)  # compute units that are played in parallel: each takes memory
 
 
 class UnitChange(NamedTuple):
@@ -64,45 +65,67 @@ class Prediction(NamedTuple):
         return self.after / self.before - 1 if self.before else 0.0
 
 
+class PlayedUnit:
+    """The recordings of a compute unit, made once for any number of experiments."""
+
+    def __init__(self, stream: TokenStream) -> None:
+        self.stream = stream
+        self._made: dict[Guess, Recording] = {}
+        self._bases: dict[tuple[Guess, int], tuple[Recording, Played]] = {}
+        # Without contention almost every token differs: each kind has a board, in which little changes.
+        self._boards = {True: Board(), False: Board()}
+
+    def recording(self, guess: Guess = USUAL) -> Recording:
+        """Return the recording under a guess."""
+        kept = guess._replace(text="", order=0)  # the order changes no recording, but how it is played
+        if kept not in self._made:
+            self._made[kept] = recording(self.stream, kept)
+        return self._made[kept]
+
+    def unchanged(self, guess: Guess = USUAL, times: int = 1) -> tuple[Recording, Played]:
+        """Return the unit before a change, and its waves; they run `times` times if none of them queues."""
+        if (guess, times) not in self._bases:
+            base = one = self.recording(guess)
+            if times > 1 and not (one.before >= 0).any():
+                base = repeated(one, times)
+            if guess.order:
+                base = arbitrated(reordered(base, guess.order))
+            self._bases[guess, times] = base, self._played(base, guess)
+        return self._bases[guess, times]
+
+    def changed(self, guess: Guess, changes: Sequence[Change]) -> tuple[Played, Played]:
+        """Return when waves begin and end before and after changes, the same object if nothing changes."""
+        base, before = self.unchanged(guess, _times(changes))
+        made = applied(base, changes)
+        return before, before if made is base else self._played(made, guess)
+
+    def _played(self, recorded: Recording, guess: Guess) -> Played:
+        return ended(self._boards[guess.has_contention].play(recorded, waves_only=True))
+
+
 class Player:
-    """Recordings of compute units, made once for any number of experiments."""
+    """Compute units in which experiments are played."""
 
     def __init__(self, streams: Sequence[TokenStream], ceilings: Callable[[], Ceilings] = Ceilings) -> None:
         """Take compute units, and what no change can exceed, which is asked for when the first is played."""
         self._ceilings = cache(ceilings)
-        self._streams = [stream for stream in streams if len(stream)]
-        self._made: dict[Guess, list[Recording]] = {}
-        self._played: dict[tuple[Guess, int], list[tuple[Recording, Played]]] = {}
+        self._units = [PlayedUnit(stream) for stream in streams if len(stream)]
 
     def recordings(self, guess: Guess = USUAL) -> list[Recording]:
         """Return the recording of each compute unit under a guess."""
-        if guess not in self._made:
-            self._made[guess] = [recording(stream, guess) for stream in self._streams]
-        return self._made[guess]
-
-    def unchanged(self, guess: Guess = USUAL, times: int = 1) -> list[tuple[Recording, Played]]:
-        """Return each compute unit before a change; its waves run `times` times if none of them queues."""
-        if (guess, times) not in self._played:
-            made = []
-            for one in self.recordings(guess):
-                checkpoint()
-                base = one if times == 1 or (one.before >= 0).any() else repeated(one, times)
-                if guess.order:
-                    base = arbitrated(reordered(base, guess.order))
-                made.append((base, _played(base)))
-            self._played[guess, times] = made  # stored whole: a run may be cancelled or called in two threads
-        return self._played[guess, times]
+        return [unit.recording(guess) for unit in self._units]
 
     def changed(self, changes: Sequence[Change]) -> Iterator[tuple[int, Recording, Played]]:
         """Yield the base, recording and times of each compute unit with the changes, under the usual guess.
 
         Times count from the base, which is in aligned cycles.
         """
-        unchanged, changes = self.unchanged(times=_times(changes)), self._ceilings().fitted(changes)
-        for stream, (base, _) in zip(self._streams, unchanged, strict=True):
+        changes = self._ceilings().fitted(changes)
+        for unit in self._units:
             checkpoint()
+            base, _ = unit.unchanged(times=_times(changes))
             made = applied(base, changes)
-            yield stream.base, made, _played(made)
+            yield unit.stream.base, made, ended(play(made))
 
     def path(self, changes: Sequence[Change] = ()) -> PathTable:
         """Return what the critical paths of the compute units are spent on, with the given changes."""
@@ -113,7 +136,8 @@ class Player:
         text, ceilings = join_texts("; ", (change.text for change in changes)), self._ceilings()
         guesses = (USUAL, *(() if is_quick else OTHERS))
         changes = ceilings.fitted(changes)
-        found = [self._compared(guess, changes) for guess in guesses]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            found = [self._compared(pool, guess, changes) for guess in guesses]
         usual = found[0]
         shares = [one.share for one in found if one.total]
         shares += [unit.after / unit.before - 1 for unit in usual.units if unit.before]
@@ -141,17 +165,17 @@ class Player:
             notes=tuple(notes),
         )
 
-    def _compared(self, guess: Guess, changes: Sequence[Change]) -> _Compared:
+    def _compared(self, pool: Executor, guess: Guess, changes: Sequence[Change]) -> _Compared:
         """Play all units under a guess."""
         checkpoint()
-        bases = self.unchanged(guess, _times(changes))
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            after = list(pool.map(lambda base: _after(base[0], base[1], changes), bases))
+        pairs = [*pool.map(lambda unit: unit.changed(guess, changes), self._units)]
         least = [
-            self._ceilings().least(stream, base, whole.span, changes)
-            for stream, (base, whole) in zip(self._streams, bases, strict=True)
+            self._ceilings().least(
+                unit.stream, unit.unchanged(guess, _times(changes))[0], before.span, changes
+            )
+            for unit, (before, _) in zip(self._units, pairs, strict=True)
         ]
-        return _Compared([whole for _, whole in bases], after, least)
+        return _Compared([before for before, _ in pairs], [after for _, after in pairs], least)
 
 
 class _Compared(NamedTuple):
@@ -207,15 +231,8 @@ def _is_same(one: Recording, other: Recording) -> bool:
     return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
 
 
-def _after(base: Recording, before: Played, changes: Sequence[Change]) -> Played:
-    """Play a recording with the changes; without effect on it, return how it was played before."""
-    made = applied(base, changes)
-    return before if made is base else _played(made)
-
-
-def _played(recorded: Recording) -> Played:
-    """Play a recording; raise UsageError if waves wait for each other for ever."""
-    played = play(recorded)
+def ended(played: Played) -> Played:
+    """Return what was played; raise UsageError if waves wait for each other for ever."""
     if played.unended:
         waves = plural(len(played.end), "wave")
         raise UsageError(

@@ -39,7 +39,7 @@ NO_INDEX = -1
 _OWN = (NONE, BRANCH, MESSAGE)  # units that no other wave takes
 _OF_SIMD = (VALU, MATRIX)  # the other units are shared by the SIMDs of a compute unit
 _QUEUES = {VMEM: 0, LDS: 1, SMEM: 2}
-_PLACES = MESSAGE + 1  # unit numbers per SIMD
+PLACES = MESSAGE + 1  # unit numbers per SIMD
 _END_TURNS = 5  # turns that the end of a wave takes if it waits for nothing
 _OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
 
@@ -64,6 +64,7 @@ class Recording:
     hold: np.ndarray  # for how long
     rank: np.ndarray  # order of issue; the lower rank goes first at the same moment
     is_by_age: np.ndarray  # bool, of waves that want its unit at the same moment the oldest goes first
+    ruled: np.ndarray  # the rank once a change makes other waves meet: by age, or as recorded
     # memory
     queue: np.ndarray  # where operations wait for earlier ones, NOBODY: no operation
     service: np.ndarray  # parts of a cycle that the queue is busy with it
@@ -114,9 +115,21 @@ class Recording:
         return place
 
     @property
+    def by_rule(self) -> np.ndarray:
+        """The column `ruled`, from the order in which the waves begin."""
+        return _ruled(self.rank, self.is_by_age, self.owner, np.lexsort((self.turn, self.begin)))
+
+    @property
     def waiting(self) -> np.ndarray:
         """The token that waits for each of `awaited`, int64."""
         return np.repeat(np.arange(len(self)), np.diff(self.await_first))
+
+
+def _ruled(rank: np.ndarray, is_by_age: np.ndarray, owner: np.ndarray, oldest: np.ndarray) -> np.ndarray:
+    """Return ranks by the age of waves where that decides; `oldest` are the waves, the oldest first."""
+    age = np.empty(len(oldest), dtype=np.int64)
+    age[oldest] = np.arange(len(oldest))
+    return np.where(is_by_age, age[owner], rank)
 
 
 class Guess(NamedTuple):
@@ -210,6 +223,7 @@ def _frame(stream: TokenStream) -> _Frame:
     counted = _awaits(stream)
     awaits, results = _with_results(stream, counted)
     before, handover = _slots(stream, begin, end)
+    is_by_age = by_age(stream)[stream.unit]
     columns: dict[str, Any] = {
         "first": first,
         "order": np.arange(n),
@@ -220,7 +234,8 @@ def _frame(stream: TokenStream) -> _Frame:
         "least": least,
         "issued": stream.issue,
         "rank": rank,
-        "is_by_age": by_age(stream)[stream.unit],
+        "is_by_age": is_by_age,
+        "ruled": _ruled(rank, is_by_age, stream.owner, np.argsort(begin, kind="stable")),
         "in_order": seen(stream).order[line],
         "moves": seen(stream).moves[line],
         **awaits._asdict(),
@@ -318,7 +333,7 @@ def _memory(
     that return in order, and before its wave ended.
     """
     issue, n, observed = stream.issue, len(stream), seen(stream)
-    numbers = np.full(_PLACES, NO_INDEX, dtype=np.int64)
+    numbers = np.full(PLACES, NO_INDEX, dtype=np.int64)
     numbers[list(_QUEUES)] = list(_QUEUES.values())
     queue = numbers[stream.unit]
     is_operation = queue >= 0
@@ -408,10 +423,7 @@ def _usual(stream: TokenStream, known: np.ndarray, latency: np.ndarray, seed: in
 
 def arbitrated(recording: Recording) -> Recording:
     """Return a changed recording in which ties follow the rule of each unit instead of the recorded order."""
-    age = np.empty(len(recording.begin), dtype=np.int64)
-    age[np.lexsort((recording.turn, recording.begin))] = np.arange(len(age))
-    rank = np.where(recording.is_by_age, age[recording.owner], recording.rank)
-    return replace(recording, rank=rank)
+    return replace(recording, rank=recording.ruled)
 
 
 def reordered(recording: Recording, seed: int) -> Recording:
@@ -468,10 +480,10 @@ def _units(stream: TokenStream, guess: Guess) -> _Units:
     """
     unit, observed = stream.unit.astype(np.int64), seen(stream)
     is_simd = np.isin(unit, _OF_SIMD)
-    number = np.where(is_simd, 1 + stream.simd[stream.owner], 0) * _PLACES + unit
+    number = np.where(is_simd, 1 + stream.simd[stream.owner], 0) * PLACES + unit
     is_own = np.isin(unit, _OWN) | (not guess.has_contention)
     resource = np.where(is_own, NO_INDEX, number)
-    depth = np.zeros(max(_PLACES, int(resource.max(initial=0)) + 1), dtype=np.int64)
+    depth = np.zeros(max(PLACES, int(resource.max(initial=0)) + 1), dtype=np.int64)
     for memory, cycles in observed.depth.items():
         depth[memory] = cycles
     held = observed.hold[stream.line]

@@ -1,0 +1,131 @@
+"""The replay against the slow one, which takes every event of a compute unit strictly in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rcv_py.analysis.whatif.changes import (
+    Change,
+    Dpp,
+    Free,
+    Latency,
+    Merge,
+    MoreWaves,
+    Move,
+    NoBarrier,
+    Relax,
+    repeated,
+)
+from rcv_py.analysis.whatif.event_loop import NARROW, Board, Played, play
+from rcv_py.analysis.whatif.experiments import usual_experiments
+from rcv_py.analysis.whatif.predict import Player, applied
+from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Recording, arbitrated, reordered
+from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
+from rcv_py.model.trace import Trace
+from rcv_py.work.whatif import quick_player
+from tests.support.opened import VARIED, sample_trace
+from tests.support.slow_replay import play as play_slowly
+
+UNITS = 2  # compute units of a capture: all of them are alike
+LINE: list[Callable[[int, int], Change]] = [
+    lambda line, other: Free((line,)),
+    lambda line, other: Latency((line,), cycles=0),
+    lambda line, other: Latency((line, other), factor=3.0),
+    Move,
+    lambda line, other: MoveLater(line, 1 + other % 7),
+    lambda line, other: Relax(line, 1 + other % 3),
+    lambda line, other: NoBarrier((line, other)),
+    lambda line, other: Dpp((line,)),
+    lambda line, other: Merge((line, other)),
+    lambda line, other: PrefetchIteration((line, other)),
+    lambda line, other: IssueWithoutGaps((line, other)),
+    lambda line, other: MoreWaves(1 + other % 3),
+]
+
+
+@pytest.fixture(params=[*VARIED, "other_simd", "split_barriers_gfx12", "crowded", "straggler"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def assert_same(played: Played, recording: Recording) -> None:
+    slowly = play_slowly(recording)
+    for field in fields(Played):
+        assert np.array_equal(getattr(played, field.name), getattr(slowly, field.name)), field.name
+
+
+def bases(player: Player) -> list[Recording]:
+    """Return the first compute units under all guesses."""
+    return [
+        arbitrated(reordered(one, guess.order)) if guess.order else one
+        for guess in (USUAL, *OTHERS)
+        for one in player.recordings(guess)[:UNITS]
+    ]
+
+
+def test_experiments_play_as_in_the_slow_replay(trace: Trace) -> None:
+    player = quick_player(trace)
+    experiments = [(), *usual_experiments(player, trace.code), (NoBarrier(),)]
+    for base in bases(player):
+        board = Board()  # of an experiment only what differs from the last one is written
+        for changes in experiments:
+            made = applied(base, changes)
+            assert_same(board.play(made), made)
+        twice = repeated(base, 2)
+        for made in (applied(twice, [MoreWaves(2)]), twice, base):
+            assert_same(board.play(made), made)
+
+
+def test_waves_alone_have_the_same_times() -> None:
+    for base in bases(quick_player(sample_trace("matmul_small"))):
+        whole, waves = play(base), Board().play(base, waves_only=True)
+        assert np.array_equal(whole.end, waves.end)
+        assert np.array_equal(whole.begin, waves.begin)
+        assert not len(waves.issue)
+
+
+@pytest.fixture(scope="module")
+def some() -> list[Recording]:
+    return [
+        base
+        for name in ("matmul_small", "reduction", "ping_pong", "gfx11", "split_barriers_gfx12")
+        for base in bases(quick_player(sample_trace(name)))
+    ]
+
+
+@given(
+    which=st.integers(0, 1 << 30),
+    changes=st.lists(
+        st.tuples(st.sampled_from(LINE), st.integers(0, 1 << 30), st.integers(0, 1 << 30)),
+        min_size=1,
+        max_size=4,
+    ),
+)
+@settings(max_examples=150, deadline=None)
+def test_any_changes_play_as_in_the_slow_replay(
+    some: list[Recording], which: int, changes: list[tuple[Callable[[int, int], Change], int, int]]
+) -> None:
+    base = some[which % len(some)]
+    lines = np.unique(base.line)
+    made = applied(
+        base,
+        [make(int(lines[one % len(lines)]), int(lines[other % len(lines)])) for make, one, other in changes],
+    )
+    assert_same(play(made), made)
+
+
+def test_times_beyond_32_bits_are_kept() -> None:
+    """Every gap before an arrival takes longer than a narrow column can say, once it is on the board."""
+    base = bases(quick_player(sample_trace("vector_add")))[0]
+    long = replace(base, pace=base.pace + NARROW.max)
+    board = Board()
+    for made in (base, long, base):
+        assert_same(board.play(made), made)
+    apart = play(long).issue - play(base).issue
+    assert apart.max() > NARROW.max
