@@ -230,9 +230,9 @@ def plural(number: float, one: str, many: str = "") -> str:
     return _Counted.of(f"{number:,} {one if number == 1 else many}", template, (number,))
 
 
-def some(names: Sequence[str], most: int) -> str:
-    """Return the first names, joined by commas, and the number of others; `none` without any."""
-    listed = join_texts(", ", names[:most]) if names and most else "none"
+def some(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return the first names, joined, and the number of others; `none` without any."""
+    listed = join_texts(between, names[:most]) if names and most else "none"
     left = len(names) - most
     if left == 1:
         return Message("{0} and 1 other", listed)

@@ -104,7 +104,9 @@ class RemedyExperiment(NamedTuple):
     @property
     def text(self) -> str:
         """What is changed."""
-        return join_texts("; ", (change.text for change in self.changes))
+        from rcv_py.analysis.whatif.changes import changes_text  # noqa: PLC0415 - after a start
+
+        return changes_text(self.changes)
 
 
 class RemedyAdvice(NamedTuple):

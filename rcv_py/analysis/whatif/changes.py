@@ -25,6 +25,7 @@ UNITS = {"vmem": VMEM, "lds": LDS, "smem": SMEM}  # names of kinds of operations
 BYTES_A_CYCLE = {VMEM: 64, LDS: 128, SMEM: 16}
 RDNA_LATENCY = 4  # cycles that arithmetic waits for an arithmetic result, in addition to its own turn
 NAMED = 3  # instructions that a text names at most
+SHOWN = 6  # changes that a text describes at most
 
 
 class Change(Protocol):
@@ -84,17 +85,29 @@ class Move:
 
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
-        key = moved_keys(recording, self.line, self.before)
-        owner = recording.owner
-        place = np.argsort(np.lexsort((key[recording.order], owner)), kind="stable")
-        order = np.empty_like(recording.order)
-        order[place] = recording.order
-        return replace(recording, order=order)
+        return moved(recording, (self.line,), self.before)
 
     @property
     def text(self) -> str:
         """Describe the change."""
-        return Message("instruction {0} moved before {1}", self.line, self.before)
+        return moves_text((self.line,), self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTogether:
+    """Move several instructions to one place, in their order, as `Move` moves one."""
+
+    lines: tuple[int, ...]
+    before: int
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with the change."""
+        return moved(recording, self.lines, self.before)
+
+    @property
+    def text(self) -> str:
+        """Describe the change."""
+        return moves_text(self.lines, self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,30 +347,33 @@ def _costless(recording: Recording, gone: np.ndarray) -> Recording:
     )
 
 
-def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
-    """Return keys that sort the tokens of each wave into their new order, float64.
+def moved(recording: Recording, lines: Sequence[int], before: int) -> Recording:
+    """Return the recording with the executions of some instructions right before another one.
 
-    An execution moves before the last execution of `before` since the previous execution of `line`; if there
-    is none, before the next one that comes ahead of the next execution of `line`; else it stays.
+    An execution moves before the last execution of `before` since the previous execution of its line; if
+    there is none, before the next one that comes ahead of the next execution of its line; else it stays.
+    What moves to the same place keeps its order.
     """
-    place = recording.place
-    key = place.astype(np.float64)
-    mine = np.sort(place[recording.line == line])
+    place, key = recording.place, recording.place.astype(np.float64)
     marks = np.sort(place[recording.line == before])
-    if not len(mine) or not len(marks):
-        return key
-    owner = np.searchsorted(recording.first, mine, side="right") - 1
-    low, high = recording.first[owner], recording.first[owner + 1]
+    for line in lines if len(marks) else ():
+        mine = np.sort(place[recording.line == line])
+        key[recording.order[mine]] = _targets(recording.first, mine, marks)
+    return replace(recording, order=recording.order[np.lexsort((key[recording.order], recording.owner))])
+
+
+def _targets(first: np.ndarray, mine: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """Return the keys by which executions at some places sort to their new ones, float64."""
+    owner = np.searchsorted(first, mine, side="right") - 1
+    low, high = first[owner], first[owner + 1]
     is_first = starts_run(owner)
-    previous = np.where(is_first, low - 1, np.append(-1, mine[:-1]))
-    following = np.where(np.append(is_first[1:], True), high, np.append(mine[1:], 0))
+    previous = np.where(is_first, low - 1, np.append(-1, mine)[:-1])
+    following = np.where(np.append(is_first, True)[1:], high, np.append(mine, 0)[1:])
     at = np.searchsorted(marks, mine)
     earlier, ahead = marks[np.maximum(at - 1, 0)], marks[np.minimum(at, len(marks) - 1)]
     has_earlier = (at > 0) & (earlier > previous)
     has_ahead = ~has_earlier & (at < len(marks)) & (ahead < following)
-    target = np.where(has_earlier, earlier - 0.5, np.where(has_ahead, ahead - 0.5, mine))
-    key[recording.order[mine]] = target
-    return key
+    return np.where(has_earlier, earlier - 0.5, np.where(has_ahead, ahead - 0.5, mine))
 
 
 _REPEATED = (
@@ -420,6 +436,24 @@ def _last_of_slots(recording: Recording) -> np.ndarray:
 def _usual_handover(recording: Recording) -> int:
     known = recording.handover[recording.before >= 0]
     return int(np.median(known)) if len(known) else LAUNCH
+
+
+def changes_text(changes: Sequence[Change]) -> str:
+    """Describe changes on one line: moves to one place are named together, and only the first of many."""
+    before: dict[int, list[int]] = {}
+    texts: dict[object, str] = {}
+    for change in changes:
+        if isinstance(change, Move):
+            before.setdefault(change.before, []).append(change.line)
+            texts[change.before] = moves_text(before[change.before], change.before)
+        else:
+            texts[change.text, ""] = change.text
+    return some([*texts.values()], SHOWN, "; ")
+
+
+def moves_text(lines: Sequence[int], before: int) -> str:
+    """Return `instruction 4 moved before 2`, only the first ones of many."""
+    return Message("{0} moved before {1}", named(lines), before)
 
 
 def named(lines: Sequence[int]) -> str:

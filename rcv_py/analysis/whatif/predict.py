@@ -13,13 +13,13 @@ import numpy as np
 
 from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.whatif.ceilings import Ceilings
-from rcv_py.analysis.whatif.changes import Change, MoreWaves, repeated
+from rcv_py.analysis.whatif.changes import Change, MoreWaves, changes_text, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Board, Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, arbitrated, recording, reordered
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.text import Message, join_texts, plural
+from rcv_py.base.text import Message, plural
 
 AT_ROOF = (
     "cut at what memory delivers, {0:.1f} bytes per compute unit and cycle, where all requested bytes "
@@ -133,7 +133,7 @@ class Player:
 
     def predict(self, changes: Sequence[Change], *, is_quick: bool = False) -> Prediction:
         """Play all units with and without the changes; `is_quick`: only under the usual guess."""
-        text, ceilings = join_texts("; ", (change.text for change in changes)), self._ceilings()
+        text, ceilings = changes_text(changes), self._ceilings()
         guesses = (USUAL, *(() if is_quick else OTHERS))
         changes = ceilings.fitted(changes)
         with ThreadPoolExecutor(AT_ONCE) as pool:

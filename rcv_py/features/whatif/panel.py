@@ -16,7 +16,7 @@ from rcv_py.analysis.findings.kernel_change import KernelChange, finding_of_chan
 from rcv_py.analysis.timeline.raster import RowSegment
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.whatif.asked import ChangeRequest
-from rcv_py.analysis.whatif.changes import Change
+from rcv_py.analysis.whatif.changes import Change, changes_text
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import Message, count, translated
@@ -166,7 +166,7 @@ class WhatIfPanel(TimelinePanel):
                 changes = tuple(asked.changes(trace.code))
             except RcvError as error:
                 return ExperimentRow(" ".join(asked.words), words=asked.words, why_not=str(error))
-            return ExperimentRow("; ".join(one.text for one in changes), changes, words=asked.words)
+            return ExperimentRow(changes_text(changes), changes, words=asked.words)
 
         wanted = (() if live is None else (live,)) + self.session.experiments.value
         findings: Findings | None = self.ui.results.cell("findings").value
