@@ -324,7 +324,7 @@ class Capture(CaptureCode):
         ).changes(self.trace.code)
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
         player = self._player(every=every)
-        tried = [tuple(changes)] if changes else usual_experiments(player, self.trace.code)
+        tried = [tuple(changes)] if changes else usual_experiments(player, self.trace)
         found, kernel = of_kernel(self.triage(predict=False).result, player, tried)
         return Answer.of(prediction_table(found, kernel), tuple(found), whatif_facts(found, kernel, played))
 

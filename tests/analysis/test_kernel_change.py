@@ -54,8 +54,8 @@ def test_what_if_says_what_the_finding_says(name: str) -> None:
 @pytest.mark.parametrize("name", SAMPLED)
 def test_no_experiment_gains_more_than_the_bound_of_its_finding(name: str) -> None:
     plain, _ = found_in(name)
-    player, code = player_of(name), sample_trace(name).code
-    experiments = usual_experiments(player, code)
+    player = player_of(name)
+    experiments = usual_experiments(player, sample_trace(name))
     found, kernel = of_kernel(plain, player, experiments)
     assert len(found) == len(kernel) == len(experiments)
     for prediction, one in zip(found, kernel, strict=True):
@@ -113,6 +113,6 @@ def test_simulated_kernels_gain_no_more_than_their_bounds(scene: Scene, tmp_path
     found = findings(trace, [trace.reader.read(list(range(len(trace.waves))))])
     player = prediction_truth.player_of(trace)
     hold(predicted(found, player))
-    changes = [one for one in usual_experiments(player, trace.code) if isinstance(one[0], NoBarrier | Free)]
+    changes = [one for one in usual_experiments(player, trace) if isinstance(one[0], NoBarrier | Free)]
     _, kernel = of_kernel(found, player, changes)
     assert all(isnan(one.bound) or -one.low <= one.bound for one in kernel)

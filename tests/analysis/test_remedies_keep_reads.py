@@ -20,15 +20,16 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.situation import FindingContext
 from rcv_py.analysis.findings.trials import PLAYED
 from rcv_py.analysis.program.registers import registers
+from rcv_py.analysis.waits.load_batch import load_batch
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
-from rcv_py.analysis.whatif.changes import Change, Latency, Merge, Move, Relax
-from rcv_py.analysis.whatif.hoist import Hoist, groups
+from rcv_py.analysis.whatif.changes import Change, Latency, Merge, Move, MoveTogether, Relax
+from rcv_py.analysis.whatif.hoist import Hoist, groups, hoisted
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.analysis.whatif.schedule_changes import MoveLater
 from rcv_py.model.trace import Trace
 from tests.support.opened import VARIED, sample_trace
-from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, captured, loop
+from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, TILES, captured, loop
 
 WAVES = 3  # of a compute unit
 SHARED = ("ds_permute", "ds_bpermute", "ds_swizzle")  # they touch no memory
@@ -127,7 +128,8 @@ def copies(trace: Trace) -> frozenset[int]:
 def assert_same(trace: Trace, changes: tuple[Change, ...]) -> None:
     """Nothing reads another value, earlier than it is there, or on the other side of a barrier."""
     hoists = [change for change in changes if isinstance(change, Hoist)]
-    own = {change.line for change in changes if isinstance(change, Relax)} | {one.wait for one in hoists}
+    own = {change.line for change in changes if isinstance(change, Relax)}
+    own |= {wait for one in hoists for wait in (one.wait, *one.between)}
     is_relaxed = any(isinstance(change, Relax) for change in changes)
     is_renamed = any(one.registers for one in hoists)
     for before in recordings(trace):
@@ -159,7 +161,9 @@ def proposed(trace: Trace) -> Iterator[tuple[Change, ...]]:
         for remedy, trial in ((one.remedy_id, one.trial), *((other.id, other.trial) for other in one.others)):
             if trial is None or remedy == "no-pointer-chase":  # that passes an argument instead
                 continue
-            if changes := tuple(c for c in trial.changes if isinstance(c, Move | MoveLater | Relax)):
+            if changes := tuple(
+                c for c in trial.changes if isinstance(c, Move | MoveTogether | MoveLater | Relax | Hoist)
+            ):
                 yield changes
             for merge in (c for c in trial.changes if isinstance(c, Merge)):
                 yield together(merge)
@@ -190,11 +194,14 @@ def possible(trace: Trace) -> Iterator[tuple[Change, ...]]:
     effect = generation_of(trace.architecture, code.text).effect
     for row in np.flatnonzero(code.hits > 0).tolist():
         does = effect(code.text[row].strip())
-        if does.raises and (up := FindingContext(inputs, nothing, (row,)).room_before):
+        if does.raises and (up := FindingContext(inputs, nothing, (row,)).reach_before):
             yield (Move(row, row - up),)
         case = FindingContext(inputs, replace(nothing, line=np.array([row])))
         if does.waits and case.room_after:
             yield (MoveLater(row, case.room_after),)
+        for counter, _ in does.waits:
+            if batch := load_batch(code, trace.architecture, row, counter):
+                yield (hoisted(batch),)
 
 
 @pytest.mark.parametrize("name", VARIED)
@@ -204,9 +211,9 @@ def test_of_samples(name: str) -> None:
         assert_same(trace, changes)
 
 
-@pytest.mark.parametrize("name", [*PATTERNS, "meets"])
+@pytest.mark.parametrize("name", [*PATTERNS, *TILES, "meets"])
 def test_of_patterns(name: str, tmp_path: Path) -> None:
-    text = PATTERNS.get(name) or loop(MEETS.format(arithmetic=ARITHMETIC))
+    text = PATTERNS.get(name) or TILES.get(name) or loop(MEETS.format(arithmetic=ARITHMETIC))
     trace, _ = captured(text, tmp_path)
     for changes in (*proposed(trace), *possible(trace)):
         assert_same(trace, changes)

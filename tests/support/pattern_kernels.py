@@ -78,6 +78,52 @@ PATTERNS = {
     ),
     "drain-at-end": loop("v_add_u32_e32 v3, v1, v2", after="global_store_dword v1, v2, s[4:5]"),
 }
+_TILE = """\
+buffer_load_dwordx4 v[8:11], v1, s[4:7], 0 offen
+buffer_load_dwordx4 v[12:15], v1, s[4:7], 0 offen offset:16
+s_waitcnt vmcnt(0)
+ds_write_b128 v1, v[8:11]
+ds_write_b128 v1, v[12:15] offset:16
+{between}
+buffer_load_dwordx4 {first}, {address}, s[4:7], {offset} offen
+buffer_load_dwordx4 {second}, {address}, s[4:7], {offset} offen offset:16
+{after}
+s_waitcnt vmcnt(0)
+ds_write_b128 v1, {first} offset:64
+ds_write_b128 v1, {second} offset:80
+s_waitcnt lgkmcnt(0)
+s_barrier"""
+
+
+def tile(
+    between: str = "", after: str = "", *, first: int = 16, address: str = "v1", offset: str = "0"
+) -> str:
+    """Two tiles that are loaded and written to LDS one after the other, the second from v`first` on."""
+    second = f"v[{first + 4}:{first + 7}]"
+    texts = {"between": between, "after": after, "address": address, "offset": offset}
+    body = _TILE.format(first=f"v[{first}:{first + 3}]", second=second, **texts)
+    start = "s_load_dwordx4 s[4:7], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n"
+    return loop(ARITHMETIC, before="\n".join(line for line in (start + body).splitlines() if line))
+
+
+TILES = {  # the second tile: may its loads be issued before the wait for the first?
+    "next tile": tile(),
+    "next tile in other registers": tile(first=8),
+    "next tile, advanced address": tile("s_add_u32 s9, s8, 64", offset="s9"),
+    "next tile, vector address": tile("v_add_u32_e32 v2, 64, v1", address="v2"),
+    "next tile, address in use": tile("v_add_u32_e32 v1, 64, v1"),
+    "next tile, loaded address": tile("v_add_u32_e32 v2, v8, v1", address="v2"),
+    "next tile behind a store": tile("global_store_dword v1, v3, s[4:5]"),
+    "next tile behind a barrier": tile("s_waitcnt lgkmcnt(0)\ns_barrier"),
+    "next tile behind a copy": tile("buffer_load_dword v1, s[4:7], 0 offen lds"),
+    "next tile, other lanes": tile("s_mov_b64 exec, s[10:11]"),
+    "next tile behind waits": tile("s_waitcnt lgkmcnt(0)\ns_waitcnt vmcnt(0)"),
+    "next tile in two parts": tile(after="s_waitcnt vmcnt(1)\nv_add_f32_e32 v3, v16, v17"),
+    "next tile of LDS": "s_load_dword s9, s[0:1], 0x0\n"
+    "ds_read_b128 v[8:11], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v8, v9\n"
+    "ds_read_b128 v[12:15], v1 offset:16\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v3, v12, v13\n"
+    "ds_read_b128 v[16:19], v1 offset:32\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v4, v16, v17\ns_endpgm",
+}
 CALM = loop(ARITHMETIC)  # no pattern: arithmetic that depends on nothing
 
 

@@ -29,6 +29,7 @@ NOTHING_HELPS = (
 )
 RANKING = "Ranking by prediction"
 NONE_ADVISED = "No remedy is advised."
+MOVES = {"hoist-batch", "hoist"}  # of these the one that gains more
 SLOWER = "In a replay, the kernel takes {0} longer with this change: {1}."
 
 
@@ -67,13 +68,7 @@ class _Trials:
         trial = finding.trial
         if finding.rank != RANKED or trial is None:
             return finding
-        slower, advice, own = [], None, None
-        for one in (RemedyAdvice(finding.remedy, finding.remedy_id, finding.effort, trial), *finding.others):
-            own = self._own_gain(one, finding)
-            if own is None or own.gain >= -LEAST:
-                advice = one
-                break
-            slower.append(Message(SLOWER, signed_percent(-own.gain), one.trial.text if one.trial else ""))
+        advice, own, slower = self._chosen(finding, trial)
         limit, of_limit = self._limit(trial, finding)
         if advice is None:
             none = join_texts(" ", (NONE_ADVISED, *slower))
@@ -90,6 +85,24 @@ class _Trials:
             predicted=own if is_replayed else _most(limit),
             limit=_most(own, limit) if is_replayed and limit is not None else None,
         )
+
+    def _chosen(
+        self, finding: Finding, trial: RemedyExperiment
+    ) -> tuple[RemedyAdvice | None, Predicted | None, list[str]]:
+        """Return what to advise and its own gain, and sentences on remedies that would take longer."""
+        first = RemedyAdvice(finding.remedy, finding.remedy_id, finding.effort, trial)
+        advices, slower = (first, *finding.others), list[str]()
+        for place, one in enumerate(advices):
+            own = self._own_gain(one, finding)
+            if own is None or own.gain >= -LEAST:
+                best, gain = one, own
+                for other in advices[place + 1 :] if one.id in MOVES and own is not None else ():
+                    more = self._own_gain(other, finding) if other.id in MOVES else None
+                    if gain is not None and more is not None and more.gain > gain.gain:
+                        best, gain = other, more
+                return best, gain, slower
+            slower.append(Message(SLOWER, signed_percent(-own.gain), one.trial.text if one.trial else ""))
+        return None, None, slower
 
     def _own_gain(self, advice: RemedyAdvice, finding: Finding) -> Predicted | None:
         trial = advice.trial

@@ -32,8 +32,11 @@ _SECOND_SET = Remedy("prefetch-registers", MEDIUM, ("repeated", "hot", "free-reg
     "Load the data of the next iteration into a second set of registers ({wanted} of {free} "
     "free registers) and wait with a count that leaves those loads outstanding: {prefetch}.")
 _HOIST = Remedy("hoist", LOW, ("room-before",),
-    "Issue {producer} earlier: the {room_before} instructions before it neither write its address nor "
-    "touch its destination.")
+    "Issue {early} earlier: the {room_before} instructions before neither write their addresses nor touch "
+    "their destinations.")
+_BATCH = Remedy("hoist-batch", LOW, ("batch",),
+    "Issue the loads of the next tile before the wait for this tile, and let it leave them outstanding: "
+    "{batch}. {held} are then held at a time.")
 _WAIT_LATER = Remedy("wait-later", LOW, ("room-after",),
     "Move the wait after the next {room_after} instructions: none of them touches a result that it waits "
     "for.")
@@ -49,7 +52,7 @@ _FREE_REGISTERS = Remedy("fewer-registers", HIGH, ("repeated", "hot", "in-order"
 
 REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "exposed-vector-load": (
-        _HOIST, _SECOND_SET,
+        _BATCH, _HOIST, _SECOND_SET,
         Remedy("lds-dma", MEDIUM, ("repeated", "through-registers"),
             "Copy from memory to LDS directly (buffer_load … lds): what {producer} loads is next written "
             "to LDS. The hardware writes lanes to consecutive LDS addresses, so a swizzled layout has to "
@@ -66,7 +69,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
             "computed."),
     ),
     "exposed-lds": (
-        _HOIST,
+        _BATCH, _HOIST,
         Remedy("read-ahead", MEDIUM,
             ("repeated", "hot", "free-registers", "in-order", "returns-data", "no-barrier"),
             "Read the operands of the next step before this step is computed ({wanted} of {free} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -15,11 +15,16 @@ from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import SPECIAL, registers
 from rcv_py.analysis.waits.before_barrier import barrier_follows
 from rcv_py.analysis.waits.hoisting import hoists, is_load
-from rcv_py.base.text import Message
+from rcv_py.analysis.waits.load_batch import LoadBatch, load_batch
+from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.analysis.whatif.changes import changes_text, named
+from rcv_py.analysis.whatif.hoist import hoisted
+from rcv_py.base.text import Message, plural
 from rcv_py.model.code import has_known_operands
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 UNKNOWN_PRODUCER = "an instruction that is not known"
+MAX_WAITS = 8  # waits before which loads are tried
 MAX_PRODUCERS = 8  # producers whose access widths and order are checked
 REACH = 64  # instructions that are examined on each side of an instruction
 FAR = 600  # instructions after a load that are searched for its first use
@@ -71,7 +76,27 @@ class FindingContext:
         return bool(len(self.claimed)) and self.inputs.first_share(self.claimed.line) >= COLD
 
     @cached_property
+    def early(self) -> tuple[int, tuple[int, ...]]:
+        """A code row before which the producer could be issued, with what its wait requires below that.
+
+        To move the producer alone above what the same wait requires would gain nothing.
+        """
+        target, uses = self.producer - self.reach_before, self.inputs.uses
+        mates = uses.line[np.isin(uses.wait, uses.wait[uses.line == self.producer])]
+        mates = np.unique(mates[(mates >= target) & (mates < self.producer)])
+        for mate in mates.tolist():
+            if mate - replace(self, producers=(mate,)).reach_before > target:
+                target = mate + 1
+        return target, (*mates[mates >= target].tolist(), self.producer)
+
+    @cached_property
     def room_before(self) -> int:
+        """Number of instructions, but those of the same wait, before which the producer could be issued."""
+        target, group = self.early
+        return self.producer - target + 1 - len(group)
+
+    @cached_property
+    def reach_before(self) -> int:
         """By how many instructions the producer could be issued earlier, judged by the program."""
         if self.producer < 0 or not self._is_readable(self.producer):
             return 0
@@ -149,13 +174,43 @@ class FindingContext:
     @cached_property
     def free_vectors(self) -> int:
         """Free vector registers a lane at the number of waves that were resident, 0 if unknown."""
+        return self._vectors[1]
+
+    @cached_property
+    def _vectors(self) -> tuple[int, int]:
+        """Allocated and free vector registers a lane, 0 if unknown."""
         limits = self.inputs.limits
         vector = next((case for case in limits.limits if case.name == "vector registers"), None)
         if vector is None:
-            return 0
+            return 0, 0
         resident = max(1, min(limits.resident.peak, limits.waves))
         room = min(vector.available // resident // 8 * 8, VECTOR_FILE)
-        return max(0, room - vector.allocated)
+        return vector.allocated, max(0, room - vector.allocated)
+
+    @cached_property
+    def batches(self) -> tuple[LoadBatch, ...]:
+        """Loads that could be issued before the waits above them, where registers for them are free."""
+        trace = self.inputs.trace
+        effect = generation_of(trace.architecture, trace.code.text).effect
+        counters = {counter for row in self.producers for counter, _ in effect(self.text(row)).raises}
+        found, taken = list[LoadBatch](), set[int]()
+        for wait in self.claimed.line[:MAX_WAITS].tolist():
+            for counter, _ in effect(self.text(wait)).waits:
+                batch = load_batch(trace.code, trace.architecture, wait, counter)
+                if counter not in counters or batch is None or taken & set(batch.rows):
+                    continue
+                if batch.registers <= sum(self._vectors) or not batch.renamed:
+                    found.append(batch)
+                    taken |= set(batch.rows)
+        return tuple(found)
+
+    @property
+    def _held_by_batches(self) -> str:
+        """The vector registers that are held beside the loads of `batches`, and their limit."""
+        held, room = max(batch.registers for batch in self.batches), sum(self._vectors)
+        if room < held:
+            return plural(held, "vector register")
+        return Message("{0} of {1} vector registers", held, room)
 
     @cached_property
     def wanted_vectors(self) -> int:
@@ -200,6 +255,7 @@ class FindingContext:
             "producer": lambda: (
                 Message("instruction {0}", self.producer) if self.producer >= 0 else UNKNOWN_PRODUCER
             ),
+            "early": lambda: named(self.early[1]),
             "room_before": lambda: f"{self.room_before}",
             "room_after": lambda: f"{self.room_after}",
             "wanted": lambda: f"{self.wanted_vectors}",
@@ -211,6 +267,8 @@ class FindingContext:
             "prefetch": lambda: self.inputs.language.prefetch,
             "registers": lambda: self.inputs.language.registers,
             "step": lambda: self.inputs.limits.next_step,
+            "batch": lambda: changes_text([hoisted(batch) for batch in self.batches]),
+            "held": lambda: self._held_by_batches,
         }
         return words[name]()
 
@@ -320,9 +378,13 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "hot": Precondition("most of the stall is not in the first execution",
         lambda case: not case.is_cold),
     "room-before": Precondition(
-        Message("at least {0} instructions before the load, back to the last wait, branch or barrier, "
-                "write neither its address nor touch its destination", ROOM),
+        Message("at least {0} instructions before the load and those of the same wait, back to the last "
+                "wait, branch or barrier, write neither their addresses nor touch their destinations", ROOM),
         lambda case: case.room_before >= ROOM),
+    "batch": Precondition(
+        "loads below the wait can be issued before it, by what is read, written and stored between, and "
+        "vector registers for them are free without losing a resident wave",
+        lambda case: bool(case.batches)),
     "room-after": Precondition(
         Message("at least {0} instructions after the wait, up to the next wait, branch or barrier, "
                 "touch no result that it waits for", ROOM),

@@ -26,13 +26,15 @@ from rcv_py.analysis.whatif.changes import (
     Merge,
     MoreWaves,
     Move,
+    MoveTogether,
     NoBarrier,
     Relax,
 )
+from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 from rcv_py.model.code import has_known_operands
 
-MAX_MOVED = 8  # instructions that one trial moves
+MAX_MOVED = 8  # instructions, each with its group, that one trial moves
 NEAR = 16  # instructions that may stand between accesses that become one
 
 _C = InstructionClass
@@ -43,11 +45,14 @@ Plays = Callable[[FindingContext], Changes]
 
 
 def _hoisted(case: FindingContext) -> Iterator[Change]:
-    """Move each producer up as far as its operands allow."""
+    """Move each producer up as far as its operands allow, with what its wait requires."""
+    done = set[int]()
     for row in case.producers[:MAX_MOVED]:
-        room = replace(case, producers=(row,)).room_before
-        if room >= ROOM:
-            yield Move(row, row - room)
+        own = replace(case, producers=(row,))
+        target, group = own.early
+        if own.room_before >= ROOM and not done & {*group}:
+            done |= {*group}
+            yield Move(row, target) if len(group) == 1 else MoveTogether(group, target)
 
 
 def _first_of_base(case: FindingContext) -> Iterator[Change]:
@@ -171,6 +176,7 @@ def _drained(unit: str) -> tuple[Plays, ...]:
 
 # By the id of a remedy: the change that it makes itself.  Changes of no instruction are left out.
 PLAYED: Mapping[str, Plays] = {
+    "hoist-batch": lambda case: map(hoisted, case.batches),
     "hoist": _hoisted,
     "prefetch-registers": _ahead,
     "second-lds-buffer": _ahead,

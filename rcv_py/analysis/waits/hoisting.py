@@ -70,7 +70,7 @@ class HoistRange(NamedTuple):
 _C = InstructionClass
 _LOADS = (_C.VMEM_LOAD, _C.LDS, _C.SMEM, _C.SCRATCH)
 _WRITES = re.compile(r"\S*(_store|_write|_atomic|_wb|_add|_sub|_cmpst|_wrxchg)")
-_MASKED = (_C.VMEM_LOAD, _C.LDS, _C.SCRATCH)
+MASKED = (_C.VMEM_LOAD, _C.LDS, _C.SCRATCH)
 
 
 def is_load(text: str) -> bool:
@@ -86,7 +86,7 @@ def _stores(text: str) -> bool:
     return known in (_C.VMEM_STORE, _C.ATOMIC) or (known in _LOADS and _WRITES.match(text) is not None)
 
 
-def _hides(store: str, load: InstructionClass) -> bool:
+def hides(store: str, load: InstructionClass) -> bool:
     """Whether an instruction may write what a load of the given class reads."""
     is_local = load is _C.LDS
     if instruction_class(store) is _C.LDS_DMA:
@@ -115,7 +115,7 @@ class Hoists:
     def _walk(self, row: int) -> HoistRange:
         text = self._texts[row]
         known, moved = instruction_class(text), registers(text)
-        wanted = moved.reads | (1 << SPECIAL["exec"] if known in _MASKED else 0)
+        wanted = moved.reads | (1 << SPECIAL["exec"] if known in MASKED else 0)
         block = int(self._table.of_row[row])
         first, pending = int(self._table.first[block]), self._pending(block)
         up, strict = 0, None
@@ -135,7 +135,7 @@ class Hoists:
             if instruction_class(self._texts[above]) in (_C.BARRIER, _C.CACHE):
                 limit = HoistLimit.BARRIER
                 break
-            if _hides(self._texts[above], known) or (known is _C.LDS and self._ends_copy(above)):
+            if hides(self._texts[above], known) or (known is _C.LDS and self.ends_copy(above)):
                 limit = HoistLimit.STORE
                 break
             if strict is None and (other.reads | other.writes) & moved.writes:
@@ -146,7 +146,7 @@ class Hoists:
         up_, limit_, at_ = strict or (up, limit, at)
         return HoistRange(up=up_, limit=limit_, at=at_, renamed_up=up, destination=moved.writes.bit_count())
 
-    def _ends_copy(self, row: int) -> bool:
+    def ends_copy(self, row: int) -> bool:
         """Whether an instruction may wait for copies to LDS."""
         waits = {counter for counter, _ in self._rules.effect(self._texts[row]).waits}
         return not self._copy_counters.isdisjoint(waits)

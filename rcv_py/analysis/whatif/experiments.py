@@ -8,9 +8,11 @@ import numpy as np
 
 from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.core.parcels import WaveLifetimes, stretches
+from rcv_py.analysis.waits.load_batch import load_batch
+from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
+from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.analysis.whatif.predict import Player
-from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 EVERYTHING = 1 << 62
@@ -58,13 +60,14 @@ def sample(trace: Trace, most: int = MAX_TOKENS) -> SampledWaves:
     return SampledWaves(tuple(rows.tolist()), tuple(taken), len(index), held)
 
 
-def usual_experiments(player: Player, code: CodeTable) -> list[tuple[Change, ...]]:
+def usual_experiments(player: Player, trace: Trace) -> list[tuple[Change, ...]]:
     """Return the experiments that show best where the time goes.
 
     They are: each kind of memory twice as fast; the operations that were waited for longest; the longest
-    waits, each with one more operation outstanding; no barriers; no cycles in waits by count (s_nop).
+    waits, each with one more operation outstanding, and with the loads below it issued before it; no
+    barriers; no cycles in waits by count (s_nop).
     """
-    recordings = player.recordings()
+    recordings, code = player.recordings(), trace.code
     changes: list[Change] = [Latency(units=(name,), factor=0.5) for name in UNITS]
     rows = len(code)
     waited = np.zeros(rows + 1)  # cycles of waits for the return of an operation, by its instruction
@@ -75,7 +78,13 @@ def usual_experiments(player: Player, code: CodeTable) -> list[tuple[Change, ...
         several = np.flatnonzero((np.diff(one.await_first) > 1) & is_wait)
         np.add.at(stalled, one.line[several], one.delay[several] + 1)
     changes += [Latency(lines=(line,), factor=0.5) for line in _largest(waited[:rows])]
-    changes += [Relax(line, 1) for line in _largest(stalled[:rows])]
+    waits = _largest(stalled[:rows])
+    changes += [Relax(line, 1) for line in waits]
+    effect = generation_of(trace.architecture, code.text).effect
+    for line in waits:
+        for counter, _ in effect(code.text[line].strip()).waits:
+            batch = load_batch(code, trace.architecture, line, counter)
+            changes += [] if batch is None else [hoisted(batch)]
     if any((one.meeting >= 0).any() for one in recordings):
         changes.append(NoBarrier())
     if nops := tuple(

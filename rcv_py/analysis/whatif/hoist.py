@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.waits.load_batch import LoadBatch
 from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder
-from rcv_py.analysis.whatif.changes import NAMED, Move, chosen
+from rcv_py.analysis.whatif.changes import NAMED, chosen, moved
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.analysis.whatif.recording import Recording
 from rcv_py.base.runs import borders, starts_run
@@ -27,11 +28,13 @@ class Hoist(NamedTuple):
     deferred: tuple[int, ...]  # loads that the wait leaves outstanding
     until: tuple[int, ...]  # waits that wait for them instead
     registers: int = 0  # additional vector registers: at their new place the loads may not write their own
+    along: tuple[int, ...] = ()  # what computes addresses of the loads, and moves with them
+    between: tuple[int, ...] = ()  # other waits that leave the loads outstanding, as they pass them
+    left: str = ""  # what the wait leaves outstanding, such as `vmcnt(20)`
 
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
-        for load in self.loads:
-            recording = Move(load, self.before).of(recording)
+        recording = moved(recording, sorted((*self.loads, *self.along)), self.before)
         waits = recording.waiting
         is_later = (recording.line[waits] == self.wait) & np.isin(
             recording.line[recording.awaited], np.array(self.deferred, dtype=np.int64)
@@ -52,9 +55,27 @@ class Hoist(NamedTuple):
         loads = f"{'load' if len(self.loads) == 1 else 'loads'} {names}"
         more = plural(self.registers, "more register")
         into = Message(" into {0}", more) if self.registers else ""
+        if self.left:
+            return Message("{0} before wait {1}{2}, which leaves {3}", loads, self.wait, into, self.left)
         return Message(
             "{0} before {1}{2}, and wait {3} for no more than that", loads, self.before, into, self.wait
         )
+
+
+def hoisted(batch: LoadBatch) -> Hoist:
+    """Return the change that issues a batch of loads before the wait above them."""
+    along = tuple(row for row in batch.rows if row not in batch.loads)
+    return Hoist(
+        wait=batch.wait,
+        loads=batch.loads,
+        before=batch.wait,
+        deferred=(),
+        until=(),
+        registers=batch.renamed,
+        along=along,
+        between=batch.between,
+        left=batch.left,
+    )
 
 
 def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.ndarray:

@@ -19,7 +19,7 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
     from rcv_py.analysis.whatif.experiments import usual_experiments  # noqa: PLC0415 - a compiler
     from rcv_py.features.whatif.result import prediction_table, said_of  # noqa: PLC0415 - as above
 
-    found, kernel = of_kernel(inputs.findings, player, usual_experiments(player, inputs.trace.code))
+    found, kernel = of_kernel(inputs.findings, player, usual_experiments(player, inputs.trace))
     if not found:
         return None
     shown = cells.report_table(prediction_table(found, kernel), inputs.trace)

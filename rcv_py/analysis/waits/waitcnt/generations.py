@@ -79,6 +79,10 @@ class WaitcntGeneration:
         waits = tuple((counter, left[counter]) for counter in self.order if counter in left)
         return CounterEffect(waits=waits) if waits else NOTHING
 
+    def most(self, counter: str) -> int:
+        """The most operations that a wait can leave outstanding, by the width of its field."""
+        return (1 << sum(bits for _, bits in self._fields.get(counter, ((0, 6),)))) - 1
+
     def _left(self, text: str) -> dict[str, int]:
         """The number of operations that a wait leaves outstanding, for each counter that it names."""
         own, plain, single = _OWN.match(text), _IMMEDIATE.match(text), _SINGLE.match(text)

@@ -1,0 +1,180 @@
+"""Loads that could be issued before a wait that stands above them, so that it leaves them outstanding.
+
+```
+ 62  load a ×20
+ 82  s_waitcnt vmcnt(0) ◄─┐        needs a alone
+ 83  ds_write a           │        the rest of the way to 104 touches nothing of b
+103  s_add s4, s4, s9 ────┤        computes an address of b: it moves along
+104  load b ×20 ──────────┘        before 82, which then waits with vmcnt(20)
+124  s_waitcnt vmcnt(0)            needs b: here the batch ends
+```
+All operations of the counter keep their order, so no other wait changes its meaning; waits between count the
+batch as outstanding, too.  What stays between may neither write what the batch reads, nor use what it writes;
+a result that is in use meanwhile needs other registers.  Loads stay below stores that may write what they
+read, below barriers and cache maintenance, and read nothing that is still being loaded at the wait.  Nothing
+that returns in any order may be outstanding there: only a count of 0 shows that it returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
+from rcv_py.analysis.program.live_registers import live_registers
+from rcv_py.analysis.program.registers import SPECIAL, S, registers
+from rcv_py.analysis.waits.hoisting import MASKED, hides, hoists, is_load
+from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, generation_of
+from rcv_py.model.architecture import Architecture
+from rcv_py.model.code import CodeTable, has_known_operands
+
+_C = InstructionClass
+_FENCES = (_C.BARRIER, _C.CACHE)
+_COMPUTES = (_C.SALU, _C.VALU)
+_EXEC = 1 << SPECIAL["exec"]
+_VECTORS = (1 << S) - 1  # vector registers and accumulators
+
+
+class LoadBatch(NamedTuple):
+    """Instructions that move right before a wait; code rows in program order."""
+
+    wait: int
+    loads: tuple[int, ...]
+    rows: tuple[int, ...]  # the loads, and what computes their addresses
+    left: str  # what the wait leaves outstanding then, such as `vmcnt(20)`
+    between: tuple[int, ...]  # waits for the counter that the loads pass on their way
+    renamed: int  # registers in use meanwhile: so many others are needed
+    registers: int  # vector registers that are held at a time from the wait to the old places
+
+
+def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: str) -> LoadBatch | None:
+    """Return the loads below a wait (code row) that can be issued before it; None without any.
+
+    `counter` is one that the wait waits for, of loads whose results return in order.
+    """
+    rules, carried = generation_of(architecture, code.text), frozenset[int]()
+    left = dict(rules.effect(code.text[wait].strip()).waits).get(counter)
+    if left is None or _is_unordered(code, architecture, wait, counter):
+        return None
+    while True:
+        walk = _Walk(code, architecture, wait, counter, carried)
+        walk.down(rules.most(counter) - left)
+        more = walk.writers - carried
+        if not more:
+            break
+        carried |= more
+    if not walk.loads:
+        return None
+    loaded = reduce(or_, (registers(code.text[row].strip()).writes for row in walk.loads))
+    held = live_registers(code).held[wait : walk.loads[0] + 1]
+    peak = max(((own | loaded & ~walk.renamed) & _VECTORS).bit_count() for own in held)
+    return LoadBatch(
+        wait=wait,
+        loads=tuple(walk.loads),
+        rows=tuple(row for row in walk.rows if row <= walk.loads[-1]),
+        left=f"{counter}cnt({left + len(walk.loads)})",
+        between=tuple(row for row in walk.waits if row < walk.loads[-1]),
+        renamed=walk.renamed.bit_count(),
+        registers=peak + walk.renamed.bit_count(),
+    )
+
+
+def _is_unordered(code: CodeTable, architecture: Architecture, wait: int, counter: str) -> bool:
+    """Whether an operation of the counter that returns in any order may be outstanding at a wait."""
+    effect, pending = generation_of(architecture, code.text).effect, hoists(code, architecture).pending(wait)
+    texts = [
+        text
+        for text in map(str.strip, code.text)
+        if any(name == counter and kind in UNORDERED for name, kind in effect(text).raises)
+    ]
+    loaded = [registers(text).writes for text in texts]
+    return any(not writes or writes & pending for writes in loaded)
+
+
+class _Walk:
+    """The way down from a wait: what moves above it, and what the rest touches.  Sets are of registers."""
+
+    def __init__(
+        self, code: CodeTable, architecture: Architecture, wait: int, counter: str, carried: Collection[int]
+    ) -> None:
+        """Take the instructions that compute addresses as well: they move along if they can."""
+        self._code, self._counter, self._carried = code, counter, carried
+        self._rules, self._known = generation_of(architecture, code.text), hoists(code, architecture)
+        table = blocks(code)
+        self._rows = range(wait + 1, int(table.stop[table.of_row[wait]]))
+        self._live_after = live_registers(code).held[self._rows.stop - 1]
+        self._pending = self._known.pending(wait)
+        self._has_copies = self._known.ends_copy(wait)
+        self._reads = self._writes = 0  # of instructions that stay
+        self._stay: list[str] = []
+        self._lacking = 0  # registers of an address that is not there yet
+        self.loads: list[int] = []
+        self.rows: list[int] = []
+        self.waits: list[int] = []  # for the counter
+        self.renamed = 0
+
+    def down(self, most: int) -> None:
+        """Go down to the end of the block, or to the first instruction that no load may pass."""
+        for row in self._rows:
+            if len(self.loads) == most or not (self._code.is_label[row] or self._passes(row)):
+                return
+
+    @property
+    def writers(self) -> frozenset[int]:
+        """The instructions below the wait that write the address of the load that could not move."""
+        rows = self._rows if self._lacking else ()
+        return frozenset(row for row in rows if registers(self._text(row)).writes & self._lacking)
+
+    def _text(self, row: int) -> str:
+        return self._code.text[row].strip()
+
+    def _passes(self, row: int) -> bool:
+        """Whether instructions after one may move above the wait."""
+        text = self._text(row)
+        effect, kind = self._rules.effect(text), instruction_class(text)
+        is_translation = any(name == "x" and left for name, left in effect.waits)
+        if not has_known_operands(text) or kind in _FENCES or is_translation:
+            return False
+        raised = [pair for pair in effect.raises if pair[0] != "x"]
+        if self._counter in (name for name, _ in raised):
+            return raised[1:] == [] and raised[0][1] not in UNORDERED and self._takes(row, kind)
+        left = dict(effect.waits).get(self._counter)
+        if left is not None and left < len(self.loads):
+            return False  # it needs the batch
+        if not (row in self._carried and kind in _COMPUTES and self._carries(row)):
+            own = registers(text)
+            self._reads, self._writes = self._reads | own.reads, self._writes | own.writes
+            self._has_copies |= self._known.ends_copy(row)
+            self._stay.append(text)
+            self.waits += [row] if left is not None else []
+        return True
+
+    def _takes(self, row: int, kind: InstructionClass) -> bool:
+        """Take a load along, if it can move."""
+        text, own = self._text(row), registers(self._text(row))
+        wanted = own.reads | (_EXEC if kind in MASKED else 0)
+        self._lacking = wanted & self._writes
+        if not is_load(text) or wanted & (self._writes | self._pending):
+            return False
+        if any(hides(one, kind) for one in self._stay) or (kind is _C.LDS and self._has_copies):
+            return False
+        if own.writes & (self._reads | self._writes | self._pending):
+            # Half a register keeps its other half, and the next iteration reads the registers of this text.
+            if own.writes & (own.reads | self._live_after):
+                return False
+            self.renamed |= own.writes
+        self.loads.append(row)
+        self.rows.append(row)
+        return True
+
+    def _carries(self, row: int) -> bool:
+        """Take what computes an address along, if it can move."""
+        own = registers(self._text(row))
+        is_used = own.writes & (self._reads | self._writes | self._pending | _EXEC)
+        if is_used or (own.reads | _EXEC) & (self._writes | self._pending):
+            return False
+        self.rows.append(row)
+        return True
