@@ -85,7 +85,7 @@ class Recordings:
                 for wave in own
             ]
             would = [_predicted(wave, found[wave.row]) for wave in own if len(found.get(wave.row, ()))]
-            name = f"{simd}-{slot}"
+            name = f"simd{simd}/{slot}"
             rows.append((TokenRow(tuple(ran)), name, True))
             rows += [(TokenRow(tuple(line)), name, False) for line in _apart(would)]
         played = [wave.tokens for wave in waves if len(found.get(wave.row, ()))]

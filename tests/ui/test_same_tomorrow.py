@@ -218,6 +218,33 @@ def test_columns_come_back_after_captures_that_lack_them(tmp_path: Path, qtbot: 
         assert columns(app) == usual
 
 
+def test_a_window_that_was_wide_folds_its_sides_where_there_is_no_room(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    for size, folded in (((1920, 1080), set()), ((1280, 800), {"left", "right"}), ((1280, 800), {"right"})):
+        with window(QSettings(file, QSettings.Format.IniFormat), size) as app:
+            open_sample(app, qtbot)
+            assert app.window.workspace.folded == folded | {"bottom"}
+            if folded:
+                app.window.workspace.fold("left", False)  # which a user may want all the same
+                settle(app, qtbot)
+
+
+def test_the_row_of_the_selected_wave_is_in_sight_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    for start in range(2):
+        with window(QSettings(file, QSettings.Format.IniFormat), (1280, 800)) as app:
+            open_sample(app, qtbot)
+            panel = app.window.workspace.panel("compute_unit")
+            if not start:
+                wave, last = max(panel._row_of_wave.items(), key=lambda pair: pair[1])
+                app.ui.session.select_wave(app.ui.session.trace.value.waves.id(wave))
+                settle(app, qtbot)
+            plot, pitch = panel.timeline.plot, panel.source.shape.pitch
+            assert panel.source.selected_row == last
+            assert plot.content_height() > plot.box.height(), "else all rows are in sight"
+            assert (last + 1) * pitch <= plot.rows.scroll_px + plot.box.height()
+
+
 def test_columns_that_a_user_moved_keep_their_order_over_captures_without_them(
     qtbot: QtBot, reused: Reused
 ) -> None:

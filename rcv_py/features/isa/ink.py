@@ -20,6 +20,7 @@ from rcv_py.ui.table.cost_bars import draw_bar, draw_whisker
 
 _TOKEN = re.compile(
     r"(?P<comment>(//|;).*)"
+    r"|(?P<mnemonic>(?<=::\s)v_\w+)"  # the second half of a dual instruction
     r"|(?P<vector>\b[va](\d+|\[[^\]]*\]))"
     r"|(?P<scalar>\b(s(\d+|\[[^\]]*\])|ttmp(\d+|\[[^\]]*\])|vcc(_lo|_hi)?|exec(_lo|_hi)?|m0|scc|null|off)\b)"
     r"|(?P<modifier>\b[a-z_][a-z0-9_]*:\[?)"
@@ -31,6 +32,7 @@ _SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # the bracket at the end 
 
 # Colour of each class of operand: a class of source text, "" for the row's own colour.
 _SYNTAX = {
+    "mnemonic": "",  # has the colour of its unit
     "vector": "",
     "scalar": "function",
     "modifier": "comment",

@@ -156,6 +156,7 @@ class ComputeUnitPanel(TimelinePanel):
         trace = self.session.trace.value
         self._segments, self._row_of_wave, self._unit = {}, {}, None
         self.selected = self.hovered_place = None
+        self._has_to_reveal = True
         self._offer_choices()
         self._show(WaveRows((), (), Pending.none(), {}))
         empty = self.why_missing("waves")
@@ -269,7 +270,7 @@ class ComputeUnitPanel(TimelinePanel):
         elif self._which.currentIndex():
             self._find_path()
         self._find_selected()
-        self._has_to_reveal = is_elsewhere  # its rows do not exist yet
+        self._has_to_reveal = is_elsewhere or self.source.selected_row < 0  # its row does not exist yet
         self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
 

@@ -208,7 +208,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     for one, extra in zip(slots, lanes.tolist(), strict=True):
         group, slot_name = name(one.se, one.sa, one.cu), name(one.se, one.sa, one.cu, one.simd, one.slot)
         names += [RowName("scopes" if not number else "", group) for number in range(extra)]
-        names.append(RowName(f"{one.simd}-{one.slot}", group, f"SIMD{one.simd}", slot_name))
+        names.append(RowName(f"simd{one.simd}/{one.slot}", group, f"SIMD{one.simd}", slot_name))
     nothing = np.zeros(0, np.int64)
     n, m = len(lives), len(chosen)
     none, all_marked = np.full(n, -1), np.full(m, -1)

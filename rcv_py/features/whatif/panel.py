@@ -110,7 +110,9 @@ class WhatIfPanel(TimelinePanel):
         self._chosen: ExperimentRow | None = None
         self.controls = Controls()
         self.view = named(RowsView(ui.theme, ui.settings), "Experiments, with what each would gain")
-        self.view.widths.elastic = Elastic("text", "why_not", 160, 420)
+        self.view.widths.elastic = Elastic(
+            "text", "why_not", 160, 4000, ("kernel_low", "kernel_high", "why_not")
+        )
         self.view.chosen.connect(self._choose)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
@@ -125,7 +127,8 @@ class WhatIfPanel(TimelinePanel):
         self.note, self.outcome = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
         head = row(self.controls, self.keep, (self.note, 1), self.stop, margins=BAR, spacing=8)
         below = row(self.scope, (self.outcome, 1), margins=BAR, spacing=8)
-        self.split = split(self.view, boxed(column((self.timeline, 1), below)), sizes=(500, 400))
+        self.beside = boxed(column((self.timeline, 1), below))  # of the chosen experiment
+        self.split = split(self.view, self.beside, sizes=(500, 400))
         self.remembered["sizes"] = self.split
         self.empty = WithEmptyState(self.split)
         column(boxed(head), (self.empty, 1), of=self)
@@ -278,6 +281,7 @@ class WhatIfPanel(TimelinePanel):
         )
         finding, *others = plain_columns(table)
         self.view.show_columns((finding._replace(width=FINDING_PX), *others))
+        self.beside.setVisible(self._chosen is not None)
         if self._chosen in self.experiments:
             self.view.set_current(self.experiments.index(self._chosen), reveal=False)
         left = sum(
@@ -312,6 +316,7 @@ class WhatIfPanel(TimelinePanel):
 
     def _choose(self, at: int) -> None:
         self._chosen = self.experiments[at] if 0 <= at < len(self.experiments) else None
+        self.beside.setVisible(self._chosen is not None)
         self._draw_soon.update()
 
     def _draw(self) -> None:

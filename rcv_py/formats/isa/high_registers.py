@@ -14,7 +14,7 @@ from functools import partial
 
 from rcv_py.model.operands import written_operands
 
-_SWITCH = re.compile(r"s_set_vgpr_msb (0x[0-9a-f]{1,4}|\d{1,5})\b")
+_SWITCH = re.compile(r"s_set_vgpr_msb\s(0x[0-9a-f]{1,4}|\d{1,5})\b")
 _BLOCK_END = re.compile(r"s_(c?branch|endpgm|setpc|set_pc|add_pc|rfe)|;|$")
 _REGISTER = re.compile(r"\bv(\[)?(\d{1,3})(?(1):(\d{1,4})\])(?!\d)")
 _NAMED = re.compile(r"v[\d\[:\].lh]+ ?/\*(v[^*]*)\*/")  # by LLVM, as in v1 /*v257*/

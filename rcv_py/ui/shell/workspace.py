@@ -94,6 +94,7 @@ class Workspace(QWidget):
         self._before_pin: Dock | None = None  # the time view in front before another was pinned below
         self._windows: dict[str, QRect] = {}  # where panels with windows of their own were
         self._is_measured = self._was_shown = self._has_woken = self._is_arranging = False
+        self._had_room = False  # whether the window was wide when its layout was saved
         self._curtain: Curtain | None = None
         self._make_timer = QTimer(self, singleShot=True)
         self._make_timer.timeout.connect(self._make_in_turn)
@@ -510,6 +511,7 @@ class Workspace(QWidget):
             "open": {dock.info.id: dock.is_open for dock in docks if not dock.info.appears},
             "front": front,
             "folded": sorted(self.folded),
+            "is_wide": self.width() >= COMPACT_WIDTH,
             "windows": {name: _rect(at) for name, at in self._windows.items()},
         }
 
@@ -529,7 +531,7 @@ class Workspace(QWidget):
         rects = _of(kept, "windows", {}).items()
         self._windows = {name: QRect(*at) for name, at in rects if name in self.docks and _is_rect(at)}
         self.folded = frozenset(part for part in FOLDABLE if part in _of(kept, "folded", []))
-        self._is_measured = True
+        self._is_measured, self._had_room = True, kept.get("is_wide") is True
         self._arrange()
         for name in map(str, _of(kept, "front", [])):
             if name in self.docks and self.docks[name].is_open:
@@ -568,6 +570,8 @@ class Workspace(QWidget):
         super().showEvent(event)
         if not self._is_measured:
             self._measure()
+        elif self._had_room and not self._was_shown and self.width() < COMPACT_WIDTH:
+            self.folded |= frozenset(SIDES)  # a wide window was saved, and this one is small
         self._arrange()
         if not self._was_shown:
             self._was_shown = True

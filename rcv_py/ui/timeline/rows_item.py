@@ -466,8 +466,9 @@ class RowLabels(PlainAxis):
         if is_selected:
             painter.fillRect(QRectF(width - 4, top, 3, source.shape.spans), self._theme.role("accent"))
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
-        has_group, value = bool(source.names[row].group), source.value(row)
-        room = (width - 16) * (PART_SHARE if has_group else 1.0)
+        group, value = translated(source.names[row].group), source.value(row)
+        has_group, whole = bool(group), width - 16
+        room = max(whole * PART_SHARE, whole - metrics.horizontalAdvance(group) - 8) if has_group else whole
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
         beside = metrics.horizontalAdvance(value) + metrics.horizontalAdvance("0") if value else 0.0
         # Next to a number the middle is cut: units differ at the end of their names.

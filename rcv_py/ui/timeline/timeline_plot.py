@@ -57,6 +57,7 @@ class TimelinePlot(TimePlot):
         self._labels.rows = self.rows
         self.overlay = Overlay(self.box, self.rows, ui.session, ui.theme)
         self.overlay.marks = guide.marks
+        self._room_px = 0.0  # height of the rows before the last change
         self.start()
 
     # -- geometry ---------------------------------------------------------------------------------------
@@ -148,9 +149,15 @@ class TimelinePlot(TimePlot):
         menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the selected row in view, if it was."""
         super().resizeEvent(event)
         if self.is_started:  # not during construction
+            row, top, pitch = self.rows.source.selected_row, self.rows.scroll_px, self.rows.source.shape.pitch
+            was_seen = top <= row * pitch < top + self._room_px
             self.rows_changed()
+            self._room_px = self.box.height()
+            if was_seen:
+                self.reveal_row(row)
 
     def hover_ended(self) -> None:
         self.guide.hovered(-1, 0)

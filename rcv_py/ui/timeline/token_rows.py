@@ -411,7 +411,7 @@ def wave_rows(
         segments = tuple(sorted(member, key=attrgetter("begin")))
         rows.append(_row(segments, made.get(segments[0]) if segments else None, store.is_complete))
     name = partial(place_name, unit=trace.architecture.unit_name)
-    names = [RowName(f"{key[3]}-{key[4]}", name(*key[:3]), place=name(*key)) for key in keys]
+    names = [RowName(f"simd{key[3]}/{key[4]}", name(*key[:3]), place=name(*key)) for key in keys]
     for other in trace.other_simd if others else ():
         # A unit that is unknown could be the unit of the instructions.
         units = {key[2] for key in keys if key[0] == other.se}

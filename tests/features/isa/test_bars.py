@@ -166,6 +166,9 @@ def test_instructions_are_cut_into_pieces() -> None:
     for text in ("", "s_endpgm", "s_branch .LBB0_3", "x  ::[", "s_waitcnt vmcnt(0) & lgkmcnt(1)", "é ü"):
         joined = "".join(text[start:stop] for start, stop, _ in pieces(text))
         assert joined == text
+    dual = "v_dual_add_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6"
+    named = [dual[start:stop] for start, stop, name in pieces(dual) if name == "mnemonic"]
+    assert named == ["v_dual_add_f32", "v_dual_mul_f32"]
     assert "label" in {name for _, _, name in pieces("s_branch .LBB0_3")}
 
 

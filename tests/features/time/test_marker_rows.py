@@ -227,7 +227,10 @@ def test_the_device_has_scopes_above_the_slot_that_marked_them(
         (panel.source.names[row].group, panel.source.names[row].label) for row in range(len(panel.source))
     ]
     scopes = [("SE2 CU1", "scopes"), ("SE2 CU1", ""), ("SE2 CU1", "")]
-    assert names == [("SE2 CU1", "0-0"), *scopes, ("SE2 CU1", "0-1"), ("SE2 CU7", "0-0"), ("SE2 CU7", "0-1")]
+    assert names == [
+        ("SE2 CU1", "simd0/0"), *scopes, ("SE2 CU1", "simd0/1"),
+        ("SE2 CU7", "simd0/0"), ("SE2 CU7", "simd0/1"),
+    ]  # fmt: skip
     bot, colors = CanvasBot(panel.timeline.plot), panel.ui.theme
     assert bot.color(1, 1375) == colors.marker(MarkerKind.KERNEL, 0)
     assert bot.color(2, 1175) == colors.marker(MarkerKind.FUNCTION, 1)
