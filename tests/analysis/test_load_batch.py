@@ -32,7 +32,9 @@ MAY_MOVE = {
     "next tile, address in use": None,  # the writes to LDS read v1 before it is advanced
     "next tile, loaded address": None,
     "next tile behind a store": None,  # it may write what the loads read
-    "next tile behind a barrier": None,
+    "next tile behind a barrier": ((10, 11), (), 0),  # nothing was written to memory before
+    "next tile behind a barrier, after a store": None,
+    "next tile behind a barrier, after a flag": None,
     "next tile behind a copy": None,  # it is counted, too, and touches LDS
     "next tile, other lanes": None,
     "next tile behind waits": ((10, 11), (), 0),
@@ -47,8 +49,7 @@ def vmem_wait(trace: Trace) -> int:
 @pytest.mark.parametrize("name", MAY_MOVE)
 def test_what_may_move(name: str, tmp_path: Path) -> None:
     trace, _ = captured(TILES[name], tmp_path)
-    assert vmem_wait(trace) == 5
-    found = load_batch(trace.code, trace.architecture, 5, "vm")
+    found = load_batch(trace.code, trace.architecture, vmem_wait(trace), "vm")
     if MAY_MOVE[name] is None:
         assert found is None
         return
@@ -83,6 +84,11 @@ def test_a_scalar_load_of_the_same_counter_needs_a_count_of_0(tmp_path: Path) ->
     assert found[0] is None
     assert found[1] is not None
     assert (found[1].loads, found[1].left) == ((waits[2] - 1,), "lgkmcnt(1)")
+
+
+def test_reads_of_lds_stay_behind_a_barrier(tmp_path: Path) -> None:
+    trace, _ = captured(TILES["next tile of LDS behind a barrier"], tmp_path)
+    assert load_batch(trace.code, trace.architecture, 2, "lgkm") is None
 
 
 def test_no_wait_counts_further_than_its_field(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ class Machine:
         self._writer: dict[object, int] = {}
         self._pending: dict[int, set[str]] = {}
         self._barriers = 0
+        self._has_shared = False
         self.seen = Seen()
 
     def run(self, wave: int) -> Seen:
@@ -111,7 +112,10 @@ class Machine:
         written += ["exec"] * ("exec" in text.split(",", maxsplit=1)[0])
         self._writer |= dict.fromkeys(written, token)
         if counters := {counter for counter, _ in does.raises}:
-            self._pending[token], self.seen.issued[token] = counters, self._barriers
+            # A load from memory may pass barriers while nothing was written there, nor seen of others.
+            is_free = (loads, stores) == ("memory", "") and not self._has_shared
+            self._pending[token], self.seen.issued[token] = counters, 0 if is_free else self._barriers
+        self._has_shared |= stores == "memory" or " glc" in text
         self._barriers += text.startswith("s_barrier")
 
     def _return(self, operations: set[int]) -> None:

@@ -115,6 +115,12 @@ TILES = {  # the second tile: may its loads be issued before the wait for the fi
     "next tile, loaded address": tile("v_add_u32_e32 v2, v8, v1", address="v2"),
     "next tile behind a store": tile("global_store_dword v1, v3, s[4:5]"),
     "next tile behind a barrier": tile("s_waitcnt lgkmcnt(0)\ns_barrier"),
+    "next tile behind a barrier, after a store": tile("s_barrier").replace(
+        "buffer_load", "global_store_dword v1, v3, s[4:5]\nbuffer_load", 1
+    ),
+    "next tile behind a barrier, after a flag": tile("s_barrier").replace(
+        "buffer_load", "global_load_dword v3, v1, s[4:5] glc\nbuffer_load", 1
+    ),
     "next tile behind a copy": tile("buffer_load_dword v1, s[4:7], 0 offen lds"),
     "next tile, other lanes": tile("s_mov_b64 exec, s[10:11]"),
     "next tile behind waits": tile("s_waitcnt lgkmcnt(0)\ns_waitcnt vmcnt(0)"),
@@ -123,6 +129,9 @@ TILES = {  # the second tile: may its loads be issued before the wait for the fi
     "ds_read_b128 v[8:11], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v8, v9\n"
     "ds_read_b128 v[12:15], v1 offset:16\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v3, v12, v13\n"
     "ds_read_b128 v[16:19], v1 offset:32\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v4, v16, v17\ns_endpgm",
+    "next tile of LDS behind a barrier": "ds_read_b128 v[8:11], v1\ns_waitcnt lgkmcnt(0)\n"
+    "v_add_f32_e32 v2, v8, v9\ns_barrier\nds_read_b128 v[12:15], v1\ns_waitcnt lgkmcnt(0)\n"
+    "v_add_f32_e32 v3, v12, v13\ns_endpgm",
 }
 CALM = loop(ARITHMETIC)  # no pattern: arithmetic that depends on nothing
 

@@ -11,18 +11,22 @@
 All operations of the counter keep their order, so no other wait changes its meaning; waits between count the
 batch as outstanding, too.  What stays between may neither write what the batch reads, nor use what it writes;
 a result that is in use meanwhile needs other registers.  Loads stay below stores that may write what they
-read, below barriers and cache maintenance, and read nothing that is still being loaded at the wait.  Nothing
-that returns in any order may be outstanding there: only a count of 0 shows that it returned.
+read, below barriers and cache maintenance, and read nothing that is still being loaded at the wait.  A
+barrier alone holds no load from memory back, as long as no wave can have written memory, or seen what other
+workgroups wrote.  Nothing that returns in any order may be outstanding at the wait: only a count of 0 shows
+that it returned.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
 
-from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.analysis.program.dataflow import forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.program.registers import SPECIAL, S, registers
@@ -32,7 +36,7 @@ from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
 
 _C = InstructionClass
-_FENCES = (_C.BARRIER, _C.CACHE)
+_SEES_OTHERS = re.compile(r"\b(glc|sc0|sc1|dlc|scope:)")  # a load past the caches of this compute unit
 _COMPUTES = (_C.SALU, _C.VALU)
 _EXEC = 1 << SPECIAL["exec"]
 _VECTORS = (1 << S) - 1  # vector registers and accumulators
@@ -94,6 +98,30 @@ def _is_unordered(code: CodeTable, architecture: Architecture, wait: int, counte
     return any(not writes or writes & pending for writes in loaded)
 
 
+def _has_shared(code: CodeTable, row: int) -> bool:
+    """Whether memory may have been written before a row, or read past the caches to see what others wrote."""
+    table, begins = _shared(code)
+    block = int(table.of_row[row])
+    return bool(begins[block]) or any(_shares(code.text[at].strip()) for at in range(table.first[block], row))
+
+
+@lru_cache(maxsize=2)
+def _shared(code: CodeTable) -> tuple[Blocks, list[int]]:
+    table = blocks(code)
+    gens = [
+        int(any(_shares(code.text[row].strip()) for row in range(first, stop)))
+        for first, stop in zip(table.first.tolist(), table.stop.tolist(), strict=True)
+    ]
+    return table, forward(gens, [0] * len(gens), *ways(table))
+
+
+def _shares(text: str) -> bool:
+    kind = instruction_class(text)
+    if kind is _C.CACHE or (hides(text, _C.VMEM_LOAD) and not text.startswith("scratch_")):
+        return True
+    return kind in (_C.VMEM_LOAD, _C.SMEM, _C.LDS_DMA) and bool(_SEES_OTHERS.search(text))
+
+
 class _Walk:
     """The way down from a wait: what moves above it, and what the rest touches.  Sets are of registers."""
 
@@ -108,6 +136,7 @@ class _Walk:
         self._live_after = live_registers(code).held[self._rows.stop - 1]
         self._pending = self._known.pending(wait)
         self._has_copies = self._known.ends_copy(wait)
+        self._has_barrier = False
         self._reads = self._writes = 0  # of instructions that stay
         self._stay: list[str] = []
         self._lacking = 0  # registers of an address that is not there yet
@@ -136,8 +165,10 @@ class _Walk:
         text = self._text(row)
         effect, kind = self._rules.effect(text), instruction_class(text)
         is_translation = any(name == "x" and left for name, left in effect.waits)
-        if not has_known_operands(text) or kind in _FENCES or is_translation:
+        is_fence = kind is _C.CACHE or (kind is _C.BARRIER and _has_shared(self._code, row))
+        if not has_known_operands(text) or is_fence or is_translation:
             return False
+        self._has_barrier |= kind is _C.BARRIER
         raised = [pair for pair in effect.raises if pair[0] != "x"]
         if self._counter in (name for name, _ in raised):
             return raised[1:] == [] and raised[0][1] not in UNORDERED and self._takes(row, kind)
@@ -159,7 +190,9 @@ class _Walk:
         self._lacking = wanted & self._writes
         if not is_load(text) or wanted & (self._writes | self._pending):
             return False
-        if any(hides(one, kind) for one in self._stay) or (kind is _C.LDS and self._has_copies):
+        if any(hides(one, kind) for one in self._stay):
+            return False
+        if kind is _C.LDS and (self._has_copies or self._has_barrier):
             return False
         if own.writes & (self._reads | self._writes | self._pending):
             # Half a register keeps its other half, and the next iteration reads the registers of this text.

@@ -65,7 +65,7 @@ def usual_experiments(player: Player, trace: Trace) -> list[tuple[Change, ...]]:
 
     They are: each kind of memory twice as fast; the operations that were waited for longest; the longest
     waits, each with one more operation outstanding, and with the loads below it issued before it; no
-    barriers; no cycles in waits by count (s_nop).
+    barriers; no nops.
     """
     recordings, code = player.recordings(), trace.code
     changes: list[Change] = [Latency(units=(name,), factor=0.5) for name in UNITS]
@@ -88,7 +88,7 @@ def usual_experiments(player: Player, trace: Trace) -> list[tuple[Change, ...]]:
     if any((one.meeting >= 0).any() for one in recordings):
         changes.append(NoBarrier())
     if nops := tuple(
-        row for row, text in enumerate(code.text) if text.startswith("s_nop") and code.hits[row]
+        row for row, text in enumerate(code.text) if text.startswith(("s_nop", "v_nop")) and code.hits[row]
     ):
         changes.append(Free(nops))
     return [(change,) for change in changes]
