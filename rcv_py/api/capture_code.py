@@ -13,6 +13,7 @@ from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
 from rcv_py.analysis.cost.ranking import BY, Ranked
+from rcv_py.analysis.cost.sampled import SampledShares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
@@ -47,6 +48,7 @@ from rcv_py.features.latency import result as latency
 from rcv_py.features.line.result import hit_table, sample_table, spread_facts, spreads
 from rcv_py.features.loops import result as loops
 from rcv_py.features.range.result import between_facts, range_facts, range_table
+from rcv_py.features.samples.result import ROWS, facts, samples_table
 from rcv_py.features.summary.result import summary_table
 from rcv_py.features.why import waits_result as waits
 from rcv_py.features.why.bubbles_result import bubble_table, sums
@@ -57,6 +59,7 @@ from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import table as results
+from rcv_py.work.sampled import samples_of_run
 from rcv_py.work.whatif import player_of
 
 CAUSES_BY = (*CAUSES, "each")
@@ -140,6 +143,22 @@ class CaptureCode(CaptureTables):
             check_line(self.trace, line)
         found = stall_reasons(self.trace.code, slice(None) if line is None else slice(line, line + 1))
         return Answer.of(sample_table(found), found, {"stalled": found.stalled})
+
+    def sampled(
+        self, file: str | PathLike[str] | None = None, by: Literal["instruction", "source"] = "instruction"
+    ) -> Answer[SampledShares | None]:
+        """Return PC samples by instruction or source line, beside the cycles of the traced waves.
+
+        `file` holds the samples, by default the capture, else a file beside it.  `facts` has the agreement of
+        both, the rows that differ beyond chance, and why nothing is known.  Raises a TraceError for a file
+        that cannot be read.
+        """
+        checked_word("by", by, ("instruction", "source"))
+        found = samples_of_run(self.trace, None if file is None else Path(file))
+        if found.rows is None or found.why:
+            return Answer.of(results.ResultTable.of_rows(ROWS, []), None, facts(found, None))
+        table, shares = samples_table(self.trace, found.rows, by)
+        return Answer.of(table, shares, facts(found, shares))
 
     def range(
         self,

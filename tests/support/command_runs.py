@@ -51,6 +51,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
         "--help-of s_wait",
     ),
     "source": ("--top 3", "--inlined --no-causes"),
+    "samples": ("--top 3", "--by source --top 3"),
     "line": ("3 --top 3", "5 --by since --log", "{line} --bar 0 --bars 4"),
     "waits": ("--top 3", "--latency --top 4", "--line {line} --sort hits", "--inverted"),
     "causes": ("--top 3", "--by instruction --top 3", "--by producer --top 3", "--line {line} --sort hits"),

@@ -10,6 +10,7 @@ stats_ui_output_agent_1_dispatch_2.csv                               the costs o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -82,11 +83,20 @@ def listed_in(folder: Path) -> tuple[Path, ...]:
         here = [place / name for place in level for name in names_in(place)]
         files += here
         level = [path for path in here if _is_folder(path)][:MAX_FOLDERS]
+    return _best(files)
+
+
+def samples_in(folder: Path) -> tuple[Path, ...]:
+    """Return the files of a folder itself that hold PC samples; of several forms only the first."""
+    found = _best([folder / name for name in names_in(folder)])
+    return () if found and listed_form(found[0]) is ListedForm.COSTS else found
+
+
+def _best(files: Sequence[Path]) -> tuple[Path, ...]:
     named = [path for path in files if is_profile(path) or _NAMED.fullmatch(path.name)]
     found = {path: form for path in named[:MAX_FOUND] if (form := listed_form(path)) is not None}
-    ranks = [(form, DOCUMENT.fullmatch(path.name) is not None) for path, form in found.items()]
-    first = min(ranks, key=lambda rank: (rank[0].value, rank[1]), default=None)
-    return tuple(sorted(path for path, rank in zip(found, ranks, strict=True) if rank == first))
+    ranks = [(form.value, DOCUMENT.fullmatch(path.name) is not None) for path, form in found.items()]
+    return tuple(sorted(path for path, rank in zip(found, ranks, strict=True) if rank == min(ranks)))
 
 
 def _is_folder(path: Path) -> bool:

@@ -20,7 +20,7 @@ MAX_REASONS = 32  # known stall reasons, and room for younger ones
 UNSURE = -1  # of `issued`: the method does not record it
 _WORD = 4  # bytes, to which instructions are aligned
 _LANES = (1 << 64) - 1
-_REASONS = {  # names of the header; numbers are those of StallReason
+_REASONS = {  # names of the header; numbers as in StallReason
     "NONE": StallReason.NONE,
     "NO_INSTRUCTION_AVAILABLE": StallReason.FETCH,
     "ALU_DEPENDENCY": StallReason.ALU_DEPENDENCY,

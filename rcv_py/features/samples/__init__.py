@@ -1,0 +1,1 @@
+"""PC samples by instruction, line or reason, beside the cycles of a thread trace."""

@@ -1,0 +1,31 @@
+"""The options of `rcv samples`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rcv_py.cli.options import option as opt
+from rcv_py.cli.options import shared
+
+SAMPLES_BY = ("instruction", "source")
+
+
+class SamplesOptions(shared.RowOptions, example="rcv samples FOLDER --samples OUT/HOST/1234_results.db"):
+    """Show PC samples, and where they differ from the cycles of the traced waves."""
+
+    agents = opt.AgentTool(
+        "Use it to see whether the traced compute units are like the rest of the GPU, or why samples stalled."
+    )
+
+    by: str = opt.option(
+        "what a row is: an instruction or a source line (default instruction)",
+        "instruction",
+        choices=SAMPLES_BY,
+    )
+    samples: Path | None = opt.path(
+        "file with PC samples: a database, *_results.json or *_pc_sampling_*.csv (default: samples of the "
+        "capture, else of a file beside it)",
+        "FILE",
+    )
+    top: int = shared.top(20)
+    sort: str | None = shared.sort("samples")
