@@ -129,7 +129,7 @@ def _folder_entry(path: Path) -> CaptureEntry:
             raise
     code = read_code(files, index.gfxip, problems).table
     is_sampled = index.has_pc_samples or code.samples is not None
-    entry = _entry(path, len(index.waves), code, problems, is_sampled)
+    entry = _entry(path, len(index.waves), code, problems, _why_none(is_sampled, bool(index.shader_data)))
     waves, engines = index.waves, set(index.waves.se.tolist())
     if len(engines) > 1:  # on the common clock, as in an open capture
         waves = aligned(waves, read_clock(files, engines, Problems()).offsets)
@@ -182,7 +182,8 @@ def _listed_entry(path: Path) -> CaptureEntry:
 def _opened_entry(path: Path) -> CaptureEntry:
     trace = open_capture(path)
     problems = [problem for problem in trace.problems if problem.severity is not Severity.INFO]
-    entry = _entry(path, len(trace.waves), trace.code, problems, trace.has_pc_samples)
+    why = _why_none(trace.has_pc_samples, trace.has_shader_data)
+    entry = _entry(path, len(trace.waves), trace.code, problems, why)
     size = path.stat().st_size if path.is_file() else -1
     return entry._replace(cycles=_lived(trace.waves), size=size, recorded=_date(_changed(path)))
 
@@ -232,12 +233,16 @@ def _kernel(code: CodeTable) -> str:
     return "" if code.main_kernel is None else short_kernel(code.main_kernel.demangled)
 
 
+def _why_none(is_sampled: bool, has_markers: bool) -> str:
+    """Why a capture has no waves."""
+    if is_sampled or has_markers:
+        return "PC samples only." if is_sampled else "Markers only."
+    return "No wave ran on the traced compute unit; record with another --att-target-cu or a larger grid."
+
+
 def _entry(
-    path: Path, waves: int, code: CodeTable, problems: Sequence[Problem], is_sampled: bool
+    path: Path, waves: int, code: CodeTable, problems: Sequence[Problem], why_none: str
 ) -> CaptureEntry:
-    note = "No wave ran on the traced compute unit; record with another --att-target-cu or a larger grid."
-    if is_sampled:
-        note = "PC samples only."
     lines = ~code.is_label
     return CaptureEntry(
         path=path,
@@ -249,7 +254,7 @@ def _entry(
         mapped=code.mapped_rows,
         hits=int(code.hits.sum()),
         latency=int(code.latency.sum()),
-        note=note if not waves else problems[0].text if problems else "",
+        note=why_none if not waves else problems[0].text if problems else "",
     )
 
 

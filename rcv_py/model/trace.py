@@ -173,6 +173,11 @@ class Trace(PickledByCopy):
         """Whether waves wrote any data; without it there are no scopes of markers."""
         return any(len(data.time) for data in self.shader_data)
 
+    @property
+    def has_only_markers(self) -> bool:
+        """Whether waves wrote data, and none was traced: markers come from units that are no target, too."""
+        return self.has_shader_data and not len(self.waves)
+
     @cached_property
     def span(self) -> TimeWindow:
         """From the first to the last known time."""

@@ -59,7 +59,7 @@ from rcv_py.model.waves import WaveBatch
 UNKNOWN = 0  # no code object has this number
 CLOSES, OPENS = 1, 2  # bits of a value
 _SPECIAL = 3  # flags of values that are never packed: immediate form, privileged
-_PRIVILEGED = 2
+PRIVILEGED = 2
 _PACKED_SHARE = 4  # a code object packs clocks if one in so many of its values shows it
 _ID_BITS = 30
 _SLOT = ("se", "sa", "cu", "simd", "slot")
@@ -122,7 +122,7 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
         marker, late = _unpacked(trace, columns, codeobj, marker)
         columns["time"] = time - late
         loss = _losses(trace, columns["se"], np.where(life >= 0, begin, np.iinfo(np.int64).min))
-        is_idle = (loss < time) | (columns["flags"] & _PRIVILEGED > 0)
+        is_idle = (loss < time) | (columns["flags"] & PRIVILEGED > 0)
         stop = np.clip(loss, columns["time"], stop)
         for owner, name, number in trace.marker_payloads:
             words[(codeobj == owner) & (marker == name) & ~is_idle] = number
@@ -469,7 +469,7 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
             count(int(spans.records.time[first])),
         )
         yield Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
-    lost = int(np.count_nonzero(idle & (spans.records.flags & _PRIVILEGED == 0)))
+    lost = int(np.count_nonzero(idle & (spans.records.flags & PRIVILEGED == 0)))
     if lost:
         text = Message(
             "{0} after lost packets until another wave took the slot: they have no meaning.",

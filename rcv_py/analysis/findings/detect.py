@@ -11,7 +11,9 @@ import numpy as np
 from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
-from rcv_py.analysis.findings import issuing, samples, shape, waiting
+from rcv_py.analysis.events.marker_spans import MARKERS
+from rcv_py.analysis.events.scope_costs import scope_costs
+from rcv_py.analysis.findings import issuing, samples, scopes, shape, waiting
 from rcv_py.analysis.findings.bound_class import BoundClass, class_of
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
@@ -30,6 +32,7 @@ from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, short_kernel
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -162,7 +165,13 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     """Return the findings of the inputs."""
     trace = inputs.trace
     if trace.has_pc_samples and not len(trace.waves):
-        return _ranked(inputs, SAMPLE_DETECTORS)
+        return _ranked(inputs, SAMPLE_DETECTORS, samples.NO_TIMES)
+    if trace.has_only_markers:
+        spans = inputs.answers.of(MARKERS[ReferenceRule.OURS])
+        found = _ranked(inputs, (scopes.by_scope,), scopes.NO_DETAIL)
+        if found.findings:
+            extra = tuple(scopes.numbers(spans, scope_costs(spans)))
+            return replace(found, numbers=(*found.numbers, *extra))
     inputs.ask()
     if not inputs.waves:
         return _nothing(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
@@ -179,7 +188,7 @@ def _of_waves(inputs: FindingInputs) -> Findings:
         return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
         return replace(_nothing(inputs, none_works(inputs.populations)), choice=inputs.choice)
-    return _ranked(inputs, DETECTORS)
+    return _ranked(inputs, DETECTORS, NOT_ELAPSED)
 
 
 def _why_no_waves(trace: Trace) -> str:
@@ -211,7 +220,7 @@ def none_works(ways: Populations) -> str:
     return join_texts(" ", (nothing, ran, TRACE_WORK))
 
 
-def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
+def _ranked(inputs: FindingInputs, detectors: Iterable[Detector], assumption: str) -> Findings:
     is_sampled = inputs.waves == 0
     all_findings = (finding for detector in detectors for finding in detector(inputs))
     ranked = [
@@ -235,7 +244,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         findings=tuple(ranked),
         waves=inputs.waves,
         of=len(inputs.trace.waves),
-        assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
+        assumption=assumption,
         why="" if any(finding.can_gain for finding in ranked) else samples.why_none(inputs) or CALM,
         bound_class=bound,
         resident=exposure.resident,

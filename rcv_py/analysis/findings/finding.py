@@ -21,7 +21,9 @@ DEVICE_CYCLES = "cycles from the first start of a wave to the last end"
 CAPTURE_CYCLES = "cycles of the capture"
 SIMDS = "SIMDs of the shader engines that were seen"
 SAMPLES = "PC samples"
+SCOPES = "wave cycles in scopes of markers"
 KERNEL_DURATION = "kernel's duration"
+WITHOUT_GAIN = (SAMPLES, SCOPES)  # units of captures whose findings have no part of the duration to gain
 
 # How findings are listed: ranked by gain, or after the ranked findings as context or a caution for all.
 RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
@@ -194,7 +196,7 @@ class Finding:
     @property
     def can_gain(self) -> bool:
         """Whether it is no ranked finding, or can gain SMALL of the kernel's duration."""
-        return self.rank != RANKED or self.unit == SAMPLES or self.most >= SMALL
+        return self.rank != RANKED or self.unit in WITHOUT_GAIN or self.most >= SMALL
 
     @property
     def is_small(self) -> bool:
@@ -232,7 +234,7 @@ class Finding:
     @property
     def _bound(self) -> str:
         sign = "≤" if self.is_upper_bound else "~"
-        return f"{sign} {short_percent(self.share if self.unit == SAMPLES else self.gain)} %"
+        return f"{sign} {short_percent(self.share if self.unit in WITHOUT_GAIN else self.gain)} %"
 
     @property
     def key_sentence(self) -> str:
@@ -247,7 +249,7 @@ class Finding:
     @property
     def gain_text(self) -> str:
         """`at most 4.7 % of the kernel's duration`; "" if it is not ranked."""
-        if self.rank != RANKED or self.unit == SAMPLES:
+        if self.rank != RANKED or self.unit in WITHOUT_GAIN:
             return ""
         bound = "at most" if self.is_upper_bound else "about"
         return Message("{0} {1} of the kernel's duration", bound, gain_percent(self.gain))
@@ -368,7 +370,7 @@ class KeyNumber(NamedTuple):
     share: float | None = None  # 0 to 1; None if it is no share
 
 
-KEY_NUMBERS = ("duration", "nothing", "matrix", "occupancy", "samples", "stall", "silent", "waves")
+KEY_NUMBERS = ("duration", "nothing", "matrix", "occupancy", "samples", "scopes", "stall", "silent", "waves")
 MAX_KEY_NUMBERS = 3
 UNKNOWN_CLASS = "What limits the kernel is not known."
 
@@ -440,8 +442,8 @@ class Findings:
     @property
     def gain_base(self) -> str:
         """What gains, bounds and predictions are parts of."""
-        is_sampled = any(finding.unit == SAMPLES for finding in self.findings)
-        return SAMPLES if is_sampled else KERNEL_DURATION
+        units = [finding.unit for finding in self.findings if finding.unit in WITHOUT_GAIN]
+        return units[0] if units else KERNEL_DURATION
 
     @property
     def has_verdict(self) -> bool:

@@ -25,6 +25,7 @@ from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.events.scope_costs import MAX_DEPTH, enclosing
 from rcv_py.analysis.flame.flame import (
     METRICS,
     FlameTree,
@@ -37,12 +38,11 @@ from rcv_py.analysis.flame.flame import (
     key,
     source_stacks,
 )
-from rcv_py.base.runs import borders, distinct, starts_run
+from rcv_py.base.runs import borders, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 ScopedCosts = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
-MAX_DEPTH = 64  # deeper scopes are left out: only damaged data has them
 
 
 def coarse_markers(spans: MarkerSpans) -> FlameTree:
@@ -112,23 +112,19 @@ class _Nest(NamedTuple):
 def _nest(spans: MarkerSpans) -> _Nest:
     row = np.flatnonzero(~spans.is_point & (spans.depth < MAX_DEPTH))
     depth = spans.depth[row].astype(np.int64)
-    life = np.cumsum(starts_run(spans.se, spans.sa, spans.cu, spans.simd, spans.slot, spans.wave))[row]
     element = key(What.MARKER, spans.kind[row], spans.name_id[row])
-    parent = np.full(len(row), -1, dtype=np.int64)
+    outer = enclosing(spans)[row]
+    parent = np.where(outer >= 0, np.searchsorted(row, outer), -1)
     node = np.full(len(row), -1, dtype=np.int64)
     columns: list[tuple[np.ndarray, ...]] = [(np.empty(0, dtype=np.int64),) * 3]
-    above, count = np.empty(0, dtype=np.int64), 0
+    count = 0
     for level in range(int(depth.max(initial=-1)) + 1):
         here = np.flatnonzero(depth == level)
-        if len(above) and len(here):
-            near = above[np.maximum(np.searchsorted(above, here) - 1, 0)]
-            parent[here] = np.where((near < here) & (life[near] == life[here]), near, -1)
         outer = np.where(parent[here] >= 0, node[parent[here]], -1)
         first, number = distinct(outer, element[here])
         node[here] = count + number
         columns.append((outer[first], element[here][first], np.full(len(first), level)))
         count += len(first)
-        above = here
     return _Nest(row, parent, node, *map(np.concatenate, zip(*columns, strict=True)))
 
 

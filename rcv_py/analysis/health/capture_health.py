@@ -17,6 +17,8 @@ from rcv_py.analysis.health.missing import (
     UNMATCHED,
     counters,
     lost_files,
+    lost_markers,
+    markers,
     placeholder,
     sampled,
     unmatched,
@@ -47,6 +49,7 @@ CHECKED = (
     "the map to source lines",
     "how the traced compute unit compares with the others",
     "other kernels at the same time",
+    "whether markers were lost",
     "how full the device was",
     "hardware counters",
 )
@@ -83,6 +86,8 @@ def health_notes(
     return ranked(
         (
             placeholder(trace),
+            markers(trace),
+            lost_markers(trace),
             unreadable(trace),
             None if match is None else wrong_code(trace, match),
             buffer(trace, ends),

@@ -14,6 +14,7 @@ from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, unchanged
+from rcv_py.analysis.events.marker_spans import LOST, PRIVILEGED, marker_spans, missing_words
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
@@ -75,9 +76,50 @@ def _lost(trace: Trace) -> HealthNote | None:
 EVERY_FOURTH_ENGINE = "0x11111111"  # the first engine of every die; more engines fill the buffer sooner
 
 
+def markers(trace: Trace) -> HealthNote | None:
+    """Return a note if a capture holds markers and no instruction."""
+    if not trace.has_only_markers:
+        return None
+    values = [(data.se, cu) for data in trace.shader_data for cu in ascending(data.cu).tolist()]
+    return HealthNote(
+        name="markers",
+        severity=Severity.INFO,
+        title="The capture holds markers and no instructions",
+        evidence=(
+            number("values of markers", sum(len(data.time) for data in trace.shader_data)),
+            number("compute units", len(values)),
+        ),
+        consequence="Scopes have times on all of these units; instructions, waits and causes are not known.",
+        remedy="Read scopes in Findings, Flamegraph and Events; trace the instructions of a unit for causes.",
+    )
+
+
+def lost_markers(trace: Trace) -> HealthNote | None:
+    """Return a note if markers or their data words are missing."""
+    if not trace.has_shader_data or not trace.markers:
+        return None
+    spans = marker_spans(trace, ())
+    words, orphans = int(missing_words(spans.records).sum()), int(np.count_nonzero(spans.is_orphan))
+    idle = int(np.count_nonzero(spans.records.is_idle & (spans.records.flags & PRIVILEGED == 0)))
+    if not words + orphans + idle:
+        return None
+    return HealthNote(
+        name="lost_markers",
+        severity=Severity.WARNING,
+        title="Markers were lost",
+        evidence=(
+            part("missing data words", words, int(spans.records.words.sum())),
+            number("leaves of scopes that were not open", orphans),
+            number("values after lost packets", idle),
+        ),
+        consequence="Scopes around them are too long, too short or missing.",
+        remedy=LOST,
+    )
+
+
 def placeholder(trace: Trace) -> HealthNote | None:
     """Return a note if there is no traced wave, and on which units waves ran."""
-    if len(trace.waves) or not trace.has_thread_trace or trace.has_only_costs:
+    if len(trace.waves) or not trace.has_thread_trace or trace.has_only_markers or trace.has_only_costs:
         return None
     lives = residencies(trace.occupancy)
     title, evidence = "Nothing was recorded", [number("traced waves", 0), number("waves seen anywhere", 0)]

@@ -9,11 +9,13 @@ import numpy as np
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.events.scope_costs import scope_costs
 from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.cli.answer import CommandAnswer, listing, matched
 from rcv_py.cli.opening import markers, opened
 from rcv_py.features.events.options import EventsOptions
-from rcv_py.features.events.result import SCHEMA, events
+from rcv_py.features.events.result import SCHEMA, SCOPE_SCHEMA, UNIT_SCHEMA, events, scope_rows, unit_rows
+from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 
 _NOUNS = {
@@ -32,6 +34,8 @@ def run(options: EventsOptions) -> CommandAnswer:
     """List the events of a capture."""
     trace = opened(options)
     spans = markers(trace)
+    if options.by != "entry":
+        return _scopes(trace, spans, options)
     entries = event_table(trace, spans)
     kinds = options.kind or default_kinds(entries)
     return listing(
@@ -42,6 +46,23 @@ def run(options: EventsOptions) -> CommandAnswer:
         lambda: {"kinds": list(kinds), "problems": [problem.text for problem in spans.problems]},
         footer=lambda shown: _footer(spans, shown, len(entries)),
         why_none="" if len(entries) else _NOTHING,
+    )
+
+
+def _scopes(trace: Trace, spans: MarkerSpans, options: EventsOptions) -> CommandAnswer:
+    make, schema = (scope_rows, SCOPE_SCHEMA) if options.by == "scope" else (unit_rows, UNIT_SCHEMA)
+    table = make(trace, spans, scope_costs(spans))
+    texts = matched(spans.names, options)
+    if texts is not None:
+        names = [spans.names[at] for at in sorted(texts)]
+        table = table[np.isin(np.array(table.plain("name"), dtype=object), names)]
+    return listing(
+        options,
+        trace,
+        table,
+        schema,
+        lambda: {"problems": [problem.text for problem in spans.problems]},
+        footer=lambda _: (f"note: {problem}" for problem in spans.problems),
     )
 
 

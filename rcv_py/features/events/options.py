@@ -12,6 +12,14 @@ class EventsOptions(shared.Matched, shared.RowOptions, example="rcv events FOLDE
 
     agents = opt.AgentTool("Use it for order in time: dispatches and markers.")
 
+    needs = (opt.Need("kind within", opt.is_one("by", "entry"), "--by entry"),)
+
+    by: str = opt.option(
+        "what a row has: an entry by time, a scope of markers with its cost, or a scope on a compute unit "
+        "(default entry)",
+        "entry",
+        choices=("entry", "scope", "unit"),
+    )
     kind: tuple[str, ...] | None = opt.option(
         Message("of {0}, joined by commas (default: all that mean something)", ", ".join(opt.ENTRY_KINDS)),
         read=opt.kinds,

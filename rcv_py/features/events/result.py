@@ -1,8 +1,15 @@
-"""Events: dispatches, hardware events, markers and values of shader data, by time."""
+"""Events: dispatches, hardware events, markers and values of shader data, by time; costs of scopes."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EventTable
+from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.events.scope_costs import ScopeCosts, UnitCosts
+from rcv_py.model.ids import place_name
+from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
+from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field
@@ -21,10 +28,54 @@ EVENTS = Spec.of(
     kinds.NOTE("detail", "Further details"),
     nothing="There is no event of these kinds.",
 )
+PROBLEMS = Field("problems", kinds.texts("A sentence."), "Inconsistent markers")
 FACTS = (
     CAPTURE,
     Field("kinds", kinds.texts("dispatch, event, marker or shader."), "Kinds that are listed"),
-    Field("problems", kinds.texts("A sentence."), "Inconsistent markers"),
+    PROBLEMS,
+)
+_COSTS = (
+    kinds.COUNT("entries", "Times that it was entered"),
+    kinds.CYCLES("cycles", "Sum of its entries, inner scopes included"),
+    kinds.CYCLES("own", "Of these, outside of inner scopes"),
+    kinds.MEAN_CYCLES("mean", "Mean entry"),
+    kinds.CYCLES("shortest", "Shortest entry"),
+    kinds.CYCLES("longest", "Longest entry"),
+)
+SCOPES = Spec.of(
+    "scopes",
+    "Scopes and points of markers, most own cycles first.",
+    "scope",
+    kinds.NOTE("name", "Its name"),
+    Field("kind", kinds.choice(*MARKER_TEXT.values()), "What it marks"),
+    *_COSTS,
+    kinds.COUNT("units", "Compute units on which it was entered"),
+    kinds.TEXT("fastest", "Compute unit with the least mean"),
+    kinds.MEAN_CYCLES("fastest_mean", "Mean entry there"),
+    kinds.TEXT("slowest", "Compute unit with the greatest mean"),
+    kinds.MEAN_CYCLES("slowest_mean", "Mean entry there"),
+    kinds.RATIO._replace(text="{:.2f}".format)("spread", "Greatest mean of a unit divided by the least"),
+    kinds.INDEX("fastest_engine", "Shader engine with the least mean", key="fast_engine"),
+    kinds.MEAN_CYCLES("fastest_engine_mean", "Mean entry there", key="fast_engine_mean"),
+    kinds.INDEX("slowest_engine", "Shader engine with the greatest mean", key="slow_engine"),
+    kinds.MEAN_CYCLES("slowest_engine_mean", "Mean entry there", key="slow_engine_mean"),
+    kinds.SOURCE("source", "Where it begins, with callers outwards"),
+    nothing="The capture has no scope of markers.",
+)
+UNITS = Spec.of(
+    "scope_units",
+    "Scopes and points on each compute unit.",
+    "row",
+    kinds.NOTE("name", "Name of the scope"),
+    kinds.TEXT("unit", "The compute unit"),
+    *_COSTS,
+    nothing="The capture has no scope of markers.",
+)
+SCOPE_SCHEMA = Schema(
+    "events.scopes", "Costs of scopes of markers (--by scope).", (CAPTURE, PROBLEMS, SCOPES.field())
+)
+UNIT_SCHEMA = Schema(
+    "events.units", "Costs of scopes by compute unit (--by unit).", (CAPTURE, PROBLEMS, UNITS.field())
 )
 SCHEMA = Schema(
     "events", "Dispatches, hardware events, markers and shader data by time.", (*FACTS, EVENTS.field())
@@ -40,3 +91,43 @@ def events(found: EventTable) -> ResultTable:
         "detail": DictionaryColumn(found.texts, found.detail),
     }
     return ResultTable.of(EVENTS, found, words)
+
+
+def scope_rows(trace: Trace, spans: MarkerSpans, found: ScopeCosts) -> ResultTable:
+    """Return one row per scope or point."""
+    units = found.by_unit
+    kind_names = [MARKER_TEXT[MarkerKind(kind)] for kind in MarkerKind]
+    return ResultTable.of(
+        SCOPES,
+        found,
+        {
+            "name": DictionaryColumn(spans.names, found.name_id),
+            "kind": DictionaryColumn(tuple(kind_names), found.kind),
+            "source": DictionaryColumn(spans.sources, found.name_id),
+            "fastest": _places(trace, units, found.fastest),
+            "fastest_mean": units.mean[found.fastest],
+            "slowest": _places(trace, units, found.slowest),
+            "slowest_mean": units.mean[found.slowest],
+        },
+    )
+
+
+def unit_rows(trace: Trace, spans: MarkerSpans, found: ScopeCosts) -> ResultTable:
+    """Return one row per scope and compute unit, scopes with most own cycles first."""
+    units = found.by_unit
+    rank = np.zeros(len(spans.names), dtype=np.int64)
+    rank[found.name_id] = np.arange(len(found))
+    rows = np.argsort(rank[units.name_id], kind="stable")
+    words = {
+        "name": DictionaryColumn(spans.names, units.name_id),
+        "unit": _places(trace, units, np.arange(len(units))),
+    }
+    return ResultTable.of(UNITS, units, words)[rows]
+
+
+def _places(trace: Trace, units: UnitCosts, rows: np.ndarray) -> DictionaryColumn:
+    columns = (units.se.tolist(), units.sa.tolist(), units.cu.tolist())
+    unit = trace.architecture.unit_name
+    return DictionaryColumn(
+        tuple(place_name(se, sa, cu, unit=unit) for se, sa, cu in zip(*columns, strict=True)), rows
+    )

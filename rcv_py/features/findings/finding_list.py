@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
-from rcv_py.analysis.findings.finding import LEGEND, RANKED, SAMPLES, Finding
+from rcv_py.analysis.findings.finding import LEGEND, RANKED, WITHOUT_GAIN, Finding
 from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.ui.core.plain_text import draw_text, shown, tooltip
 from rcv_py.ui.core.text_size import grown
@@ -229,7 +229,7 @@ def fitting_numbers(finding: Finding, first: int, metrics: QFontMetrics, width: 
 
 def _gain(finding: Finding) -> float:
     """Return the maximum gain, of the kernel's duration or of the samples."""
-    return finding.share if finding.unit == SAMPLES else finding.gain
+    return finding.share if finding.unit in WITHOUT_GAIN else finding.gain
 
 
 def moved_text(steps: int) -> str:

@@ -8,6 +8,7 @@ from rcv_py.analysis.findings.finding import (
     LEGEND,
     RANKED,
     SAMPLES,
+    WITHOUT_GAIN,
     Evidence,
     Finding,
 )
@@ -78,8 +79,9 @@ def _bars(findings: tuple[Finding, ...]) -> list[model.Part]:
         return []
     what, unit = "Gain, at most", "thousandths of the kernel's duration"
     values = [round(1000 * finding.gain) for finding in shown.values()]
-    if next(iter(shown.values())).unit == SAMPLES:
-        what, unit, values = "At most", "samples", [finding.cycles for finding in shown.values()]
+    if (of := next(iter(shown.values())).unit) in WITHOUT_GAIN:
+        unit = "samples" if of == SAMPLES else "wave cycles"
+        what, values = "At most", [finding.cycles for finding in shown.values()]
     names = [Message("{0} {1}", n, finding.title) for n, finding in shown.items()]
     title = Message("{0}, in {1}; parts of different findings may overlap", what, unit)
     return [

@@ -45,7 +45,8 @@ def run(options: FlameOptions) -> CommandAnswer:
     trace = waves.trace
     costs = cost_columns(trace.code)
     charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
-    content = "source" if options.content == "sandwich" else options.content
+    content = _content(trace, options)
+    content = "source" if content == "sandwich" else content
     with ExitStack() as open_ones:
         look = cache(partial(open_ones.enter_context, announced(waves, options)))
         tree, note = flame_tree(trace, content, metric, look, charged)
@@ -59,7 +60,8 @@ def run(options: FlameOptions) -> CommandAnswer:
         texts = placed_labels(trace, tree, labels(trace, tree))
         yield from heading(waves)
         yield _grid(tree, metric, boxes, texts, shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))])
-        yield Message("\n{0}{1}", _footer(tree, metric, options, waves.whose), note and " " + note)
+        footer = _footer(tree, metric, content, waves.whose)
+        yield Message("\n{0}{1}", footer, note and " " + note)
 
     def document() -> dict[str, Any]:
         unit, total = tree.unit, tree.whole(metric)
@@ -73,6 +75,11 @@ def run(options: FlameOptions) -> CommandAnswer:
         forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},
         of=waves,
     )
+
+
+def _content(trace: Trace, options: FlameOptions) -> str:
+    has_scopes = trace.has_only_markers and trace.markers and options.metric == "total"
+    return options.content or ("markers" if has_scopes else "source")
 
 
 def _grid(
@@ -89,9 +96,9 @@ def _grid(
     return TextGrid(_COLUMNS, rows)
 
 
-def _footer(tree: FlameTree, metric: Metric, options: FlameOptions, whose: str) -> str:
+def _footer(tree: FlameTree, metric: Metric, content: str, whose: str) -> str:
     total = count(tree.whole(metric))
-    of = "cycles inside of scopes of all waves" if options.content == "markers" else _OF.get(metric, "")
+    of = "cycles inside of scopes of all waves" if content == "markers" else _OF.get(metric, "")
     if metric is Metric.HITS:
         return Message("{0} executions.", total)
     if tree.unit == "samples":
@@ -101,7 +108,7 @@ def _footer(tree: FlameTree, metric: Metric, options: FlameOptions, whose: str) 
 
 def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[str, Any]:
     return {
-        "content": options.content,
+        "content": _content(trace, options),
         "metric": options.metric,
         "order": options.order,
         "unit": "executions" if METRICS[options.metric] is Metric.HITS else unit,

@@ -33,9 +33,9 @@ class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall -
     order: str = opt.option(
         "order of siblings (default heavy)", "heavy", choices=("heavy", "execution", "name")
     )
-    content: str = opt.option(
-        "what frames are; both: scopes of markers with sources and instructions (default source)",
-        "source",
+    content: str | None = opt.option(
+        "what frames are; both: scopes of markers with sources and instructions (default source; markers for "
+        "a capture of markers alone)",
         choices=("source", "kernel", "markers", "both", "sandwich"),
     )
     least: float = opt.option(

@@ -60,7 +60,7 @@ class FlamegraphPanel(Panel):
         boxes = self.choices
         self.remembered = {"content": boxes.contents, "metric": boxes.metrics, "order": boxes.orders}
         self._element = -1
-        self._is_own_choice = False
+        self._is_own_choice = self._is_marked = False
         self._hovered: Hover | None = None
         self._matches = np.empty(0, dtype=np.int64)
         self._request = self.request(self._compute, STREAM_MS)
@@ -106,7 +106,12 @@ class FlamegraphPanel(Panel):
         self._element = -1
         self.view.show_scene(None)
         self._show_text()
-        missing = self.why_missing("code")
+        trace = self.session.trace.value
+        is_marked = trace is not None and trace.has_only_markers and bool(trace.markers)
+        if is_marked != self._is_marked:  # what this capture has, and the one before had not
+            self._is_marked = is_marked
+            self.choices.contents.choose((Content.MARKERS if is_marked else Content.SOURCE).value)
+        missing = "" if is_marked else self.why_missing("code")
         self.empty.say(missing)
         if not missing:
             self._changed()
@@ -129,7 +134,7 @@ class FlamegraphPanel(Panel):
         known = (results.cell(name).value for name in ("hidden", "markers"))
         job = scene_job(self.session, wanted, self.ui.settings["isa.show_idle"], *known)
         trace = self.session.trace.value
-        if job is None or trace is None or not len(trace.code):
+        if job is None or trace is None or not (len(trace.code) or self._is_marked):
             return
         if self.view.scene is None:
             self.empty.say("Computing the flame graph …")

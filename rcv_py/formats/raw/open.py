@@ -33,7 +33,7 @@ from rcv_py.formats.raw.objects import forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, Early, Jobs, OfficialMissing, RawOptions
 from rcv_py.formats.raw.spill import Spill
 from rcv_py.formats.sources.find import sources_of
-from rcv_py.formats.uiout.load import NO_WAVE, NOT_HERE
+from rcv_py.formats.uiout.load import NO_WAVE, NOT_HERE, ONLY_MARKERS
 from rcv_py.model.trace import NoWaves, Trace
 from rcv_py.model.waves import WaveColumns
 
@@ -298,7 +298,9 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
         problems=problems,
     )
     problems += objects.doubts  # problems with source lines show when these are read
-    if not len(made.trace.waves):
+    if made.trace.has_only_markers:
+        problems.inform(capture.folder.name, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)
+    elif not len(made.trace.waves):
         problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE, brief=NOT_HERE)
     reported = tuple(problems)
     is_sure = found.is_whole and all(one.is_sure for one in found.engines) and unanswered() == before

@@ -35,6 +35,10 @@ NO_WAVE = (
     "No wave ran on the traced compute unit, so there are no instructions to show.",
     "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
 )
+ONLY_MARKERS = (
+    "This capture holds markers and no instructions: scopes have times on all compute units.",
+    "Trace a compute unit with its instructions to see what happens inside of a scope.",
+)
 NOT_HERE = "Not in this capture."  # what most panels say then
 
 
@@ -71,7 +75,8 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
         why = problems[0].text.rstrip(".")
         raise NotATrace(path, Message("it holds no waves, no occupancy and no code ({0})", why))
     is_sampled = index.has_pc_samples or code.table.samples is not None
-    _diagnose(code.table, waves, events, is_sampled, problems)
+    has_markers = any(len(one.time) for one in shader)
+    _diagnose(code.table, waves, events, problems, is_sampled=is_sampled, has_markers=has_markers)
     if not has_occupancy and not is_sampled:
         problems.warn(
             occupancy.FILE,
@@ -136,7 +141,13 @@ def _index(files: FolderFiles, problems: Problems) -> Index:
 
 
 def _diagnose(
-    code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, is_sampled: bool, problems: Problems
+    code: CodeTable,
+    waves: WaveIndex,
+    events: HardwareEvents | None,
+    problems: Problems,
+    *,
+    is_sampled: bool,
+    has_markers: bool,
 ) -> None:
     """Add Problems that explain empty views of an intact folder and its doubtful data."""
     if not len(waves) and is_sampled:
@@ -148,6 +159,8 @@ def _diagnose(
             Affects.OCCUPANCY,
             brief="PC samples say neither wave nor time.",
         )
+    elif not len(waves) and has_markers:
+        problems.inform(INDEX, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)
     elif not len(waves):
         problems.warn(
             INDEX,
