@@ -124,6 +124,11 @@ USE = "s_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v5\n"
     [
         (f"{ARITHMETIC}\n{LOAD}{USE}", LOAD, 12),
         (f"{ARITHMETIC}\ns_mov_b64 exec, s[10:11]\n{LOAD}{USE}", LOAD, 0),  # other lanes would load
+        (
+            f"global_load_dword v9, v1, s[4:5]\n{ARITHMETIC}\nglobal_store_dword v1, v8, s[4:5]",
+            "global_store",
+            12,
+        ),
         (f"ds_read_b32 v9, v1\n{ARITHMETIC}\nds_write_b32 v1, v8\ns_waitcnt lgkmcnt(0)", "ds_write", 12),
     ],
 )

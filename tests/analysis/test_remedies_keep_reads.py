@@ -203,15 +203,21 @@ def possible(trace: Trace) -> Iterator[tuple[Change, ...]]:
         case = FindingContext(inputs, replace(nothing, line=np.array([row])))
         if does.waits and case.room_after:
             yield (MoveLater(row, case.room_after),)
-        for counter, _ in does.waits:
-            if batch := load_batch(code, trace.architecture, row, counter):
+
+
+def batches(trace: Trace) -> Iterator[tuple[Change, ...]]:
+    """The loads below each wait that may be issued before it."""
+    effect = generation_of(trace.architecture, trace.code.text).effect
+    for row in np.flatnonzero(trace.code.hits > 0).tolist():
+        for counter, _ in effect(trace.code.text[row].strip()).waits:
+            if batch := load_batch(trace.code, trace.architecture, row, counter):
                 yield (hoisted(batch),)
 
 
 @pytest.mark.parametrize("name", VARIED)
 def test_of_samples(name: str) -> None:
     trace = sample_trace(name)
-    for changes in (*proposed(trace), *possible(trace)):
+    for changes in (*proposed(trace), *possible(trace), *batches(trace)):
         assert_same(trace, changes)
 
 
@@ -219,7 +225,7 @@ def test_of_samples(name: str) -> None:
 def test_of_patterns(name: str, tmp_path: Path) -> None:
     text = PATTERNS.get(name) or TILES.get(name) or loop(MEETS.format(arithmetic=ARITHMETIC))
     trace, _ = captured(text, tmp_path)
-    for changes in (*proposed(trace), *possible(trace)):
+    for changes in (*proposed(trace), *possible(trace), *batches(trace)):
         assert_same(trace, changes)
 
 

@@ -34,6 +34,7 @@ FETCH_BYTES = 32 << 10  # instruction cache of a compute unit
 VECTOR_FILE = 512  # maximum registers a lane of a wave, including accumulators
 _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")
 _ENDS = ("s_barrier", "s_endpgm", "s_wait", *_BRANCHES)
+_ACCESSES = ("ds_", "global_", "buffer_", "tbuffer_", "flat_", "scratch_", "image_")
 _PERMUTES = ("ds_bpermute", "ds_permute", "ds_swizzle")
 _C = InstructionClass
 _RELEASES = (_C.VMEM_STORE, _C.ATOMIC, _C.CACHE)  # they may say to other waves that all before them is done
@@ -108,9 +109,9 @@ class FindingContext:
         for row in self._walk(self.producer, -1):
             case, text = registers(self.text(row)), self.text(row)
             touches = (case.reads | case.writes) & own.writes or case.writes & wanted
-            # What writes to LDS must not overwrite what an access before it reads.
+            # What writes must not overwrite what an access before it reads.
             is_stored = "_store" in text or "_atomic" in text or text.startswith("ds_write")
-            if free == most or touches or is_stored or (not loads and text.startswith("ds_")):
+            if free == most or touches or is_stored or (not loads and text.startswith(_ACCESSES)):
                 break
             free += 1
         return free
