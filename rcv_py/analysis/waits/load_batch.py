@@ -20,7 +20,8 @@ that it returned.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
@@ -88,14 +89,19 @@ def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: 
 
 def _is_unordered(code: CodeTable, architecture: Architecture, wait: int, counter: str) -> bool:
     """Whether an operation of the counter that returns in any order may be outstanding at a wait."""
-    effect, pending = generation_of(architecture, code.text).effect, hoists(code, architecture).pending(wait)
-    texts = [
-        text
-        for text in map(str.strip, code.text)
-        if any(name == counter and kind in UNORDERED for name, kind in effect(text).raises)
-    ]
-    loaded = [registers(text).writes for text in texts]
-    return any(not writes or writes & pending for writes in loaded)
+    pending = hoists(code, architecture).pending(wait)
+    return any(not writes or writes & pending for writes in _unordered(code, architecture).get(counter, ()))
+
+
+@lru_cache(maxsize=2)
+def _unordered(code: CodeTable, architecture: Architecture) -> Mapping[str, set[int]]:
+    """The registers that each operation writes that returns in any order, by counter; 0: none."""
+    effect, found = generation_of(architecture, code.text).effect, defaultdict[str, set[int]](set)
+    for text in map(str.strip, code.text):
+        for counter, kind in effect(text).raises:
+            if kind in UNORDERED:
+                found[counter].add(registers(text).writes)
+    return found
 
 
 def _has_shared(code: CodeTable, row: int) -> bool:
