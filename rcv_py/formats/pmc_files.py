@@ -90,7 +90,8 @@ def _tables_of(path: Path) -> list[tuple[Path, str]]:
 def _no_table(path: Path) -> TraceError:
     return TraceError(
         Message("{0} holds no table of counters read once a dispatch.", path),
-        hint="Record one: `rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION`.",
+        hint="Record one: `rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION`; on RDNA"
+        " the counters of L2 are GL2C_HIT_sum and GL2C_MISS_sum.",
     )
 
 
@@ -219,7 +220,7 @@ class _Rows:
             streamed = "{0} holds streamed counters alone: samples over time, not values of a launch."
             raise TraceError(
                 Message(streamed if profile.spm else "{0} holds no counters.", path.name),
-                hint="Record them: `rocprofv3 --pmc TCC_HIT_sum -- APPLICATION`.",
+                hint="Record them: `rocprofv3 --pmc TCC_HIT_sum -- APPLICATION`, on RDNA GL2C_HIT_sum.",
             )
         self.files.append(path.name)
         self.notes += [problem.text for problem in profile.problems]
