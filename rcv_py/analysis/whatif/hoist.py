@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.waits.load_batch import LoadBatch
 from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder
 from rcv_py.analysis.whatif.changes import NAMED, chosen, moved
-from rcv_py.analysis.whatif.predict import Player, Prediction
-from rcv_py.analysis.whatif.recording import Recording
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import Message, plural, some
+
+if TYPE_CHECKING:  # their import loads a compiler, which naming a change must not do
+    from rcv_py.analysis.whatif.predict import Player, Prediction
+    from rcv_py.analysis.whatif.recording import Recording
 
 EACH = 4  # groups of moves that are tried one by one, those with the largest bounds
 
