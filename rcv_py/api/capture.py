@@ -293,6 +293,7 @@ class Capture(CaptureCode):
         *,
         latency: Mapping[str | int, float] | None = None,
         move: Sequence[tuple[int, int]] = (),
+        batch: Sequence[int] = (),
         relax: Sequence[tuple[int, int]] = (),
         only: Sequence[tuple[int, int]] = (),
         dpp: Sequence[int] = (),
@@ -305,15 +306,17 @@ class Capture(CaptureCode):
         """Return what changes would gain, all together; without any, the standard experiments, each alone.
 
         The recording is replayed to predict them.  `latency` has factors for `vmem`, `lds`, `smem`, `memory`
-        or an instruction; `move` pairs of an instruction and the instruction to place it before; `relax`
-        waits and how many more operations they leave outstanding; `only` waits and the single load that they
-        wait for; `dpp` moves across lanes that become operands of arithmetic; `merge` accesses and others
-        that become part of them; `free` instructions that take no time.  For a large capture some shader
+        or an instruction; `move` pairs of an instruction and the instruction to place it before; `batch`
+        waits before which the loads below them are issued, and which leave those outstanding; `relax` waits
+        and how many more operations they leave outstanding; `only` waits and the single load that they wait
+        for; `dpp` moves across lanes that become operands of arithmetic; `merge` accesses and others that
+        become part of them; `free` instructions that take no time.  For a large capture some shader
         engines are replayed, or part of the time of one, unless `every` is set.
         """
         changes = _requested(
             latency=latency,
             move=move,
+            batch=batch,
             relax=relax,
             only=only,
             dpp=dpp,
@@ -321,7 +324,7 @@ class Capture(CaptureCode):
             free=free,
             no_barriers=no_barriers,
             more_waves=more_waves,
-        ).changes(self.trace.code)
+        ).changes(self.trace)
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
         player = self._player(every=every)
         tried = [tuple(changes)] if changes else usual_experiments(player, self.trace)
@@ -335,7 +338,7 @@ class Capture(CaptureCode):
         Instructions off it follow with their slack.  Takes the arguments of `whatif`: with changes it returns
         the predicted path of the changed kernel.
         """
-        found = self._player(every=every).path(_requested(**changes).changes(self.trace.code))
+        found = self._player(every=every).path(_requested(**changes).changes(self.trace))
         return Answer.of(path_rows(self.trace, found), found, path_facts(found, self.trace))
 
     # -- files ---------------------------------------------------------------------------------------------

@@ -94,6 +94,7 @@ def _asked(trace: Trace, saved: Any) -> ChangeRequest | None:
         asked = ChangeRequest(
             latency=tuple(_factor(one) for one in _listed(saved.get("latency"))),
             move=pairs("move"),
+            batch=rows("batch"),
             relax=pairs("relax"),
             only=pairs("only"),
             dpp=rows("dpp"),
@@ -102,7 +103,7 @@ def _asked(trace: Trace, saved: Any) -> ChangeRequest | None:
             no_barriers=saved.get("no_barriers") is True,
             more_waves=_row(saved.get("more_waves", 0)),
         )
-        return asked if asked.changes(trace.code) else None
+        return asked if asked.changes(trace) else None
     except (UsageError, ValueError):
         return None
 

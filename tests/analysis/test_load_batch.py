@@ -11,10 +11,12 @@ from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.predicted import predicted
 from rcv_py.analysis.waits.load_batch import LoadBatch, load_batch
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import Move, Relax, changes_text
 from rcv_py.analysis.whatif.hoist import Hoist, hoisted
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.analysis.whatif.recording import recording, streams
+from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.test_remedies_keep_reads import assert_same
@@ -244,3 +246,14 @@ def test_of_two_moves_the_one_that_gains_more_is_advised(tmp_path: Path) -> None
     assert moved.text == "instructions 15, 16, 17 and 9 others moved before 3"
     assert one.remedy_id == "hoist-batch"
     assert one.predicted_gain > -player.predict(moved.changes).share
+
+
+def test_it_is_asked_for_by_its_wait(before: Captured) -> None:
+    trace, _ = before
+    found = of_preloop(trace)
+    asked = ChangeRequest(batch=(found.wait,))
+    assert asked.changes(trace) == [hoisted(found)]
+    assert asked.words == ("--batch=15",)
+    for wait in (found.wait - 1, 1 << 20):
+        with pytest.raises(UsageError):
+            ChangeRequest(batch=(wait,)).changes(trace)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rcv_py.analysis.waits.load_batch import load_batch
+from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.whatif.changes import (
     UNITS,
     Change,
@@ -18,9 +20,11 @@ from rcv_py.analysis.whatif.changes import (
     Only,
     Relax,
 )
+from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
 
 MEMORY = "memory"  # all memory units
 
@@ -30,6 +34,7 @@ class ChangeRequest(NamedTuple):
 
     latency: Sequence[tuple[str, float]] = ()  # a unit or an instruction, and the factor of its latency
     move: Sequence[tuple[int, int]] = ()  # an instruction, and the instruction it moves before
+    batch: Sequence[int] = ()  # waits before which the loads below them are issued
     relax: Sequence[tuple[int, int]] = ()  # a wait, and how many more operations it leaves outstanding
     only: Sequence[
         tuple[int, int]
@@ -46,16 +51,19 @@ class ChangeRequest(NamedTuple):
         return (
             *(f"--latency={what}={factor:g}" for what, factor in self.latency),
             *(f"--move={line}:{before}" for line, before in self.move),
+            *(f"--batch={wait}" for wait in self.batch),
             *(f"--relax={line}:{more}" for line, more in self.relax),
             *(f"--free={line}" for line in self.free),
             *(("--no-barriers",) if self.no_barriers else ()),
             *((f"--more-waves={self.more_waves}",) if self.more_waves else ()),
         )
 
-    def changes(self, code: CodeTable) -> list[Change]:
-        """Return the changes; raise UsageError for a number that is no instruction or that never executed."""
+    def changes(self, trace: Trace) -> list[Change]:
+        """Return the changes; raise UsageError for instructions that cannot be changed so, or never ran."""
+        _check(trace.code, [*self.batch])
         changes: list[Change] = [_latency(*given) for given in self.latency]
         changes += [Move(*given) for given in self.move]
+        changes += [_batch(trace, wait) for wait in self.batch]
         changes += [Relax(*given) for given in self.relax]
         changes += [Only(wait, loads) for wait, loads in _together(self.only)]
         changes += [Dpp(tuple(self.dpp))] if self.dpp else []
@@ -65,7 +73,7 @@ class ChangeRequest(NamedTuple):
         changes += [MoreWaves(self.more_waves)] if self.more_waves else []
         named = [line for change in changes if isinstance(change, Latency) for line in change.lines]
         pairs = sum((*self.move, *self.only, *self.merge), ())
-        _check(code, [*named, *self.free, *self.dpp, *pairs, *(line for line, _ in self.relax)])
+        _check(trace.code, [*named, *self.free, *self.dpp, *pairs, *(line for line, _ in self.relax)])
         return changes
 
 
@@ -75,6 +83,20 @@ def _together(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, tuple[int, ..
     for first, second in pairs:
         found.setdefault(first, []).append(second)
     return [(first, tuple(others)) for first, others in found.items()]
+
+
+def _batch(trace: Trace, wait: int) -> Change:
+    """The loads below a wait before it, for the counter with most of them."""
+    effect = generation_of(trace.architecture, trace.code.text).effect
+    counters = [counter for counter, _ in effect(trace.code.text[wait].strip()).waits]
+    found = [load_batch(trace.code, trace.architecture, wait, counter) for counter in counters]
+    known = [batch for batch in found if batch is not None]
+    if not known:
+        raise UsageError(
+            Message("No load below instruction {0} can be issued before it.", wait),
+            hint="It must be a wait, and nothing between may use what the loads read or write.",
+        )
+    return hoisted(max(known, key=lambda batch: len(batch.loads)))
 
 
 def _latency(what: str, factor: float) -> Latency:

@@ -35,7 +35,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
     trace = opened(options)
     if not len(trace.waves):
         raise UsageError(Message("{0} has no traced waves, so nothing can be replayed.", trace.name))
-    changes = asked(options).changes(trace.code)
+    changes = asked(options).changes(trace)
     played = sample(trace, EVERYTHING if options.all else MAX_TOKENS)
     player = player_of(trace, played)
     if not player.recordings():
@@ -101,6 +101,7 @@ def asked(options: WhatifOptions) -> ChangeRequest:
     return ChangeRequest(
         latency=options.latency or (),
         move=options.move or (),
+        batch=options.batch or (),
         relax=options.relax or (),
         only=options.only or (),
         dpp=options.dpp or (),

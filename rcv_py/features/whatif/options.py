@@ -10,7 +10,8 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
     """Predict what a change would gain, by replaying the recording."""
 
     agents = opt.AgentTool(
-        "Use it before an edit: what the change would gain, or without options what is worth trying."
+        "Use it before an edit: what the change would gain, or without options what is worth trying.",
+        rare=("batch",),
     )
 
     needs = (opt.beside("path", "top"),)
@@ -26,6 +27,12 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
         repeated=True,
         read=opt.pair,
         metavar="LINE:BEFORE",
+    )
+    batch: list[int] | None = opt.option(
+        "issue the loads below a wait before it, which leaves them outstanding; may be repeated",
+        repeated=True,
+        read=opt.count,
+        metavar="LINE",
     )
     relax: list[tuple[int, int]] | None = opt.option(
         "let a wait leave that many more operations outstanding; may be repeated",

@@ -166,7 +166,7 @@ class WhatIfPanel(TimelinePanel):
 
         def own(asked: ChangeRequest) -> ExperimentRow:
             try:
-                changes = tuple(asked.changes(trace.code))
+                changes = tuple(asked.changes(trace))
             except RcvError as error:
                 return ExperimentRow(" ".join(asked.words), words=asked.words, why_not=str(error))
             return ExperimentRow(changes_text(changes), changes, words=asked.words)
