@@ -113,11 +113,13 @@ class TimelinePlot(TimePlot):
             self.scrolled.emit()
 
     def reveal_row(self, row: int) -> None:
-        """Scroll only as far as needed to show a row."""
+        """Scroll only as far as needed to show a row; a row that is out of sight gets to the middle."""
         pitch, height = self.rows.source.shape.pitch, self.box.height()
         if row >= 0:
-            lowest, highest = row * pitch, (row + 1) * pitch - height
-            self.set_scroll(min(max(self.rows.scroll_px, highest), lowest))
+            top, scroll = row * pitch, self.rows.scroll_px
+            if not -pitch < top - scroll < height:
+                scroll = top - (height - pitch) / 2
+            self.set_scroll(min(max(scroll, top + pitch - height), top))
 
     def rows_changed(self) -> None:
         """Paint again: the source has other rows."""

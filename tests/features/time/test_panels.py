@@ -184,6 +184,26 @@ def test_a_sideways_wheel_pans_and_shift_scrolls_rows(shown: CanvasBot) -> None:
     assert shown.plot.rows.scroll_px > 0
 
 
+def test_a_row_out_of_sight_gets_to_the_middle_and_one_in_sight_stays(shown: CanvasBot) -> None:
+    plot = shown.plot
+    shown.ui.settings["timeline.row_height"] = 44
+    shown.panel.resize(900, 100)
+    QApplication.processEvents()
+    pitch, height = plot.rows.source.shape.pitch, plot.box.height()
+    limit = plot.content_height() - height
+    far = round(plot.content_height() / pitch) - 2
+    assert far * pitch >= height, "else the row is in sight at first"
+    plot.set_scroll(0)
+    plot.reveal_row(0)
+    assert plot.rows.scroll_px == 0
+    plot.reveal_row(far)
+    assert plot.rows.scroll_px == min(limit, (far + 0.5) * pitch - height / 2)
+    plot.set_scroll(plot.rows.scroll_px - 1)
+    before = plot.rows.scroll_px
+    plot.reveal_row(far)
+    assert before <= plot.rows.scroll_px <= before + pitch / 2
+
+
 def test_shift_drag_measures_until_escape(shown: CanvasBot) -> None:
     show(shown, 1000, 1200)
     shown.drag(0, 1000, 1100, Qt.KeyboardModifier.ShiftModifier)
