@@ -74,7 +74,7 @@ def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: 
     if not walk.loads:
         return None
     loaded = reduce(or_, (registers(code.text[row].strip()).writes for row in walk.loads))
-    held = live_registers(code).held[wait : walk.loads[0] + 1]
+    held = live_registers(code).held[wait : walk.loads[-1] + 1]
     peak = max(((own | loaded & ~walk.renamed) & _VECTORS).bit_count() for own in held)
     return LoadBatch(
         wait=wait,
