@@ -83,6 +83,8 @@ class SpmSeries(NamedTuple):
     time: np.ndarray  # int64, as in the file: not aligned, and of an unknown clock
     value: np.ndarray  # float64
     is_xcc: bool = False  # `se` is the number of a die, and the counter covers the whole die
+    array: int = -1  # shader array of the engine, -1 if unknown
+    wgp: int = -1  # work-group processor of the array, -1 if unknown
 
 
 class OtherSimd(NamedTuple):

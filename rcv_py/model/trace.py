@@ -99,6 +99,7 @@ class Trace(PickledByCopy):
     counter_names: tuple[str, ...] = ()
     counters: tuple[CounterSamples, ...] = ()
     spm: tuple[SpmSeries, ...] = ()
+    spm_note: str = ""  # how its times were related to the trace, a sentence
     other_simd: tuple[OtherSimd, ...] = ()
     shader_data: tuple[ShaderData, ...] = ()
     markers: tuple[MarkerName, ...] = ()

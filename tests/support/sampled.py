@@ -131,7 +131,7 @@ def samples_document(samples: Sequence[Sample] = SAMPLES, kind: str = "stochasti
                 "wave_cnt": one.waves,
                 "snapshot": {"stall_reason": REASON + NAMES[one.reason]},
             },
-            "inst_index": list(TEXTS).index(one.offset) if one.offset in TEXTS else -1,
+            "inst_index": list(TEXTS).index(one.offset) if one.offset in [*TEXTS] else -1,
         }
         for one in samples
     ]

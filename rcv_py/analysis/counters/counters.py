@@ -91,7 +91,7 @@ class Samples(ColumnTable):
     time: np.ndarray  # int64, cycles, aligned
     xcc: np.ndarray  # int32, die; 0 unless the counter belongs to a whole die
     se: np.ndarray  # int32
-    cu: np.ndarray  # int32, compute unit; the instance for SPM
+    cu: np.ndarray  # int32, compute unit; for SPM the instance, or its number among all arrays and WGPs
     value: np.ndarray  # float64
 
     def of(self, engines: Collection[int] | None, units: Collection[int] | None) -> Samples:
@@ -177,7 +177,7 @@ def counters(trace: Trace) -> Counters:
     notes: list[str] = []
     spm_times, note = _spm_times(trace)
     all_counters = [*_sq(trace, notes), *_spm(trace.spm, spm_times)]
-    notes += [note] if note else []
+    notes += [text for text in (trace.spm_note, note) if text]
     left, lost, seen = [], 0, Counter[str]()
     for counter in all_counters:
         samples = counter.samples
@@ -248,9 +248,15 @@ def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) 
     """Yield a counter for each name, in the order of the file."""
     # Runs of zero are left out of the file, so a distance may be a multiple of the interval.
     interval = _most_frequent([np.diff(one.time) for one in series])
+    places = sorted({(one.array, one.wgp, one.instance) for one in series})
+    is_plain = all(place[:2] == (-1, -1) for place in places)
+    unit = {place: place[2] if is_plain else number for number, place in enumerate(places)}
     for name in dict.fromkeys(one.counter for one in series):
         parts = [one for one in series if one.counter == name]
-        place = [(one.se, 0, one.instance) if one.is_xcc else (0, one.se, one.instance) for one in parts]
+        units = [unit[one.array, one.wgp, one.instance] for one in parts]
+        place = [
+            (one.se, 0, at) if one.is_xcc else (0, one.se, at) for one, at in zip(parts, units, strict=True)
+        ]
         xcc, se, cu = np.repeat(np.array(place, np.int32), [len(one.time) for one in parts], axis=0).T
         time, value = ([times(one) for one in parts], [one.value for one in parts])
         samples = Samples(np.concatenate(time), xcc, se, cu, np.concatenate(value))

@@ -26,14 +26,17 @@ from rcv_py.cli.opening import opened
 from rcv_py.features.counters.options import CountersOptions
 from rcv_py.features.counters.result import LIST_SCHEMA, SCHEMA, counter_table, facts, recorded
 from rcv_py.model.trace import Trace
+from rcv_py.work.streamed import of_places, with_streamed
 
 _FORMULA = "--formula"
 
 
 def run(options: CountersOptions) -> CommandAnswer:
     """List names, a summary, or the curves of the counters of a capture."""
-    trace = opened(options)
-    found = counters(trace)
+    trace = with_streamed(opened(options))
+    found = counters(of_places(trace, array=options.array, wgp=options.wgp, instance=options.instance))
+    if not found.raw and (trace.counters or trace.spm):
+        raise UsageError("No counter has samples there.", hint="`rcv counters FOLDER --list` lists places.")
     if not found.raw:
         how = how_to_record(trace.architecture)
         lines = [*map(str, trace.problems_about(Affects.COUNTERS)), *translated(how).split("\n")]

@@ -18,7 +18,7 @@ class CountersOptions(
     agents = opt.AgentTool("Use it when the capture has counters (list shows them).")
 
     needs = (
-        opt.without("list", "the values", "raw formula file se cu simd only"),
+        opt.without("list", "the values", "raw formula file se cu array wgp instance simd only"),
         opt.without("raw", "formulas", "formula file"),
     )
 
@@ -36,6 +36,15 @@ class CountersOptions(
     )
     cu: Sequence[int] | None = opt.option(
         "only this compute unit", read=opt.count, repeated=True, metavar="N"
+    )
+    array: Sequence[int] | None = opt.option(
+        "only streamed counters of this shader array", read=opt.count, repeated=True, metavar="N"
+    )
+    wgp: Sequence[int] | None = opt.option(
+        "only streamed counters of this work-group processor", read=opt.count, repeated=True, metavar="N"
+    )
+    instance: Sequence[int] | None = opt.option(
+        "only this instance of streamed counters", read=opt.count, repeated=True, metavar="N"
     )
     simd: int | None = opt.number("only raw counters that count this SIMD")
     only: Sequence[str] | None = shared.only("only this counter")

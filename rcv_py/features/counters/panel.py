@@ -30,6 +30,7 @@ from rcv_py.ui.core.layout import split
 from rcv_py.ui.core.plain_text import push_button
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
 from rcv_py.ui.table import command_text
+from rcv_py.work.streamed import of_places, with_streamed
 
 EVERY = "all"
 _TREE_PX = 270
@@ -39,10 +40,18 @@ SCALES = (
     ("each to its largest", "share", "Each curve in percent of its own largest value: compares shapes."),
 )
 _MAX_UNITS = 2  # in the title of the axis
+Places = dict[str, list[int] | None]  # chosen numbers within a shader engine, None: all
+WITHIN = {
+    "array": ("All arrays", "SA"),
+    "wgp": ("All WGPs", "WGP"),
+    "instance": ("All instances", "instance"),
+}
 
 
 class _Answer(NamedTuple):
     trace: Trace | None
+    full: Trace | None  # the same with streamed counters of files beside it
+    places: Places
     texts: dict[str, str]
     read: dict[str, Definitions]
     counters: Counters | None = None
@@ -71,6 +80,12 @@ class CountersPanel(CurvePanel):
         self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.now)
         everyone = (("All units", EVERY, "Sum over all compute units."),)
         self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
+        self.within = {
+            name: self.add_choice(
+                name, word, ((all_of, EVERY, "Streamed counters: sum over all."),), self._wanted.now
+            )
+            for name, (all_of, word) in WITHIN.items()
+        }
         simds = (
             ("All SIMDs", EVERY, "Counters of every SIMD mask."),
             *((f"SIMD{simd}", str(simd), Message("Counters that count SIMD{0}.", simd)) for simd in range(4)),
@@ -109,15 +124,14 @@ class CountersPanel(CurvePanel):
             sentence += f"\n\n{otherwise}"
         self.page.say(sentence)
         self._fill_places(None)
-        if has_any or self.dialog is not None:
-            self._wanted.now()
+        self._wanted.now()
 
     def _compute(self) -> None:
         trace, texts = self.session.trace.value, {name: self.files.text(name) for name in self.files.names}
-        before = self.answer
-        known = before.counters if before is not None and before.trace is trace else None
+        before = self.answer if self.answer is not None and self.answer.trace is trace else None
+        places: Places = {name: self._places(name) for name in WITHIN}
         engines, units = self._places("engine"), self._places("unit")
-        self._wanted.run(lambda: _computed(trace, known, texts, engines, units), self._take)
+        self._wanted.run(lambda: _computed(trace, before, texts, engines, units, places=places), self._take)
 
     def _places(self, choice: str) -> list[int] | None:
         value = self.chosen(choice)
@@ -127,8 +141,10 @@ class CountersPanel(CurvePanel):
         if answer.counters is not None and (
             self.answer is None or self.answer.counters is not answer.counters
         ):
-            self._fill_places(answer.counters)
+            self._fill_places(answer.counters, answer.full)
         self.answer = answer
+        if answer.counters is not None and answer.counters.raw:
+            self.page.say("")
         self._show()
         if self.dialog is not None:
             trace = answer.trace
@@ -136,11 +152,16 @@ class CountersPanel(CurvePanel):
             self.dialog.show_built_in(built_in_text(of))
             self.dialog.show_results(answer.derived, answer.read, answer.texts)
 
-    def _fill_places(self, counted: Counters | None) -> None:
-        """Offer the engines and units that have samples; keep the choice if it is still available."""
+    def _fill_places(self, counted: Counters | None, trace: Trace | None = None) -> None:
+        """Offer the places that have samples; keep a choice if it is still available."""
+        series = () if trace is None else trace.spm
         places = (
             (self.engines, "SE", [] if counted is None else counted.engines()),
             (self.units, "CU", [] if counted is None else counted.units()),
+            *(
+                (box, WITHIN[name][1], sorted({getattr(one, name) for one in series} - {-1}))
+                for name, box in self.within.items()
+            ),
         )
         for box, word, numbers in places:
             chosen = box.currentData()
@@ -235,7 +256,12 @@ class CountersPanel(CurvePanel):
         return self.page
 
     def command_line(self) -> command_text.CommandWords | None:
-        places = (("se", self.chosen("engine")), ("cu", self.chosen("unit")), ("simd", self.chosen("simd")))
+        places = (
+            ("se", self.chosen("engine")),
+            ("cu", self.chosen("unit")),
+            *((name, self.chosen(name)) for name in WITHIN),
+            ("simd", self.chosen("simd")),
+        )
         where = [f"--{name}={value}" for name, value in places if value.isdigit()]
         shown = command_text.only([row.name for row in self._listed()], self._drawn)
         return command_text.rcv(self.session, "counters", *where, *self.files.words(), *shown)
@@ -259,16 +285,20 @@ class CountersPanel(CurvePanel):
 
 def _computed(
     trace: Trace | None,
-    known: Counters | None,
+    before: _Answer | None,
     texts: dict[str, str],
     engines: list[int] | None,
     units: list[int] | None,
+    *,
+    places: Places,
 ) -> _Answer:
     read = {name: read_definitions(text, name) for name, text in texts.items()}
-    answer = _Answer(trace, texts, read)
-    if trace is None or not (trace.counters or trace.spm):
+    full = before.full if before is not None else None if trace is None else with_streamed(trace)
+    answer = _Answer(trace, full, places, texts, read)
+    if trace is None or full is None or not (full.counters or full.spm):
         return answer
-    counted = counters(trace) if known is None else known
+    known = before.counters if before is not None and before.places == places else None
+    counted = counters(of_places(full, **places)) if known is None else known
     derived = derived_counters(
         counted, trace.clock, read.values(), trace.architecture, engines=engines, units=units
     )

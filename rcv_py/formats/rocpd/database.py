@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ _KERNEL = (
 )  # fmt: skip
 _GRAPH = ("graph_exec_id", "graph_node_id")
 _PC = ("code_object_id", "code_object_offset")
-_PLACE = ("xcc", "shader_engine", "instance")
+_PLACE = ("xcc", "shader_engine", "instance", "shader_array", "wgp")
 _SIZES = tuple(f"{what}_size_{axis}" for what in ("workgroup", "grid") for axis in "xyz")
 
 
@@ -174,7 +174,7 @@ class _Run(Records):
             id: (time, event) for id, time, event in self._rows("sample", "id", "timestamp", "event_id")
         }
         rows = self._rows("pmc_event", "event_id", "pmc_id", "value", "sample_id", *_PLACE)
-        for event, counter, value, sample, xcc, engine, instance in rows:
+        for event, counter, value, sample, *at in rows:
             time, of_sample = samples.get(sample, (None, None))
             found = self.launch_of.get((self.process, of_sample if event is None else event))
             if found is not None and sample is None:
@@ -182,8 +182,13 @@ class _Run(Records):
             elif found is not None:
                 launch = self.launches[found[0]]
                 row = self.agent_row.get(launch[2], -1)
-                place = _place(self.agents[row] if row >= 0 else None, xcc, engine, instance)
+                place = _place(self.agents[row] if row >= 0 else None, at)
                 self.stream(whole_number(launch[0], -1), counters.get(counter, ""), place, time, value)
+
+    def _launch(self, guid: object, number: object) -> int:
+        """Row of a launch, -1 if unknown: a number is unique within a guid, which older tables lack."""
+        own = guid, whole_number(number, -1)
+        return self._numbered.get(own, self._numbered.get((None, own[1]), -1))
 
     def _take_graphs(self) -> None:
         for row in self._rows("graph_launch", "graph_exec_id", "start", "end", "kernel_dispatch_count"):
@@ -200,11 +205,9 @@ class _Run(Records):
         for rows in chunks(self._rows("gpu_pc_sample", "guid", "event_id", "dispatch_id", *_PC, *STATED)):
             guid, event, dispatch, codeobj, offset, *stated = zip(*rows, strict=True)
             issued, reason, waves, lanes = packed.stated(guid, event, stated)
-            numbers = [whole_number(number, -1) for number in dispatch]
-            launch = [  # a number is unique within a recording, which older tables do not name
-                self._numbered.get((one, number), self._numbered.get((None, number), -1))
-                for one, number in zip(guid, numbers, strict=True)
-            ]
+            named = list(zip(guid, dispatch, strict=True))
+            row = {key: self._launch(*key) for key in set(named)}
+            launch = [row[key] for key in named]
             self.samples.add(
                 self.process,
                 launch,
@@ -223,10 +226,11 @@ class _Run(Records):
             )
 
 
-def _place(agent: Agent | None, xcc: object, engine: object, instance: object) -> CounterPlace:
-    die, number = max(whole_number(xcc, 0), 0), whole_number(engine, -1)
+def _place(agent: Agent | None, at: Sequence[object]) -> CounterPlace:
+    """The place of a sample; `at` are its columns of _PLACE."""
+    xcc, engine, instance, array, wgp = (whole_number(one, -1) for one in at)
     engines = (
         agent.engines // agent.dies if agent is not None and min(agent.engines, agent.dies) > 0 else ENGINES
     )
-    place = die if number < 0 else die * engines + number
-    return CounterPlace(place, max(whole_number(instance, 0), 0), number < 0)
+    number = max(xcc, 0) if engine < 0 else max(xcc, 0) * engines + engine
+    return CounterPlace(number, max(instance, 0), engine < 0, max(array, -1), max(wgp, -1))

@@ -23,6 +23,7 @@ _KERNEL = (
 )  # fmt: skip
 _ENGINE = "DIMENSION_SHADER_ENGINE"
 _AXES = {"DIMENSION_XCC": 0x3F, _ENGINE: 0x3F, "DIMENSION_INSTANCE": 0x3FF}  # and the largest number on each
+_WITHIN = ("DIMENSION_SHADER_ARRAY", "DIMENSION_WGP")  # axes of a shader engine
 _BITS = (0, 12, 36)  # their bits in the number of an instance, the last resort
 _KINDS = (("pc_sample_host_trap", True), ("pc_sample_stochastic", False))
 _TEXTS = ("instructions", "comments")
@@ -47,7 +48,7 @@ class _Places(NamedTuple):
     """Places of the instances of a counter: from the document, else from their numbers."""
 
     engines: int  # shader engines of an XCC that it counts for, 0: it counts for the XCC
-    by_instance: Mapping[int, tuple[int, ...]]  # instance → XCC, shader engine of that, instance of that
+    by_instance: Mapping[int, tuple[int, ...]]  # → XCC, shader engine and instance of it, array, WGP
 
     @classmethod
     def of(cls, counter: Mapping[str, Any]) -> _Places:
@@ -63,14 +64,16 @@ class _Places(NamedTuple):
                 for axis in _records(one.get("dimensions"))
             }
             xcc, engine, instance = (min(max(at.get(name, 0), 0), most) for name, most in _AXES.items())
-            by_instance[whole_number(one.get("instance_id"), -1)] = xcc, engine, instance
+            within = (min(max(at.get(name, -1), -1), 0x3F) for name in _WITHIN)
+            by_instance[whole_number(one.get("instance_id"), -1)] = xcc, engine, instance, *within
         return cls(min(max(sizes.get(_ENGINE, 0), 0), _AXES[_ENGINE]) if sizes else ENGINES, by_instance)
 
     def of_instance(self, number: int) -> CounterPlace:
         """Return the place of an instance."""
         bits = tuple(number >> at & most for at, most in zip(_BITS, _AXES.values(), strict=True))
-        xcc, engine, instance = self.by_instance.get(number, bits)
-        return CounterPlace(xcc * self.engines + engine if self.engines else xcc, instance, not self.engines)
+        xcc, engine, instance, *within = self.by_instance.get(number, bits)
+        place = xcc * self.engines + engine if self.engines else xcc
+        return CounterPlace(place, instance, not self.engines, *within)
 
 
 class _Document(Records):

@@ -110,11 +110,19 @@ class PackedFields:
         self, guid: Sequence[object], event: Sequence[object], columns: Sequence[Sequence[object]]
     ) -> tuple[Sequence[object], ...]:
         """Return whether samples issued, stall reasons, waves and EXEC: from columns, else from blobs."""
-        nothing = (None,) * len(STATED)
-        packed = zip(*(self._found.get(key, nothing) for key in zip(guid, event, strict=True)), strict=True)
-        issued, reason, waves, mask, lanes = (
-            [inside if own is None else own for own, inside in zip(column, blob, strict=True)]
-            for column, blob in zip(columns, packed, strict=True)
-        )
-        issued = [UNSURE if one is None else one for one in issued]  # host traps do not record it
-        return issued, reason, waves, [b if a is None else a for a, b in zip(mask, lanes, strict=True)]
+        if self._found:
+            nothing = (None,) * len(STATED)
+            packed = zip(
+                *(self._found.get(key, nothing) for key in zip(guid, event, strict=True)), strict=True
+            )
+            columns = [_filled(own, inside) for own, inside in zip(columns, packed, strict=True)]
+        issued, reason, waves, mask, lanes = columns
+        unsure = [UNSURE] * len(issued)  # host traps do not record it
+        return _filled(issued, unsure), reason, waves, _filled(mask, lanes)
+
+
+def _filled(column: Sequence[object], otherwise: Sequence[object]) -> Sequence[object]:
+    """The column, with values of another one where it has none."""
+    if None not in column:
+        return column
+    return [b if a is None else a for a, b in zip(column, otherwise, strict=True)]

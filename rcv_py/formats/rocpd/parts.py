@@ -60,6 +60,8 @@ class CounterPlace(NamedTuple):
     engine: int  # shader engine of the GPU, or the XCC of a counter per XCC
     instance: int
     is_xcc: bool
+    array: int = -1  # shader array of the engine
+    wgp: int = -1  # work-group processor of the array
 
 
 class Records:
@@ -202,6 +204,8 @@ class Records:
                     time=frozen(np.array(time, dtype=np.int64)),
                     value=frozen(np.array([values[one] for one in time], dtype=np.float64)),
                     is_xcc=place.is_xcc,
+                    array=place.array,
+                    wgp=place.wgp,
                 )
             )
         return {launch: tuple(series) for launch, series in found.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +37,21 @@ def read_profile(path: Path) -> Profile:
     """Read rocprofv3's profile of a run; raise a TraceError if it is no such file, or cannot be read."""
     if not is_profile(path):
         raise NotATrace(path, "it is no database or document of rocprofv3")
+    try:
+        about = path.stat()
+    except OSError:
+        return _read(path)  # its error is a sentence
+    return _kept(path, about.st_mtime_ns, about.st_size)
+
+
+def _read(path: Path) -> Profile:
     return read_document(path) if DOCUMENT.fullmatch(path.name) else read_database(path)
+
+
+@lru_cache(maxsize=1)
+def _kept(path: Path, *_: int) -> Profile:
+    """The last profile, as long as its file does not change: a command asks for its launches, too."""
+    return _read(path)
 
 
 class RawPart(NamedTuple):

@@ -148,9 +148,9 @@ class SampleRows:
 
 def _lanes(values: Sequence[object]) -> np.ndarray:
     """The number of lanes that are on, int64, -1 if unknown."""
-    masks = [value & _LANES if isinstance(value, int) else 0 for value in values]
-    known = np.array([isinstance(value, int) for value in values], dtype=bool)
-    return np.where(known, np.bitwise_count(np.array(masks, dtype=np.uint64)).astype(np.int64), -1)
+    masks = [value if isinstance(value, int) else None for value in values]
+    on = {mask: -1 if mask is None else (mask & _LANES).bit_count() for mask in set(masks)}
+    return np.array([on[mask] for mask in masks], dtype=np.int64)
 
 
 def _mean(row: np.ndarray, value: np.ndarray, size: int) -> np.ndarray:

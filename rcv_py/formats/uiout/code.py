@@ -56,6 +56,7 @@ _ALIASES = {
     "hits": "hit",
     "pcissued": "issued",
     "pcstalled": "stalled",
+    "pcunsure": "unsure",
     "notissuedreasons": "reasons",
     "stallreasons": "reasons",
 }
@@ -73,6 +74,7 @@ class CodeColumns(NamedTuple):
     numbers: dict[str, np.ndarray]
     reasons: np.ndarray | None  # int64 [n, k]; None if rows carry no stall reasons
     has_samples: bool
+    has_unsure: bool  # samples of which it is not recorded whether they issued
 
 
 class Code(NamedTuple):
@@ -181,7 +183,7 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
 
     numbers = {
         field: np.maximum(number_column(column(field), 0), 0)
-        for field in ("hit", "latency", "stall", "idle", "issued", "stalled")
+        for field in ("hit", "latency", "stall", "idle", "issued", "stalled", "unsure")
     }
     numbers["linenumber"] = number_column(column("linenumber"), -1)
     numbers["codeobj"] = number_column(column("codeobj"), 0)
@@ -192,6 +194,7 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         numbers,
         _reasons(column("reasons")) if "reasons" in place else None,
         "issued" in place or "stalled" in place,
+        "unsure" in place,
     )
 
 
@@ -252,6 +255,7 @@ def _table(
         kernels=arranged.kernels,
         samples_issued=number["issued"] if samples else None,
         samples_stalled=number["stalled"] if samples else None,
+        samples_unsure=number["unsure"] if columns.has_unsure else None,
         stall_reasons=None if columns.reasons is None else frozen(columns.reasons[order]),
     )
 

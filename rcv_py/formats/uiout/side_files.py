@@ -80,7 +80,16 @@ def read_spm(files: FolderFiles, problems: Problems) -> tuple[SpmSeries, ...]:
                 skipped += bad
                 if len(table):
                     time, value = np.cumsum(table[:, 0]), table[:, 1].astype(np.float64)
-                    series.append(SpmSeries(counter, place, instance, frozen(time), frozen(value), is_xcc))
+                    series.append(
+                        SpmSeries(
+                            counter=counter,
+                            se=place,
+                            instance=instance,
+                            time=frozen(time),
+                            value=frozen(value),
+                            is_xcc=is_xcc,
+                        )
+                    )
     if not series and data is not None:
         _report_no_samples(problems, _SPM)
     report_skipped(problems, _SPM, skipped, "sample")

@@ -125,7 +125,7 @@ def _code(trace: Trace, version: str) -> dict[str, Any]:
         ),
     ]
     header: str | list[str] = written.CODE_HEADER
-    samples = (code.samples_issued, code.samples_stalled, code.stall_reasons)
+    samples = (code.samples_issued, code.samples_stalled, code.stall_reasons, code.samples_unsure)
     kept = [
         (name, column)
         for name, column in zip(written.SAMPLE_COLUMNS, samples, strict=True)

@@ -16,7 +16,7 @@ from rcv_py.model.architecture import architecture_of
 
 VERSION = "3.0.0"
 CODE_HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
-SAMPLE_COLUMNS = ("PC_Issued", "PC_Stalled", "Stall_Reasons")
+SAMPLE_COLUMNS = ("PC_Issued", "PC_Stalled", "Stall_Reasons", "PC_Unsure")
 SHADER_COLUMNS = ("time", "value", "cu", "simd", "wave_id", "flags")
 OTHER_SIMD_COLUMNS = ("time", "duration", "category")
 OCCUPANCY_FIELDS = (

@@ -12,6 +12,7 @@ import pytest
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.base.errors import TraceError
+from rcv_py.cli.main import main
 from rcv_py.formats.locate import CaptureForm, locate, shape_of
 from rcv_py.formats.open import capture_entry, open_trace
 from tests.support.raw_samples import raw_sample
@@ -59,6 +60,20 @@ def test_host_traps_are_samples_of_an_unknown_outcome(tmp_path: Path) -> None:
     assert cost_columns(code).latency.sum() == 9
     assert stall_reasons(code).unsure == stall_reasons(code).samples == 9
     assert any("no addresses" in problem.text for problem in trace.problems)
+
+
+@pytest.mark.parametrize("is_stochastic", [True, False])
+def test_samples_are_kept_when_a_folder_or_a_file_is_written(tmp_path: Path, is_stochastic: bool) -> None:
+    kind = "stochastic" if is_stochastic else "host_trap"
+    path = table(tmp_path / f"1_pc_sampling_{kind}.csv", is_stochastic=is_stochastic)
+    folder, packed = tmp_path / "written", tmp_path / "packed.rcvz"
+    assert main(["decode", str(path), "--out", str(folder)]) == 0
+    assert main(["pack", str(path), "--out", str(packed)]) == 0
+    before = stall_reasons(open_trace(path).code)
+    for again in (folder, packed):
+        found = stall_reasons(open_trace(again).code)
+        assert (found.issued, found.stalled, found.unsure) == (before.issued, before.stalled, before.unsure)
+        assert found.samples == 9
 
 
 def test_kernels_of_a_table_of_samples_are_apart(tmp_path: Path) -> None:

@@ -88,6 +88,27 @@ def streamed(launches: Rows, per_place: float, times: Sequence[int]) -> tuple[Ro
     return samples, values
 
 
+def test_launches_of_graphs_name_graph_and_node(tmp_path: Path) -> None:
+    """Launch 1 is node 4 of graph 2, launch 2 is of no graph; node 0 is a node, too."""
+    launches = [
+        launch(1, 10, graph_exec_id=2, graph_node_id=4),
+        launch(2, 11, graph_exec_id=0, graph_node_id=0),
+        launch(3, 12, graph_exec_id=2, graph_node_id=0),
+    ]
+    graphs = [
+        {"graph_exec_id": 2, "start": 12_000, "end": 12_500, "kernel_dispatch_count": 1},
+        {"graph_exec_id": 2, "start": 10_000, "end": 10_900, "kernel_dispatch_count": "odd"},
+    ]
+    found = tables(read_profile(database(tmp_path / "x.db", launches, [], graph_launch=graphs)))
+    nodes = {row["dispatch"]: (row["graph"], row["node"]) for row in found["dispatches"].rows()}
+    assert nodes == {1: (2, 4), 2: (None, None), 3: (2, 0)}
+    names = ("graph", "begin_ns", "duration_ns", "kernels")
+    assert [tuple(row[name] for name in names) for row in found["graphs"].rows()] == [
+        (2, 0, 900, None),
+        (2, 2_000, 500, 1),
+    ]
+
+
 def test_streamed_samples_are_no_part_of_a_launch(tmp_path: Path) -> None:
     launches = [launch(1, 10), launch(2, 11)]
     samples, values = streamed(launches, 50.0, (300, 100))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,16 @@ from rcv_py.formats.rocpd.read import read_profile
 from rcv_py.model.profile import PcSamples
 from rcv_py.results.profile import tables
 from tests.support.rocpd import UUID
-from tests.support.sampled import OTHER, SAMPLES, WAITCNT, Sample, database, table, write_document
+from tests.support.sampled import (
+    OTHER,
+    SAMPLES,
+    WAITCNT,
+    Sample,
+    database,
+    samples_document,
+    table,
+    write_document,
+)
 
 Writer = Callable[[Path], Path]
 WRITERS: dict[str, Writer] = {
@@ -185,6 +195,23 @@ def test_odd_values_in_columns_are_invalid_or_unknown(tmp_path: Path) -> None:
     assert found.all == len(samples)
     assert found.invalid["outside of every known code object"] == len(odd)
     assert found.samples.sum() == 2 * len(odd)
+
+
+def test_odd_values_of_a_document_are_invalid_or_unknown(tmp_path: Path) -> None:
+    odd = ["text", [1], {"handle": 3}, 1.5, None, True, 1 << 80, -(1 << 80)]
+    samples = [Sample(lanes=one, waves=one, dispatch=one) for one in odd]
+    samples += [Sample(offset=4 * at, code_object=one) for at, one in enumerate(odd)]
+    path = tmp_path / "x_results.json"
+    found = samples_document(samples)
+    for one in found["rocprofiler-sdk-tool"][0]["buffer_records"]["pc_sample_stochastic"][:4]:
+        one["record"]["snapshot"] = {"stall_reason": [3]}
+    text = json.dumps(found).replace(str(1 << 80), "1" * 18)  # larger ones are no JSON of ours
+    path.write_text(text.replace(str(-(1 << 80)), "-1"))
+    profile = read_profile(path)
+    assert profile.samples is not None
+    assert profile.samples.all == 2 * len(odd)
+    assert profile.samples.invalid["outside of every known code object"] == 7
+    assert profile.samples.invalid["in a code object that the file does not list"] == 1
 
 
 def test_lines_and_stalls_add_up_to_the_samples(tmp_path: Path) -> None:
