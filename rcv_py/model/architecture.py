@@ -42,7 +42,7 @@ class Architecture:
     has_preload: bool = False  # kernel arguments can be preloaded into registers
     has_store_counter: bool = False  # waits tell stores from loads
     waitcnt: str = "gfx9"  # whose rules of wait counters it follows
-    is_guess: bool = False  # the limits of the device are those of a similar target
+    is_guess: bool = False  # limits and peaks of the device are those of a similar target, or of a model
     # Its traces.
     layout: Literal["vega", "navi"] = "vega"  # what writers call it: it decides the unit of an instruction
     base_clock: int = 4  # cycles, the smallest step of time
@@ -72,7 +72,9 @@ class Architecture:
 # the rate divided by compute units and peak engine clock, such as
 #     gfx942   1,307.4 TFLOP/s of f16 / (304 CU x 2.1 GHz) = 2,048 per CU and cycle
 # Matrix peaks are dense, vector peaks include packed instructions and both halves of dual ones, and a
-# multiply-add counts as two operations.
+# multiply-add counts as two operations.  gfx1103 and gfx115x have the rates of RDNA3: Radeon 8060S
+# 59.4 TFLOP/s of f16 / (40 CU x 2.9 GHz) = 512.  Those of gfx1250 are a guess, from the cycles of its matrix
+# instructions in LLVM's scheduling model.
 _GCN5 = Architecture("GCN5", waves=10, vgprs=256, granule=4, known_slots=10, is_unified=False,
     code_cache=32 * _KB, vector_peaks={"f64": 64, "f32": 128, "f16": 256, "bf16": 256})
 _CDNA1 = replace(_GCN5, name="CDNA1", has_lds_dma=True,
@@ -89,6 +91,7 @@ _GFX10 = Architecture("RDNA2", waves=16, vgprs=1024, granule=8, lds=128 * _KB, s
     groups=32, simds_per_cu=2, unit_name="WGP", code_cache=32 * _KB, has_store_counter=True, waitcnt="gfx10",
     layout="navi", base_clock=1, issue_overlap=0, busy_is_issue=False, has_trace_counters=False,
     traces_all_simds=False, counter_set="gfx10", is_checked=False)
+_GFX101 = replace(_GFX10, waves=20, known_slots=20)
 _GFX103 = replace(_GFX10, granule=16, known_slots=16)
 _GFX11 = replace(_GFX10, name="RDNA3", known_slots=16, granule=16, lds_granule=1024, waitcnt="gfx11",
     counter_set="gfx11", is_checked=True)
@@ -100,7 +103,7 @@ _GFX12 = replace(_GFX11, name="RDNA4", known_slots=0, vgprs=1536, granule=24, wa
 _RDNA4 = replace(_GFX12, known_slots=16, vector_peaks={"f64": 4, "f32": 256, "f16": 512, "bf16": 512},
     matrix_peaks={"f16": 1024, "bf16": 1024, "f8": 2048, "i8": 2048, "i4": 4096})
 _GFX125 = replace(_GFX12, vgprs=1024, granule=16, lds=320 * _KB, code_line=128, is_guess=True,
-    has_preload=True)
+    has_preload=True, matrix_peaks={"f16": 4096, "bf16": 4096, "f8": 16384, "f6f4": 32768, "i8": 4096})
 _OLDER = replace(_GFX9, code_cache=0, counter_set="")
 
 _ROWS = {  # by the beginning of the target's name; the longest match counts
@@ -112,19 +115,27 @@ _ROWS = {  # by the beginning of the target's name; the longest match counts
     "gfx908": _CDNA1,
     "gfx90a": _CDNA2,
     "gfx94": _CDNA3,
+    "gfx9-4": replace(_CDNA3, is_guess=True),
     "gfx950": _CDNA4,
     "gfx10": _GFX10,
-    "gfx101": replace(_GFX10, waves=20, known_slots=20),
+    "gfx101": _GFX101,
+    "gfx10-1": _GFX101,
+    "gfx10-3": _GFX103,
     "gfx103": _GFX103,
     "gfx1030": replace(_GFX103, vector_peaks={"f64": 8, "f32": 128, "f16": 256, "bf16": 256}),
     "gfx11": _GFX11,
+    "gfx11-": replace(_RDNA3, is_guess=True),
     "gfx1100": _LARGE_RDNA3,
     "gfx1101": _LARGE_RDNA3,
     "gfx1102": _RDNA3,
-    "gfx1151": replace(_GFX11, vgprs=1536, granule=24),
+    "gfx1103": _RDNA3,
+    "gfx115": _RDNA3,
+    "gfx1151": _LARGE_RDNA3,
     "gfx12": _GFX12,
+    "gfx12-": replace(_RDNA4, is_guess=True),
     "gfx1200": _RDNA4,
     "gfx1201": _RDNA4,
+    "gfx12-5": _GFX125,
     "gfx125": _GFX125,
     "gfx1250": replace(_GFX125, waitcnt="gfx1250", is_checked=False),
 }

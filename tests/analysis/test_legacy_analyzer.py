@@ -323,6 +323,8 @@ def test_csv_has_the_rows_of_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 CLASSES = {
     "VMEM_LOAD": [
+        "cluster_load_b64 v[0:1], v2, s[0:1]",
+        "global_prefetch_b8 v[0:1], off",
         "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen",
         "global_load_b32 v0, v1, off",
         "flat_load_dword v0, v[1:2]",
@@ -334,6 +336,7 @@ CLASSES = {
         "tbuffer_store_format_x v0",
     ],
     "LDS_DMA": [
+        "cluster_load_async_to_lds_b32 v1, v2, s[0:1]",
         "buffer_load_dword v1, s[8:11], 0 offen lds",
         "global_load_lds_dwordx4 v[0:1], off",
         "global_load_async_to_lds_b128 v0, v1, off",
@@ -341,12 +344,15 @@ CLASSES = {
     ],
     "SCRATCH": ["scratch_load_dword v0, off, s32", "scratch_store_b32 off, v0, s32"],
     "ATOMIC": [
+        "ds_wrxchg2_rtn_b32 v[0:1], v2, v3, v4",
         "global_atomic_add_f32 v0, v1, s[0:1]",
         "ds_add_u32 v0, v1",
         "ds_append v0",
         "buffer_atomic_swap v0, v1",
     ],
     "LDS": [
+        "lds_direct_load v1",
+        "ds_param_load v1, attr0.x",
         "ds_read_b64_tr_b16 v[0:1], v2",
         "ds_write2_b32 v0, v1, v2",
         "ds_load_b128 v[0:3], v4",
@@ -368,7 +374,7 @@ CLASSES = {
     "TRANSCENDENTAL": ["v_exp_f32_e32 v0, v1", "v_rcp_iflag_f32_e32 v0, v1", "v_s_sqrt_f32 s0, s1"],
     "SALU": ["s_add_u32 s0, s1, s2", "s_getpc_b64 s[0:1]", "s_mov_b32 m0, s0"],
     "BRANCH": ["s_cbranch_scc1 5", "s_branch 65530", "s_setpc_b64 s[30:31]"],
-    "BARRIER": ["s_barrier", "s_barrier_signal -1", "s_barrier_wait 0xffff"],
+    "BARRIER": ["ds_gws_barrier v0 gds", "s_barrier", "s_barrier_signal -1", "s_barrier_wait 0xffff"],
     "WAIT_LOAD": ["s_waitcnt vmcnt(6)", "s_wait_loadcnt 0x0", "s_wait_samplecnt 0x0"],
     "WAIT_STORE": ["s_waitcnt_vscnt null, 0x0", "s_wait_storecnt 0x0"],
     "WAIT_LDS_SMEM": ["s_waitcnt lgkmcnt(0)"],

@@ -45,6 +45,16 @@ from tests.support.opened import sample_trace
         ("v_wmma_f32_16x16x16_f16 v[0:7]", "gfx1201", 16),
         ("v_wmma_f32_16x16x16_fp8_bf8", "gfx1201", 8),
         ("v_swmmac_f32_16x16x32_f16", "gfx1201", 16),
+        # llvm-mca 22 -mcpu=gfx1250 -instruction-info
+        ("v_wmma_f32_16x16x32_bf16 v[0:7]", "gfx1250", 8),
+        ("v_wmma_f32_16x16x128_f8f6f4 v[0:7]", "gfx1250", 8),
+        ("v_wmma_f32_32x16x128_f4 v[0:15]", "gfx1250", 8),
+        ("v_wmma_i32_16x16x64_iu8 v[0:7]", "gfx1250", 16),
+        ("v_wmma_f32_16x16x4_f32 v[0:7]", "gfx1250", 16),
+        # Like the devices that they stand for.
+        ("v_mfma_f32_32x32x8_f16", "gfx9-4-generic", 32),
+        ("v_wmma_f32_16x16x16_f16 v[0:7]", "gfx11-generic", 32),
+        ("v_wmma_f32_16x16x16_f16 v[0:7]", "gfx1151", 32),
     ],
 )
 def test_cycles_of_a_form(text: str, target: str, cycles: int) -> None:
@@ -81,6 +91,8 @@ def test_a_guess_is_named() -> None:
     assert guessed.cycles[4] == UNKNOWN_CYCLES
     assert "guess for v_mfma_f32_7x7x7_f3" in guessed.assumption
     assert not np.delete(known.cycles, 4).any()
+    assert "guess" not in known.assumption
+    assert "all are a guess for gfx9-4-generic" in matrix_passes(code, "gfx9-4-generic").assumption
 
 
 # Of the forms of the samples: a SIMD has 256 multiply-adds a cycle on gfx9 and gfx12, 128 on gfx11.

@@ -49,6 +49,7 @@ def of(trace: Trace, run: RunFacts = MI300X) -> Roofline:
         ("gfx950", "f6f4", 10066.3, 256, 2.4),
         ("gfx950", "f64", 78.6, 256, 2.4),
         ("gfx1100", "f16", 122.8, 96, 2.499),
+        ("gfx1151", "f16", 59.4, 40, 2.9),  # Radeon 8060S
         ("gfx1201", "f16", 194.6, 64, 2.97),
     ],
 )
@@ -88,6 +89,9 @@ def test_vector_peaks_are_those_of_data_sheets() -> None:
         ("gfx950", "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:7], v[8:11] cbsz:4 blgp:4", "f6f4"),
         ("gfx1100", "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "f16"),
         ("gfx1100", "v_wmma_i32_16x16x16_iu4 v[0:7], v[8:9], v[10:11], v[0:7]", "i4"),
+        ("gfx1250", "v_wmma_f32_16x16x32_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "f16"),
+        ("gfx1250", "v_wmma_f32_16x16x128_f8f6f4 v[0:7], v[8:23], v[24:39], v[40:47]", "f8"),
+        ("gfx1250", "v_wmma_f32_32x16x128_f4 v[0:15], v[16:31], v[32:39], v[40:55]", "f6f4"),
     ],
 )
 def test_the_fastest_forms_reach_the_peak(target: str, text: str, type_: str) -> None:
@@ -98,6 +102,13 @@ def test_the_fastest_forms_reach_the_peak(target: str, text: str, type_: str) ->
     simds = 4 if target.startswith("gfx9") else 2
     peak = architecture_of(int(target[3:-2]), target).matrix_peaks[type_]
     assert matrix_flops(text) / cycles * simds == pytest.approx(peak)
+
+
+def test_formats_of_gfx1250_have_names() -> None:
+    form = "v_wmma_f32_16x16x128_f8f6f4 v[0:7], v[8:15], v[24:31], v[40:47]"
+    assert matrix_type(f"{form} matrix_a_fmt:MATRIX_FMT_FP4 matrix_b_fmt:MATRIX_FMT_BF6") == "f6f4"
+    assert matrix_type(f"{form} matrix_a_fmt:MATRIX_FMT_FP4 matrix_b_fmt:MATRIX_FMT_BF8") == "f8"
+    assert matrix_type(f"{form} matrix_a_fmt:MATRIX_FMT_FP4") == "f8"
 
 
 def test_types_of_vector_instructions() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rcv_py.model.architecture import Architecture, architecture_of
@@ -59,6 +61,23 @@ def test_gfx1250_has_more_lds_and_longer_lines_of_code() -> None:
     found = of("gfx1250")
     assert (found.lds, found.lds_granule, found.code_line) == (327_680, 1024, 128)
     assert (of("gfx1201").lds, of("gfx1201").code_line) == (131_072, 64)
+
+
+@pytest.mark.parametrize(
+    ("generic", "like", "is_guess"),
+    [
+        ("gfx9-4-generic", "gfx942", True),
+        ("gfx10-1-generic", "gfx1010", False),
+        ("gfx10-3-generic", "gfx1036", False),
+        ("gfx11-generic", "gfx1102", True),
+        ("gfx12-generic", "gfx1201", True),
+        ("gfx12-5-generic", "gfx1251", True),
+    ],
+)
+def test_a_generic_target_is_like_its_devices(generic: str, like: str, is_guess: bool) -> None:
+    found = architecture_of(int(like[3:-2]), generic)
+    assert found == replace(of(like), target=generic, is_guess=is_guess)
+    assert found.matrix_peaks == of(like).matrix_peaks
 
 
 @pytest.mark.parametrize("gfxip", GENERATIONS)

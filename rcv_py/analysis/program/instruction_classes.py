@@ -95,9 +95,9 @@ _COUNTERS = {
 _COUNTER = re.compile("|".join(_COUNTERS))
 _WAIT = re.compile(r"s_wait(?:cnt|_)")
 _DMA_FLAG = re.compile(r"[\s,]lds\b")
-_MEMORY = ("buffer_", "tbuffer_", "global_", "flat_", "image_")
+_MEMORY = ("buffer_", "tbuffer_", "global_", "flat_", "image_", "cluster_")
 _DS_ATOMIC = (
-    "add_|sub_|rsub_|inc_|dec_|min_|max_|and_|or_|xor_|mskor_|cmpst_|cmpstore_|wrxchg_|storexchg_|condxchg_"
+    "add_|sub_|rsub_|inc_|dec_|min_|max_|and_|or_|xor_|mskor_|cmpst_|cmpstore_|wrxchg|storexchg|condxchg_"
     "|cond_sub_|sub_clamp_|wrap_|pk_add_|ordered_count_|append|consume"
 )
 
@@ -110,7 +110,7 @@ def _all(before: Iterable[str], after: str) -> str:
 _RULES = tuple(
     (tuple(beginnings.split("|")), of)
     for beginnings, of in (
-        ("s_barrier|s_wakeup_barrier", _C.BARRIER),
+        ("s_barrier|s_wakeup_barrier|ds_gws_", _C.BARRIER),
         ("s_branch|s_cbranch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),
         ("s_nop|v_nop|s_sleep|s_delay_alu|s_clause|s_setprio|s_inst_prefetch|s_icache_inv|s_wakeup", _C.NOP),
         ("s_sendmsg|s_endpgm|s_trap|s_sethalt|s_ttracedata", _C.MESSAGE),
@@ -119,7 +119,8 @@ _RULES = tuple(
         ("s_dcache|s_atc_probe", _C.CACHE),
         ("ds_permute|ds_bpermute|ds_swizzle|ds_bvh_swizzle", _C.CROSS_LANE),
         (_all(("ds_",), _DS_ATOMIC), _C.ATOMIC),
-        (_all(("ds_",), "read|write|load|store|bvh"), _C.LDS),
+        (_all(("ds_",), "read|write|load|store|bvh|direct|param"), _C.LDS),
+        ("lds_", _C.LDS),
         ("scratch_", _C.SCRATCH),
         ("tensor_", _C.LDS_DMA),
         (_all(_MEMORY, "load|sample|gather|msaa_load|bvh|get_|prefetch"), _C.VMEM_LOAD),

@@ -5,7 +5,8 @@ One execution of `v_mfma_f32_MxNxK_Bb_type` multiplies B pairs of an M x K by a 
 `swmmac`) count as the dense product they represent.
 
 A pass is four cycles.  On CDNA a form takes 2, 4, 8 or 16 passes, by its shape and operand type; the trace of
-gfx9 shows only the issue.  RDNA forms are computed from the operations per cycle of the unit.
+gfx9 shows only the issue.  RDNA forms are computed from the operations per cycle of the unit.  Those of
+gfx1250 are a guess, from the scheduling model of LLVM 22: two passes, four for `iu8` and f32.
 """
 
 from __future__ import annotations
@@ -91,11 +92,16 @@ _RDNA_MACS = {  # multiply-adds per cycle of one SIMD's matrix unit, by the widt
 }
 
 
+_GFX125 = ("gfx125", "gfx12-5")
+_GENERIC = {"gfx9-4-generic": "gfx942"}  # whose cycles are a guess
+
+
 class MatrixPasses(NamedTuple):
     """Cycles of the matrix instruction in every code line."""
 
     cycles: np.ndarray  # int64 [code rows]; 0: no matrix instruction
     unknown: tuple[str, ...]  # mnemonics that are in no table; they take UNKNOWN_CYCLES
+    guess: str = ""  # the target, if all its cycles are a guess
 
     def of_tokens(self, tokens: TokenColumns) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of matrix instructions and how long each occupies the unit, int64 each."""
@@ -114,6 +120,8 @@ class MatrixPasses(NamedTuple):
         text = Message("A matrix instruction is taken to occupy its unit for {0} cycles, by its form", span)
         if self.unknown:
             text += Message("; {0} are a guess for {1}", UNKNOWN_CYCLES, ", ".join(self.unknown[:3]))
+        if self.guess:
+            text += Message("; all are a guess for {0}", self.guess)
         return text + "."
 
 
@@ -152,7 +160,8 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
         if known is None:
             unknown[text.split(" ", 1)[0]] = None
         cycles[row] = UNKNOWN_CYCLES if known is None else known
-    return MatrixPasses(cycles, tuple(unknown))
+    is_guess = target.startswith(_GFX125) or target.endswith("-generic")
+    return MatrixPasses(cycles, tuple(unknown), target if is_guess else "")
 
 
 class _Use(NamedTuple):
@@ -185,6 +194,7 @@ MATRIX = Reduction(_map, by_field(_Use, busy=sum, executions=sum, lives=stacked(
 
 def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> str:
     """The given target if its forms are known, else the oldest target that has this form."""
+    target = _GENERIC.get(target, target)
     if target in _DOUBLE:
         return target
     if target in ("gfx940", "gfx941"):
@@ -214,6 +224,8 @@ def _cdna_cycles(form: re.Match[str], text: str, target: str) -> int | None:
 
 def _rdna_cycles(form: re.Match[str], target: str) -> int | None:
     widths = [number(digits) for digits in re.findall(r"(?:f|fp|bf|u)(\d+)", form["types"] or form["out"])]
+    if target.startswith(_GFX125):
+        return 16 if form["types"] in ("iu8", "f32") else 8
     rates = _RDNA_MACS.get(target[:5])
     if not rates or not widths or max(widths) not in rates:
         return None

@@ -10,7 +10,8 @@ from rcv_py.model.code import CodeTable
 
 MATRIX, VECTOR = "MFMA/WMMA", "VALU"
 
-_FORMATS = re.compile(r"\b(?:cbsz|blgp):(\d)")
+_FORMATS = re.compile(r"\b(?:cbsz:|blgp:|matrix_[ab]_fmt:MATRIX_FMT_)(\w+)")
+_EIGHT_BITS = {"0", "1", "FP8", "BF8"}
 _VECTOR_TYPE = re.compile(r"_(f64|f32|bf16|f16)(?![a-z0-9])")
 _TYPES = (  # operand types; the first that is in the mnemonic after the shape, else the result type
     ("xf32", "xf32"),
@@ -24,15 +25,16 @@ _TYPES = (  # operand types; the first that is in the mnemonic after the shape, 
     ("u4", "i4"),
     ("i8", "i8"),
     ("u8", "i8"),
+    ("f4", "f6f4"),
 )
 
 
 def matrix_type(text: str) -> str:
     """Return the operand type of a matrix instruction, a key of the peaks; "" if it is none."""
     out, operands = matrix_types(text)
-    if "f8f6f4" in operands:  # formats 0 and 1 have eight bits; 0 is not printed
-        formats = [int(digit) for digit in _FORMATS.findall(text)]
-        return "f6f4" if len(formats) == 2 and min(formats) >= 2 else "f8"
+    if "f8f6f4" in operands:  # the first format is not printed
+        formats = _FORMATS.findall(text)
+        return "f6f4" if len(formats) == 2 and not {*formats} & _EIGHT_BITS else "f8"
     return next((name for part, name in _TYPES if part in operands), out)
 
 
