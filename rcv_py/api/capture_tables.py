@@ -150,7 +150,7 @@ class CaptureTables:
 
     def info(self) -> dict[str, Any]:
         """Return the facts of the capture as plain values, as `rcv info --json`; no wave is read."""
-        return info(self.trace)
+        return info(self.trace, self.facts.allocated)
 
     # -- waves -------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from rcv_py.base.text import Message
 
 # By the extra that installs them, "" for required packages; as in pyproject.toml.
 PACKAGES = {
-    "": ("numpy", "orjson", "pyelftools", "regex", "pysimdjson"),
+    "": ("backports-zstd", "msgpack", "numpy", "orjson", "pyelftools", "regex", "pysimdjson"),
     "window": ("PySide6-Essentials", "pyqtgraph", "pygments", "rocm-llvm-python"),
     "fast": ("numba",),
     "arrow": ("pyarrow",),

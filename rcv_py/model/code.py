@@ -29,6 +29,7 @@ class Kernel(NamedTuple):
     demangled: str  # for display; equals `name` if unknown
     first: int  # first row of the code table, its label
     stop: int  # row after the last
+    lanes: int = 0  # of its waves; 0: not known
 
 
 @dataclass(frozen=True, eq=False)

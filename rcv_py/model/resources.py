@@ -43,12 +43,20 @@ class AgentFacts(NamedTuple):
 
 
 class AllocatedRegisters(NamedTuple):
-    """What the descriptor of a kernel allocates, from its code object."""
+    """What a kernel allocates by its descriptor in the code object, from `threads` on by the note there."""
 
     vgprs: int  # of a lane, with accumulation registers where both are in one file
     sgprs: int  # of a wave; -1: always the same number
     lds: int  # bytes a workgroup that the program declares; a launch may ask for more
     file: str  # name of the code object
+    scratch: int = -1  # bytes a lane
+    has_dynamic_stack: bool = False  # calls may take more scratch
+    lanes: int = 0  # of a wave; 0: unknown
+    preloaded: int = 0  # scalar registers that hold arguments of the kernel when a wave begins
+    threads: int = -1  # of a workgroup, at most
+    is_exact: bool = False  # all workgroups have that many
+    spilled_vgprs: int = -1
+    spilled_sgprs: int = -1
 
 
 class CompiledKernel(NamedTuple):

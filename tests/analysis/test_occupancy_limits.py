@@ -16,11 +16,11 @@ from rcv_py.analysis.device.occupancy_limits import (
     occupancy_limits,
     waves_on_simd,
 )
-from rcv_py.analysis.program.register_use import register_use
+from rcv_py.analysis.program.register_use import register_use, wave_lanes
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.architecture import architecture_of
-from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
+from rcv_py.model.resources import AgentFacts, AllocatedRegisters, KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 from rcv_py.work import occupancy as work_occupancy
 from rcv_py.work.load import load_all
@@ -47,6 +47,36 @@ def limits_of(*texts: str, target: str = "gfx942", gfxip: int = 9, **other: obje
 
 def waves(found: OccupancyLimits) -> dict[str, int]:
     return {one.name: one.waves for one in found.limits}
+
+
+def test_a_code_object_has_what_no_table_says() -> None:
+    """152 registers of 512: 3 waves; 16,384 bytes of 65,536 that four SIMDs share: a wave of 4 groups."""
+    said = AllocatedRegisters(152, 48, 16_384, "a.out", lanes=64, threads=256, is_exact=True)
+    found = occupancy_limits(trace_of("v_mov_b32 v1, v0"), RunFacts(allocated=said))
+    assert waves(found) == {"vector registers": 3, "scalar registers": 8, "LDS": 4, "workgroup": 3}
+    assert {one.source for one in found.limits} == {"a.out"}
+    assert any("a launch may ask for more" in note for note in found.notes)
+    at_most = occupancy_limits(
+        trace_of("v_mov_b32 v1, v0"), RunFacts(allocated=said._replace(is_exact=False))
+    )
+    assert "LDS" not in waves(at_most), "how many workgroups share it is not known"
+
+
+def test_lanes_come_from_the_code_object_before_the_text() -> None:
+    """Of RDNA waves of 64 lanes a SIMD holds half as many registers; the text has no mask that shows them."""
+    for lanes, size in ((32, 1_536), (64, 768)):
+        said = AllocatedRegisters(96, -1, 0, "a.out", lanes=lanes)
+        trace = trace_of("v_mov_b32_e32 v1, v0", target="gfx1100", gfxip=11)
+        (limit,) = occupancy_limits(trace, RunFacts(allocated=said)).limits
+        assert limit.available == size
+
+
+def test_waves_have_the_lanes_of_their_kernel() -> None:
+    code, gpu = build.code(["; k", "v_mov_b32_e32 v1, v0"]), architecture_of(11, "gfx1100")
+    assert wave_lanes(code, gpu) == 32
+    for lanes, wanted in ((64, 64), (32, 32), (1 << 40, 32)):
+        known = replace(code, kernels=(code.kernels[0]._replace(lanes=lanes),))
+        assert wave_lanes(known, gpu) == wanted
 
 
 def test_registers_are_counted_by_the_highest_name() -> None:

@@ -23,10 +23,14 @@ def code_file(
     lds: int = 0,
     properties: int = 0,
     markers: bytes = b"",
+    note: bytes = b"",
+    scratch: int = 0,
+    preload: int = 0,
 ) -> bytes:
     """An ELF file with functions one after the other from 0x1600; those of `kernels` have a descriptor.
 
-    `registers` is compute_pgm_rsrc1 of each descriptor, `lds` and `properties` its fields of these names.
+    `registers` is compute_pgm_rsrc1 of each descriptor, `lds`, `scratch`, `properties` and `preload` its
+    fields of these names; `note` is the document about the kernels.
     `markers` are the contents of `.sqtt_funcmap`, the only section with a name.
     `copies` sections claim the code, each at an address of its own; `memory` is where a last section ends.
     """
@@ -43,11 +47,15 @@ def code_file(
         if name in kernels:
             place = DATA + len(descriptors)
             symbols += SYMBOL.pack(text(name + ".kd"), 1, 0, 2, place, 64)
-            head = struct.pack("<IIQq", lds, 0, 0, at - place).ljust(48, b"\0")
-            descriptors += head + struct.pack("<IIH", registers, 0, properties).ljust(16, b"\0")
+            head = struct.pack("<IIQq", lds, scratch, 0, at - place).ljust(48, b"\0")
+            descriptors += head + struct.pack("<IIHH", registers, 0, properties, preload).ljust(16, b"\0")
         at += len(data)
     named = text(".sqtt_funcmap") if markers else 0
-    parts = [code, bytes(descriptors), bytes(symbols) if has_symbols else b"", bytes(strings), markers]
+    notes = b"".join(
+        struct.pack("<3I", 7, len(one), kind) + b"AMDGPU\0\0" + one + bytes(-len(one) % 4)
+        for kind, one in ((3, b"other"), (32, note))
+    )
+    parts = [code, bytes(descriptors), bytes(symbols) if has_symbols else b"", bytes(strings), markers, notes]
     places, data = [], bytearray(64)
     for part in parts:
         places.append((len(data), len(part)))
@@ -61,6 +69,8 @@ def code_file(
     sections.append(SECTION.pack(0, SYMTAB, 0, 0, *places[2], len(sections) + 1, 0, 8, SYMBOL.size))
     sections.append(SECTION.pack(0, STRTAB, 0, 0, *places[3], 0, 0, 1, 0))
     names = len(sections) - 1 if markers else 0
+    if note:
+        sections.append(SECTION.pack(0, 7, 2, 0, *places[5], 0, 0, 4, 0))
     if markers:
         sections.append(SECTION.pack(named, PROGBITS, 0, 0, *places[4], 0, 0, 1, 0))
     if memory:

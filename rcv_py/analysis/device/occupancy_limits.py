@@ -22,7 +22,7 @@ from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.columns import of_rows
-from rcv_py.model.resources import KernelResources, RunFacts
+from rcv_py.model.resources import AllocatedRegisters, KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 
 _SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the XNACK mask follow the named registers
@@ -115,9 +115,8 @@ class OccupancyLimits(NamedTuple):
 
 
 def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
-    """Whether a table or the capture states the number of threads of a workgroup."""
-    kernel = (facts.kernel if facts is not None else None) or _of_dispatch(trace)
-    return kernel is not None and kernel.threads > 0
+    """Whether a table, the capture or the code object states the number of threads of a workgroup."""
+    return _threads(facts or RunFacts(), trace)[0] > 0
 
 
 def waves_on_simd(trace: Trace, groups: Workgroups) -> int:
@@ -143,8 +142,9 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     waves of each SIMD (0: unknown, steps are then single waves).
     """
     facts = facts or RunFacts()
-    use = _use(trace)
-    device = trace.architecture.of_waves(is_wave32=use.is_wave32)
+    use, known = _use(trace), facts.allocated
+    is_wave32 = known.lanes == 32 if known is not None and known.lanes else use.is_wave32
+    device = trace.architecture.of_waves(is_wave32=is_wave32)
     kernel = facts.kernel or _of_dispatch(trace)
     notes = list(facts.notes)
     if device.is_guess:
@@ -158,12 +158,11 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
             )
         )
     cap = (facts.agent.waves_per_simd if facts.agent is not None else 0) or device.waves
-    group = -(-kernel.threads // device.wave_size) if kernel is not None else 0
-    group_source = kernel.file if kernel is not None and group else BARRIERS
+    threads, group_source = _threads(facts, trace)
+    group = -(-threads // device.wave_size)
     # One wave a SIMD may belong to a workgroup of one to four waves: that limits nothing.
     group = group or (on_simd * device.simds if on_simd > 1 else 0)
     resident = resident_waves(trace)
-    known = facts.allocated
     vgprs, source = (
         _vector(use, kernel, device, resident.peak, notes) if known is None else (known.vgprs, known.file)
     )
@@ -191,21 +190,11 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
                 granule=_SGPR_GRANULE,
             )
         )
-    if kernel is not None and kernel.lds >= 0 and kernel.threads:
-        limits.append(
-            OccupancyLimit(
-                name="LDS",
-                used=kernel.lds,
-                available=device.lds,
-                unit="bytes of LDS",
-                source=kernel.file,
-                granule=device.lds_granule,
-                is_shared=True,
-            )
-        )
-    else:
+    local = _of_lds(kernel, known, device, notes) if threads else []
+    if not local:
         missing = "the LDS of a workgroup" if group else "LDS and workgroup size"
         notes.append(Message("No table of the run has {0}, which may bind earlier.", missing))
+    limits += local
     limits = _known(limits, trace, notes)
 
     # Workgroups are resident as a whole or not at all, on the SIMDs that share the LDS.
@@ -253,6 +242,41 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         goal=goal,
         group=group,
     )
+
+
+def _of_lds(
+    kernel: KernelResources | None,
+    known: AllocatedRegisters | None,
+    device: Architecture,
+    notes: list[str],
+) -> list[OccupancyLimit]:
+    """The limit of LDS, none if nothing says its size."""
+    used, source = (kernel.lds, kernel.file) if kernel is not None else (-1, "")
+    if used < 0 and known is not None:
+        used, source = known.lds, known.file
+        text = "{0} says what LDS the program declares; a launch may ask for more."
+        notes.append(Message(text, known.file))
+    if used < 0:
+        return []
+    return [
+        OccupancyLimit(
+            name="LDS",
+            used=used,
+            available=device.lds,
+            unit="bytes of LDS",
+            source=source,
+            granule=device.lds_granule,
+            is_shared=True,
+        )
+    ]
+
+
+def _threads(facts: RunFacts, trace: Trace) -> tuple[int, str]:
+    """Threads of a workgroup, 0 if unknown, and their source."""
+    kernel, known = facts.kernel or _of_dispatch(trace), facts.allocated
+    if kernel is not None and kernel.threads:
+        return kernel.threads, kernel.file
+    return (known.threads, known.file) if known is not None and known.is_exact else (0, BARRIERS)
 
 
 def _known(limits: list[OccupancyLimit], trace: Trace, notes: list[str]) -> list[OccupancyLimit]:

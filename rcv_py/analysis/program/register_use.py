@@ -37,6 +37,8 @@ def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> Re
 
 
 def wave_lanes(code: CodeTable, architecture: Architecture) -> int:
-    """Return the lanes of a wave: 64, or 32 on RDNA if no instruction names a 64-bit mask."""
-    size = architecture.wave_size
+    """Return the lanes of a wave by the code object, else 64, or 32 on RDNA without a mask of 64 bits."""
+    size, kernel = architecture.wave_size, code.main_kernel
+    if kernel is not None and kernel.lanes in (32, 64):
+        return kernel.lanes
     return size if size == 64 or register_use(code).is_wave32 else 64

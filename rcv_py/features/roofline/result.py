@@ -194,7 +194,9 @@ def roofline_note(trace: Trace, found: Roofline, run: RunFacts) -> str:
     """Return how to read the numbers, and why some are not known."""
     is_unknown = any(np.isnan(one.roof) for one in found.scopes[:1])
     why = NO_ROOF if is_unknown else ""
-    guess = Message("The peaks of {0} are a guess.", trace.target) if trace.architecture.is_guess else ""
+    has_peak = any(one.peak > 0 for scope in found.scopes for one in scope.computed)
+    is_guess = has_peak and trace.architecture.is_guess
+    guess = Message("The peaks of {0} are a guess.", trace.target) if is_guess else ""
     texts = NOTE, guess, shared_text(trace, run), why, why_not_known(trace)
     return join_texts("  ", filter(None, texts))
 

@@ -40,6 +40,7 @@ from rcv_py.features.summary.options import InfoOptions
 from rcv_py.formats.locate import CaptureForm, shape_of
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.rocpd.names import is_profile
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.device import NO_CLOCK
 from rcv_py.model.trace import INFERRED
 
@@ -103,7 +104,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
             notes.update(batch.notes)
         spans = markers(trace).problems if trace.has_shader_data else ()
         trace = replace(trace, problems=(*trace.problems, *trace.wave_problems(missing, notes), *spans))
-    facts = info(trace)
+    facts = info(trace, facts_about(trace).allocated)
 
     def text() -> Iterator[Part]:
         yield from (bold(facts["capture"], sys.stdout), Facts(_facts(facts)))
@@ -138,7 +139,7 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    lines = (_of_format, _of_waves, _of_code)
+    lines = (_of_format, _of_allocated, _of_waves, _of_code)
     return [(name, text) for each in lines for name, text in each(facts) if text]
 
 
@@ -152,6 +153,30 @@ def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     )
     yield "kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""
     yield "recorded", join_texts(", ", filter(None, (target, what, version)))
+
+
+def _of_allocated(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the kernel allocates, by its code object."""
+    found = facts["allocated"]
+    if not found["file"]:
+        return
+    most = Message("workgroups of {0} at most", found["threads"])
+    exact = Message("workgroups of {0}", found["threads"])
+    more = Message("{0} of scratch a lane, more by calls", byte_size(found["scratch"]))
+    plain = Message("{0} of scratch a lane", byte_size(found["scratch"]))
+    spills = [(found["spilled_vgprs"], "VGPRs"), (found["spilled_sgprs"], "SGPRs")]
+    spilled = join_texts(" and ", (Message("{0} {1}", count(many), name) for many, name in spills if many))
+    parts = (
+        Message("{0} VGPRs", count(found["vgprs"])),
+        Message("{0} SGPRs", count(found["sgprs"])) if found["sgprs"] else "",
+        Message("{0} SGPRs preloaded", found["preloaded"]) if found["preloaded"] else "",
+        Message("{0} of LDS", byte_size(found["lds"])) if found["lds"] else "",
+        more if found["has_dynamic_stack"] else plain if found["scratch"] else "",
+        Message("waves of {0} lanes", found["lanes"]),
+        exact if found["is_exact"] else most if found["threads"] else "",
+        Message("{0} spilled", spilled) if spilled else "",
+    )
+    yield "allocates", Message("{0} ({1})", join_texts(", ", filter(None, parts)), found["file"])
 
 
 def _of_waves(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from rcv_py.analysis.health.mapping import mapping as mapped_lines
 from rcv_py.base.text import Message
 from rcv_py.features.health.result import SEVERITY
 from rcv_py.model.code import CodeTable
-from rcv_py.model.resources import CompiledKernel
+from rcv_py.model.resources import AllocatedRegisters, CompiledKernel
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
@@ -51,6 +51,22 @@ _PROBLEM = (
     kinds.TEXT("text", "A sentence"),
     kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
 )
+_ALLOCATED = (
+    *unknown(
+        kinds.COUNT("vgprs", "Vector registers of a lane, with accumulation registers that share their file"),
+        kinds.COUNT("sgprs", "Scalar registers of a wave; null where all waves have as many"),
+        kinds.BYTES("lds", "LDS of a workgroup that the program declares"),
+        kinds.BYTES("scratch", "Scratch memory of a lane"),
+        kinds.FLAG("has_dynamic_stack", "Whether calls may take more scratch memory"),
+        kinds.COUNT("lanes", "Lanes of a wave"),
+        kinds.COUNT("preloaded", "Scalar registers that hold arguments when a wave begins"),
+        kinds.COUNT("threads", "Threads of a workgroup, at most"),
+        kinds.FLAG("is_exact", "Whether every workgroup has as many threads"),
+        kinds.COUNT("spilled_vgprs", "Vector registers that the compiler spilled"),
+        kinds.COUNT("spilled_sgprs", "Scalar registers that the compiler spilled"),
+    ),
+    kinds.NAME("file", "Name of the code object; empty without one"),
+)
 FACTS = (
     CAPTURE,
     _PATH,
@@ -79,6 +95,9 @@ FACTS = (
         kinds.CYCLES("cycles", "Sum of all lifetimes"),
     ),
     record_field("code", "The program; null if the capture has none", *_CODE),
+    record_field(
+        "allocated", "What the code object says that the kernel allocates; null if unknown", *_ALLOCATED
+    ),
     record_field(
         "activity",
         "Where the time of all waves went",
@@ -206,8 +225,8 @@ def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Res
     )
 
 
-def info(trace: Trace) -> dict[str, Any]:
-    """Return the facts of an open trace; no wave file is needed."""
+def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str, Any]:
+    """Return the facts of an open trace, and what its kernel allocates; no wave file is needed."""
     return {
         "capture": trace.name,
         "path": str(trace.path),
@@ -224,6 +243,7 @@ def info(trace: Trace) -> dict[str, Any]:
         "kernels": [kernel.demangled for kernel in trace.code.kernels],
         "waves": _waves(trace),
         "code": _code(trace.code),
+        "allocated": _allocated(allocated),
         "activity": dict(zip(("idle", "stall", "issue"), activity(trace.code).percent, strict=True)),
         "source": _source(trace),
         "occupancy": _occupancy(trace),
@@ -239,6 +259,12 @@ def info(trace: Trace) -> dict[str, Any]:
             for problem in problems(trace)
         ],
     }
+
+
+def _allocated(found: AllocatedRegisters | None) -> dict[str, Any]:
+    if found is None:
+        return {field.name: None for field in _ALLOCATED} | {"file": ""}
+    return {name: None if value == -1 else value for name, value in found._asdict().items()}
 
 
 def _waves(trace: Trace) -> dict[str, Any]:

@@ -149,6 +149,11 @@ class CodeObject:
                 self._programs[number] = overlaid(program, self._texts)
         return self._programs[at]
 
+    def lanes(self, address: int) -> int:
+        """Lanes of a wave of the kernel at an address; 0: unknown."""
+        at = bisect_right(self._starts, address) - 1
+        return self._lanes(self._functions[at]) if at >= 0 else 0
+
     def _lanes(self, function: Symbol) -> int:
         """Lanes of a wave by the descriptor of the function, else of the first kernel; 0: unknown."""
         found = self.image.descriptors if self.image is not None else {}

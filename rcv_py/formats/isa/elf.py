@@ -33,7 +33,9 @@ SYMBOL = np.dtype(
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"  # begins a file with code objects for several GPUs
 OBJECT, FUNCTION = 1, 2  # types of symbols
 WRITABLE, ALLOCATED, EXECUTABLE = 1, 2, 4  # flags of sections
-PROGBITS, SYMTAB, DYNSYM = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_DYNSYM"
+PROGBITS, SYMTAB, DYNSYM, NOTE = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_DYNSYM", "SHT_NOTE"
+METADATA = 32  # type of the note about kernels
+MAX_NUMBER = 1 << 30  # in a note
 Header = Mapping[str, Any]  # of a section or segment, with the names of the ELF standard
 DESCRIPTOR_SIZE = 64  # bytes of a kernel descriptor
 _UNIFIED = ("90a", "940", "941", "942", "950", "9-4-")  # accumulation registers are part of the vector ones
@@ -82,6 +84,7 @@ class Image:
     size: int  # bytes of memory that it needs
     data: bytes  # the file
     descriptors: Mapping[str, bytes] = field(default_factory=dict)  # kernel descriptors, by kernel
+    note: bytes = b""  # MessagePack document about the kernels
     markers: bytes = b""  # names of the markers of its kernels
 
 
@@ -128,6 +131,7 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
         size=max(end for end in ends if end <= MAX_ADDRESS),
         data=whole,
         descriptors=_descriptors(whole, sections),
+        note=_note(whole, sections),
         markers=_markers(whole, sections, int(elf["e_shstrndx"])),
     )
 
@@ -264,6 +268,31 @@ def _markers(data: bytes, sections: list[Header], names_at: int) -> bytes:
     return b""
 
 
+def _note(data: bytes, sections: list[Header]) -> bytes:
+    """The note of AMD's ABI about the kernels, b"" if there is none."""
+    for one in sections:
+        at, end = one["sh_offset"], min(one["sh_offset"] + one["sh_size"], len(data))
+        while one["sh_type"] == NOTE and at + 12 <= end:
+            letters, size, kind = struct.unpack_from("<3I", data, at)
+            begin = at + 12 + letters + -letters % 4
+            if kind == METADATA and data[at + 12 : at + 19] == b"AMDGPU\0":
+                return data[begin : begin + size]
+            at = begin + size + -size % 4
+    return b""
+
+
+def _noted(note: bytes, kernel: str) -> dict[str, Any]:
+    """What the note says about a kernel, by its keys; empty if that makes no sense."""
+    import msgpack  # noqa: PLC0415 - few commands need it
+
+    try:
+        document = msgpack.unpackb(note, strict_map_key=False) if note else {}
+        kernels = document.get("amdhsa.kernels", [])
+        return next((one for one in kernels if one.get(".symbol") == f"{kernel}.kd"), {})
+    except BROKEN:
+        return {}
+
+
 def _tables(data: bytes, sections: list[Header]) -> Iterator[tuple[np.ndarray, bytes]]:
     """The entries of each table of symbols, and their names."""
     for symbols in sections:
@@ -322,7 +351,20 @@ def lanes_of(descriptor: bytes) -> int:
 
 def allocated_registers(image: Image, kernel: str, file: str) -> AllocatedRegisters | None:
     """Return what a kernel, by its symbol, allocates; None if the code object has no descriptor of it."""
-    return descriptor_facts(image.descriptors.get(kernel, b""), image.target, file)
+    found = descriptor_facts(image.descriptors.get(kernel, b""), image.target, file)
+    noted = _noted(image.note, kernel) if found is not None else {}
+
+    def number(key: str) -> int:
+        value = noted.get(key)
+        return value if type(value) is int and 0 <= value < MAX_NUMBER else -1
+
+    threads = number(".max_flat_workgroup_size")
+    return found and found._replace(
+        threads=threads,
+        is_exact=threads > 0 and ".reqd_workgroup_size" in noted,
+        spilled_vgprs=number(".vgpr_spill_count"),
+        spilled_sgprs=number(".sgpr_spill_count"),
+    )
 
 
 def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters | None:
@@ -330,8 +372,10 @@ def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters |
 
     ```
     byte   0  u32  bytes of LDS that the program declares
+    byte   4  u32  bytes of scratch of a lane
     byte  48  u32  bits 0 to 5: vector registers, in granules less one; bits 6 to 9: scalar ones, in eights
-    byte  56  u16  bit 10: waves have 32 lanes
+    byte  56  u16  bit 10: waves have 32 lanes; bit 11: the stack grows by calls
+    byte  58  u16  bits 0 to 6: scalar registers with arguments that are there from the start
     ```
     Source: AMDGPU backend of LLVM, "Kernel Descriptor" and "compute_pgm_rsrc1".
     """
@@ -339,7 +383,8 @@ def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters |
     generation = name.split("-")[0] if "-" in name else name[:-2]
     if len(raw) < DESCRIPTOR_SIZE or not generation.isdigit():
         return None
-    (lds,), (first,) = (struct.unpack_from("<I", raw, at) for at in (0, 48))
+    lds, scratch, first = (struct.unpack_from("<I", raw, at)[0] for at in (0, 4, 48))
+    properties, preload = struct.unpack_from("<HH", raw, 56)
     has_many = name in _UNIFIED or (int(generation) >= 10 and lanes_of(raw) == 32)
     granule = 16 if name.startswith("125") else 8 if has_many else 4
     return AllocatedRegisters(
@@ -347,4 +392,8 @@ def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters |
         sgprs=((first >> 6 & 0xF) + 1) * 8 if int(generation) < 10 else -1,
         lds=lds,
         file=file,
+        scratch=scratch,
+        has_dynamic_stack=bool(properties >> 11 & 1),
+        lanes=lanes_of(raw),
+        preloaded=preload & 0x7F,
     )

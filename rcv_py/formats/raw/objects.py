@@ -19,6 +19,7 @@ from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
 from rcv_py.formats.raw.listing import source_texts
 from rcv_py.formats.raw.sidecar import Sidecar, read_sidecar
 from rcv_py.formats.uiout.json_rows import report_skipped
+from rcv_py.model.code import CodeTable
 
 _OPEN = 2  # captures whose code objects a process keeps
 
@@ -91,6 +92,16 @@ class Objects:
             if program is not None and len(program):
                 found[codeobj, int(program.address[0])] = program
         return found
+
+    def with_lanes(self, code: CodeTable) -> CodeTable:
+        """Return the code with what is known about the waves of its kernels."""
+        rows = [min(kernel.first + 1, len(code) - 1) for kernel in code.kernels]
+        objects = [self.by_id.get(int(code.codeobj[row])) for row in rows]
+        lanes = [
+            one.lanes(int(code.address[row])) if one else 0 for one, row in zip(objects, rows, strict=True)
+        ]
+        kernels = [kernel._replace(lanes=one) for kernel, one in zip(code.kernels, lanes, strict=True)]
+        return replace(code, kernels=tuple(kernels))
 
     def names(self, codeobj: int, address: int) -> tuple[str, str]:
         """Symbol and demangled name of the kernel that begins at an address, "" if none does."""

@@ -306,7 +306,9 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     is_sure = found.is_whole and all(one.is_sure for one in found.engines) and unanswered() == before
     if not is_sure:
         forget()
-    return made._replace(trace=replace(made.trace, problems=reported, is_part=is_part), is_sure=is_sure)
+    code = objects.with_lanes(made.trace.code)
+    trace = replace(made.trace, code=code, problems=reported, is_part=is_part)
+    return made._replace(trace=trace, is_sure=is_sure)
 
 
 class _Here(Executor):
