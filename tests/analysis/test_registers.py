@@ -128,6 +128,19 @@ def test_instructions_of_all_targets_write_and_read_what_the_tables_of_llvm_say(
 
 
 @pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("s_addc_u32 s1, s2, -1", "s_addc_u32 s1, s2, lit(0xffffffff)"),
+        ("s_mov_b64 s[0:1], lit64(0x123456789)", "s_mov_b64 s[0:1], 0x123456789"),
+        ("s_getreg_b32 s1, hwreg(1)", "s_getreg_b32 s1, hwreg(HW_REG_WAVE_MODE)"),
+        ("v_add_f16_e32 v1, v2, v3", "v_add_f16_e32 v1.l, v2.h, v3.l"),
+    ],
+)
+def test_texts_of_two_versions_of_llvm_have_the_same_registers(older: str, newer: str) -> None:
+    assert registers(older) == registers(newer) != registers("")
+
+
+@pytest.mark.parametrize(
     "text", ["", "; my_kernel", "s_endpgm", "v[9:2]", "s_waitcnt vmcnt(0)", "v_", ",,,", "é v"]
 )
 def test_no_registers(text: str) -> None:

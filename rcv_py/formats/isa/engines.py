@@ -24,8 +24,8 @@ from typing import BinaryIO
 UNKNOWN = 128
 READY = b"ready "
 LETTERS = 1024  # maximum bytes of one instruction's text
-VOP3 = 0x35  # the top 6 bits of these instructions, gfx10 and later
-SOURCE, ZERO = 18, 0x080  # lowest bit of their third source of 9 bits, in the second word; the constant 0
+VOP3 = (0x35, 0x33)  # the top 6 bits of these instructions, gfx10 and later, and of packed ones
+SOURCES, ZERO = (18, 9), 0x080  # lowest bits of their last two sources, in the second word; the constant 0
 Read = Callable[[int, int, int], tuple[int, str]]  # place in memory, bytes there, address → length, text
 
 
@@ -114,14 +114,14 @@ def comgr(library: str, target: str, _lanes: str) -> tuple[str, Read]:
 ENGINES = {"llvm": llvm, "comgr": comgr}
 
 
-def without_unused_source(place: int, left: int) -> bool:
+def without_unused_source(place: int, left: int, source: int) -> bool:
     """Clear an unused source of 0, as LLVM 23 writes it and versions before 22.1 do not know it."""
     if left < 8:
         return False
     first, second = (ctypes.c_uint32.from_address(place + at) for at in (0, 4))
-    if first.value >> 26 != VOP3 or second.value >> SOURCE & 0x1FF != ZERO:
+    if first.value >> 26 not in VOP3 or second.value >> source & 0x1FF != ZERO:
         return False
-    second.value ^= ZERO << SOURCE
+    second.value ^= ZERO << source
     return True
 
 
@@ -132,8 +132,9 @@ def answer(read: Read, address: int, data: bytes, lengths: bytes) -> bytes:
     sizes, texts = bytearray(), []
     while at < total:
         size, text = read(base + at, total - at, address + at)
-        if not size and without_unused_source(base + at, total - at):
-            size, text = read(base + at, total - at, address + at)
+        for source in SOURCES:  # the last first: it is unused wherever the one before is
+            if not size and without_unused_source(base + at, total - at, source):
+                size, text = read(base + at, total - at, address + at)
         if not 0 < size <= min(total - at, UNKNOWN - 1) or size % 4:
             size, text = min(lengths[at // 4], total - at), ""
         sizes.append(size if text else size | UNKNOWN)
