@@ -190,10 +190,10 @@ class CodeObject:
         document = orjson.loads(said[0])
         if document["problem"]:
             extent, error = document["problem"]
-            if error == "zstd":
+            if error == "split":
                 self._report(
-                    "they are compressed with zstd, which needs Python 3.14",
-                    "Link the kernel again with -Wl,--compress-debug-sections=zlib, or use Python 3.14.",
+                    "calls that were inlined are in other files (.dwo)",
+                    "Build the kernel again without -gsplit-dwarf to see them.",
                 )
             part, whole = "a part of it makes no sense ({0})", "it makes no sense ({0})"
             self._report(Message(whole if extent == "whole" else part, error))

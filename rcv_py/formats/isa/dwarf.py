@@ -7,7 +7,7 @@ output, and a few hostile bytes can cost it unlimited time and memory.  The requ
 the file (8 bytes), the file, and addresses (8 bytes each).  The reply is a JSON document: `files` are paths,
 `chains` lists of [file, line, file, line, …], innermost first, where a file is a row of `files`; `chain` is
 for each address the row of its chain, -1 if unknown; `problem` what makes no sense, `part` or
-`whole` of it, and the name of the error, `zstd` if this Python lacks that, or empty.
+`whole` of it, and the name of the error, or `split` if inlined calls are in other files; or empty.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ MAX_CALLS = 64  # inlined into each other
 MAX_PATH_LENGTH = 2048  # of a path
 MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
 
+_SPLIT = {"DW_AT_dwo_name", "DW_AT_GNU_dwo_name"}  # names the file with the rest of a unit
+
 Span = tuple[int, int]  # addresses: the first, and the end
 Row = tuple[int, int, int]  # address, number of a file, line
 
@@ -42,6 +44,7 @@ class DwarfLines:
         self.files: dict[str, int] = {}
         self.place: dict[int, tuple[int, int]] = {}  # address → row of `files`, line
         self.calls: dict[int, list[tuple[int, int, int]]] = {}  # address → depth, row of `files`, line
+        self.is_split = False  # calls are in files of their own
 
     def within(self, low: int, high: int) -> list[int]:
         """Requested addresses in a span."""
@@ -60,6 +63,7 @@ class DwarfLines:
         for low, high, row in _stretches(program):
             for address in self.within(low, high):
                 self.place[address] = (self._file(paths, row[1]), row[2])
+        self.is_split |= not _SPLIT.isdisjoint(top.attributes)
         self._read_calls(info, unit, paths, _base(top))
 
     def _read_calls(self, info: Any, unit: Any, paths: dict[int, str], base: int) -> None:
@@ -179,14 +183,18 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
 def without_zstd(data: bytes, elf: Any) -> bytes:
     """Return the file with sections that zstd compressed unpacked at its end, as the parser knows zlib only.
 
-    Raises ImportError before Python 3.14, which has no zstd.
+    zstd is part of Python from 3.14 on.
     """
     grown = bytearray(data)
     for number, one in enumerate(elf.iter_sections()):
         start, size = one["sh_offset"], one["sh_size"]
         if one.compressed and struct.unpack_from("<I", data, start) == (ZSTD,):
             packed = data[start + 24 : start + size]
-            plain = import_module("compression.zstd").ZstdDecompressor().decompress(packed, one.data_size)
+            try:
+                zstd = import_module("compression.zstd")
+            except ImportError:
+                zstd = import_module("backports.zstd")
+            plain = zstd.ZstdDecompressor().decompress(packed, one.data_size)
             head = elf["e_shoff"] + number * elf["e_shentsize"]
             struct.pack_into("<Q", grown, head + 8, one["sh_flags"] & ~COMPRESSED)
             struct.pack_into("<QQ", grown, head + 24, len(grown), len(plain))
@@ -212,10 +220,10 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
                 lines.read(info, unit)
             except Exception as error:  # a broken unit must not affect the others
                 problem = problem or ["part", type(error).__name__]
-    except ImportError:
-        problem = ["whole", "zstd"]
     except Exception as error:  # a parser of valid files may raise anything for others
         problem = problem or ["whole", type(error).__name__]
+    if lines.is_split:
+        problem = problem or ["part", "split"]
     rows: dict[tuple[int, ...], int] = {}
     chain = []
     for address in addresses:

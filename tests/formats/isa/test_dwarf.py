@@ -168,17 +168,22 @@ def test_lines_that_zstd_compressed_are_the_same(monkeypatch: pytest.MonkeyPatch
     assert answer(with_zstd(), [0x1600]) == plain
 
 
-def test_zstd_that_is_missing_is_what_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "a_1.out").write_bytes(with_zstd())
-    found = CodeObject.open(tmp_path / "a_1.out")
-    document = {"files": [], "chains": [], "chain": [-1], "problem": ["whole", "zstd"]}
+def test_calls_in_files_of_their_own_are_what_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `-gsplit-dwarf` leaves them: the unit names the other file, and has lines alone."""
+    found = CodeObject.open(HERE / "dwarf5.out")
+    document = {"files": ["a.hip"], "chains": [[0, 3]], "chain": [0], "problem": ["part", "split"]}
     monkeypatch.setattr(module, "answer_of", lambda *_, **__: (json.dumps(document).encode(), True))
-    assert found.places(np.array([0x1600], dtype=np.uint64)) == [()]
+    assert found.places(np.array([0x1600], dtype=np.uint64)) == [(("a.hip", 3),)]
     (problem,) = found.problems
-    assert "zstd" in problem.text
-    assert "--compress-debug-sections=zlib" in problem.hint
+    assert ".dwo" in problem.text
+    assert "without -gsplit-dwarf" in problem.hint
 
 
-def test_without_zstd_the_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "compression.zstd", None)
-    assert answer(with_zstd(), [0x1600])["problem"] == ["whole", "zstd"]
+def test_a_unit_that_names_another_file_is_split() -> None:
+    whole = (HERE / "dwarf5.out").read_bytes()
+    assert not answer(whole, [0x1600])["problem"]
+    _, at, size = section(whole, b".debug_abbrev")
+    abbreviations = whole[at : at + size]
+    named = abbreviations.replace(b"\x11\x01\x25", b"\x11\x01\x76", 1)  # a unit's producer → the other file
+    assert named != abbreviations
+    assert answer(whole[:at] + named + whole[at + size :], [0x1600])["problem"] == ["part", "split"]
