@@ -25,6 +25,7 @@ from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.containers import found_objects, read_object
 from rcv_py.formats.isa.elf import lanes_of, read_image
 from rcv_py.formats.isa.high_registers import with_high_registers
+from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 
 SOURCE = ROOT / "tests" / "analysis" / "operands.cpp"
@@ -91,7 +92,9 @@ def _bytes(image: object, one: CodeObject, address: int) -> memoryview:
 def compare(tool: Path, path: Path, tallies: dict[str, Tally]) -> None:
     for target, features, one, addresses, codes in functions(path):
         asked = b"".join(struct.pack("<I", len(code)) + code for code in codes)
-        done = subprocess.run([tool, target, features], input=asked, capture_output=True, check=False)
+        done = subprocess.run(
+            [tool, target, features], input=asked, capture_output=True, check=False, timeout=HANG_S
+        )
         for address, said in zip(addresses, done.stdout.decode().split("\n\n"), strict=False):
             _compare(tallies[target], one, address, said)
 
@@ -141,7 +144,7 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         tool = Path(folder) / "operands"
         words = ["g++", "-std=c++17", "-fno-rtti", "-O1", str(SOURCE), "-o", str(tool), *chosen.flags.split()]
-        subprocess.run(words, check=True)
+        subprocess.run(words, check=True, timeout=HANG_S)
         for path in chosen.files:
             compare(tool, path, tallies)
     for target, tally in sorted(tallies.items()):
