@@ -28,7 +28,7 @@ def whatif(options: Options) -> Iterator[Row]:
         player, _ = timed(lambda: player_of(trace, sample(trace)))
         first, made = timed(lambda: player.predict([Latency()]))
         _, again = timed(lambda: player.predict([Latency(factor=0.5)]))
-        tried = usual_experiments(player, trace.code)
+        tried = usual_experiments(player, trace)
         several = [tried[at % len(tried)] for at in range(MANY)]
         _, many = timed(lambda: [player.predict(one) for one in several])
     size = f"{first.tokens / 1e3:,.0f} k tokens"

@@ -22,10 +22,19 @@ from rcv_py.analysis.whatif.changes import (
     Relax,
     repeated,
 )
-from rcv_py.analysis.whatif.event_loop import NARROW, Board, Played, play
+from rcv_py.analysis.whatif.event_loop import Board, Played, play
 from rcv_py.analysis.whatif.experiments import usual_experiments
 from rcv_py.analysis.whatif.predict import Player, applied
-from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Recording, arbitrated, reordered
+from rcv_py.analysis.whatif.recording import (
+    NARROW,
+    OTHERS,
+    USUAL,
+    Recording,
+    arbitrated,
+    recording,
+    reordered,
+    streams,
+)
 from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 from rcv_py.model.trace import Trace
 from rcv_py.work.whatif import quick_player
@@ -71,7 +80,7 @@ def bases(player: Player) -> list[Recording]:
 
 def test_experiments_play_as_in_the_slow_replay(trace: Trace) -> None:
     player = quick_player(trace)
-    experiments = [(), *usual_experiments(player, trace.code), (NoBarrier(),)]
+    experiments = [(), *usual_experiments(player, trace), (NoBarrier(),)]
     for base in bases(player):
         board = Board()  # of an experiment only what differs from the last one is written
         for changes in experiments:
@@ -80,6 +89,18 @@ def test_experiments_play_as_in_the_slow_replay(trace: Trace) -> None:
         twice = repeated(base, 2)
         for made in (applied(twice, [MoreWaves(2)]), twice, base):
             assert_same(board.play(made), made)
+
+
+def test_a_player_has_a_recording_for_each_guess() -> None:
+    trace = sample_trace("matmul_small")
+    waves = trace.reader.read(np.flatnonzero(trace.waves.se == trace.waves.se.min()).tolist()).waves
+    (stream, *_) = made = streams(trace, waves)
+    player = Player(made)
+    for guess in (USUAL, *OTHERS):
+        (mine, *_), alone = player.recordings(guess), recording(stream, guess)
+        assert all(
+            np.array_equal(getattr(mine, one.name), getattr(alone, one.name)) for one in fields(Recording)
+        )
 
 
 def test_waves_alone_have_the_same_times() -> None:
@@ -123,7 +144,7 @@ def test_any_changes_play_as_in_the_slow_replay(
 def test_times_beyond_32_bits_are_kept() -> None:
     """Every gap before an arrival takes longer than a narrow column can say, once it is on the board."""
     base = bases(quick_player(sample_trace("vector_add")))[0]
-    long = replace(base, pace=base.pace + NARROW.max)
+    long = replace(base, pace=base.pace.astype(np.int64) + NARROW.max)
     board = Board()
     for made in (base, long, base):
         assert_same(board.play(made), made)

@@ -2,7 +2,7 @@
 
 Every resident wave has one next event: it arrives at a barrier, its token tries to take a unit, or it ends.
 Events that share something happen in order of time; events at the same time keep the order of the recording.
-What an event shares decides how far the loop may go on without looking at other waves (`RANGES`):
+What an event shares decides how far the loop may go on without looking at other waves :
 
     OWN      a token without a unit depends on its own wave alone
     OF_SIMD  arithmetic, and the end of a wave, whose slot the next one takes, depend on waves of the SIMD
@@ -14,6 +14,7 @@ a wave waits at a barrier, which any other wave may open, events of its SIMD are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
@@ -22,27 +23,37 @@ import numpy as np
 from numpy import ndarray
 
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
-from rcv_py.analysis.whatif.recording import NO_INDEX, PLACES, Recording
+from rcv_py.analysis.whatif.recording import NARROW, NO_INDEX, PLACES, Recording
 from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.runs import borders, starts_run
 
-RANGES = OWN, OF_SIMD, OF_ALL, ARRIVES = range(
-    4
-)  # what the next event of a wave shares; ARRIVES: at a barrier
-# Columns of `LoopTokens.rows`, named as those of a recording; AWAIT has a row more.
+OWN, OF_SIMD, OF_ALL, ARRIVES = range(4)  # what the next event of a wave shares; ARRIVES: at a barrier
+# Columns of tokens, named as those of a recording; AWAIT has a row more.
 COLUMNS = (
     *("order", "pace", "least", "delay", "resource", "hold", "rank", "queue", "service", "latency"),
     *("in_order", "await_first", "meeting", "signals"),
 )
 ORDER, PACE, LEAST, DELAY, UNIT, HOLD, RANK, QUEUE, SERVICE, LATENCY = range(10)
 CLASS, AWAIT, MEETING, SIGNALS = range(10, 14)
+WIDTH = 16  # columns, which with 4 bytes each are a line of the cache
+LINE = 64  # bytes
 # Columns of slots: the key of the next event, see `key_of`, and what follows the moment in the key of another
 # attempt; 1 + the unit that it takes; the wave; the place in `order` of its next token, and its end; what the
 # event shares; the SIMD.
 KEY, RETRY, TAKES, WAVE, AT, LAST, RANGE, SIMD = range(8)
-WIDTH = 16  # columns of a row, which with 4 bytes each is a line of the cache
-LINE = 64  # bytes
-NARROW = np.iinfo(np.int32)
+# Columns of waves, named as those of a recording.  BEGIN is FAR until the wave before in the slot has ended;
+# AFTER begins after it in its pool of slots; BESIDE arrived before at the barrier where it waits; TURN is the
+# rank of its first token.  LATEST and the columns behind it are when all operations of a class have returned.
+FIRST, BEGIN, END, LEAD, TAIL, POOL, AFTER, BEFORE, HANDOVER, TURN, SLOT, BESIDE, LATEST = range(13)
+# Columns of SIMDs: the first slot; the keys of the next events of two slots, or smaller ones; waves that wait
+# at barriers.
+SEAT, DUE, THEN, HELD = range(4)
+# Columns of units, from 1 on: when they are free; the key from which on they take tokens; the cycles of work
+# that they accept before they refuse.  Unit 0 accepts always.
+FREE, ACCEPTS, DEPTH = range(3)
+# Columns of meetings: arrivals that open it; cycles until it opens; the last arrival, and their number; the
+# wave that last began to wait.
+MEMBERS, OPENING, LATELY, ARRIVED, WAITING = range(5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,65 +76,22 @@ class Played:
         return int(self.end.max() - self.begin.min()) if len(self.end) else 0
 
 
-class LoopTokens(NamedTuple):
-    """Tokens of a `Recording`."""
+class LoopState(NamedTuple):
+    """All that the loop reads and modifies, int64 unless stated otherwise; the columns are named above."""
 
     rows: ndarray  # int32 or int64 [tokens + 1, WIDTH]
-    awaited: ndarray  # int64
-    issue: ndarray  # int64, when each token issued, or empty; modified
-    back: ndarray  # int64, when its operation returned; modified
-
-
-class LoopWaves(NamedTuple):
-    """Columns of waves, int64."""
-
-    first: ndarray
-    begin: ndarray  # FAR until the previous wave in the slot has ended; modified
-    end: ndarray  # modified
-    lead: ndarray
-    tail: ndarray
-    pool: ndarray  # of slots: the next wave of a pool begins when one of its waves ends
-    next: ndarray  # [pools], the wave that begins next, NO_INDEX: none; modified
-    after: ndarray  # the wave that begins after it in its pool, NO_INDEX: none
-    before: ndarray  # the wave whose end freed its slot; modified
-    handover: ndarray
-    turn: ndarray  # the rank of its first token
-    slot: ndarray  # modified
-    beside: ndarray  # the wave that arrived before at the same barrier and waits there; modified
-    latest: ndarray  # [waves * CLASSES], when all operations of a class have returned; modified
-
-
-class Simds(NamedTuple):
-    """Columns of SIMDs, int64."""
-
-    first: ndarray  # [simds + 1], slots
-    due: ndarray  # the key of its next event, or a smaller one; modified
-    held: ndarray  # waves that wait at barriers; modified
-
-
-class Shared(NamedTuple):
-    """State that waves share, int64."""
-
-    free: ndarray  # [1 + units], when units are free, the first one always; modified
-    accepts: ndarray  # [1 + units], keys from which on they take tokens; modified
-    depth: ndarray  # [1 + units], cycles of work that units accept before they refuse
-    served: ndarray  # when queues are empty, in parts of a cycle; modified
-    members: ndarray  # of meetings
-    opening: ndarray  # of meetings
-    last: ndarray  # last arrival at a meeting; modified
-    arrived: ndarray  # number of arrivals; modified
-    waiting: ndarray  # the wave that last began to wait for it; modified
-    bits: ndarray  # [2]: of a key that are its slot, and its slot and rank
-
-
-class LoopState(NamedTuple):
-    """All that the loop reads and modifies."""
-
-    tokens: LoopTokens
-    waves: LoopWaves
-    slots: ndarray  # int64 [slots, SIMD + 1], the next event of each
-    simds: Simds
-    shared: Shared
+    awaited: ndarray  # of the recording
+    issue: ndarray  # when each token issued, or empty
+    back: ndarray  # when its operation returned
+    waves: ndarray  # [waves + 1, WIDTH]
+    next: ndarray  # [pools], the wave that begins when one of the pool ends, NO_INDEX: none
+    slots: ndarray  # [slots, SIMD + 1]
+    simds: ndarray  # [simds + 1, HELD + 1]
+    units: ndarray  # [units + 1, DEPTH + 1]
+    served: ndarray  # [queues], when they are empty, in parts of a cycle
+    meetings: ndarray  # [meetings, WAITING + 1]
+    slot_bits: int  # of a key
+    bits: int  # of a key that are rank and slot
 
 
 class Board:
@@ -177,67 +145,76 @@ def play(recording: Recording) -> Played:
 
 
 def _played(recording: Recording, rows: np.ndarray, waves_only: bool) -> Played:
-    tokens, waves, meetings = len(recording), len(recording.begin), len(recording.members)
-    back = np.full(tokens, FAR, dtype=np.int64)
-    issue = back[:0] if waves_only else back.copy()
-    begin, end = np.full((2, waves), FAR, dtype=np.int64)
-    before = np.full(waves, NO_INDEX, dtype=np.int64)
-    turn = np.zeros(waves, dtype=np.int64)
-    some = np.flatnonzero(np.diff(recording.first))
-    turn[some] = recording.rank[recording.order[recording.first[some]]]
+    back = np.full(len(recording), FAR, dtype=np.int64)
     heads = np.flatnonzero(recording.before < 0)
-    begin[heads] = recording.begin[heads]
-
     simd = np.unique(recording.simd, return_inverse=True)[1]
     heads = heads[np.argsort(simd[heads], kind="stable")]
-    slots = np.zeros((len(heads), SIMD + 1), dtype=np.int64)
-    slots[:, SIMD] = simd[heads]
-    slot = np.zeros(waves, dtype=np.int64)
-    slot[heads] = np.arange(len(heads))
-    count = np.bincount(slots[:, SIMD], minlength=int(simd.max(initial=-1)) + 1)
-    bits = np.cumsum([len(heads).bit_length(), max(0, int(recording.rank.max(initial=0))).bit_length()])
-
-    def full(size: int, value: int) -> np.ndarray:
-        return np.full(size, value, dtype=np.int64)
-
-    units = len(recording.depth) + 1
+    pool, following, after = _pools(recording)
+    slot_bits = len(heads).bit_length()
     state = LoopState(
-        LoopTokens(rows, recording.awaited, issue, back),
-        LoopWaves(
-            first=recording.first,
-            begin=begin,
-            end=end,
-            lead=recording.lead,
-            tail=recording.tail,
-            **_pools(recording),
-            before=before,
-            handover=recording.handover,
-            turn=turn,
-            slot=slot,
-            beside=full(waves, NO_INDEX),
-            latest=full(waves * CLASSES, -FAR),
+        rows=rows,
+        awaited=recording.awaited,
+        issue=back[:0] if waves_only else back.copy(),
+        back=back,
+        waves=_waves(recording, heads, pool, after),
+        next=following,
+        slots=_table(len(heads), {SIMD: simd[heads]}),
+        simds=_table(
+            int(simd.max(initial=-1)) + 2,
+            {
+                SEAT: borders(np.bincount(simd[heads], minlength=int(simd.max(initial=-1)) + 1)),
+                DUE: FAR,
+                THEN: FAR,
+                HELD: 0,
+            },
         ),
-        slots,
-        Simds(borders(count), full(len(count), FAR), full(len(count), 0)),
-        Shared(
-            free=full(units, -FAR),
-            accepts=full(units, -FAR),
-            depth=np.append(0, recording.depth),
-            served=full(int(recording.queue.max(initial=0)) + 1, -FAR),
-            members=recording.members.astype(np.int64, copy=False),
-            opening=recording.opening,
-            last=full(meetings, -FAR),
-            arrived=full(meetings, 0),
-            waiting=full(meetings, NO_INDEX),
-            bits=bits,
+        units=_table(
+            len(recording.depth) + 1, {FREE: -FAR, ACCEPTS: -FAR, DEPTH: np.append(0, recording.depth)}
         ),
+        served=np.full(int(recording.queue.max(initial=0)) + 1, -FAR, dtype=np.int64),
+        meetings=_table(
+            len(recording.members),
+            {
+                MEMBERS: recording.members,
+                OPENING: recording.opening,
+                LATELY: -FAR,
+                ARRIVED: 0,
+                WAITING: NO_INDEX,
+            },
+        ),
+        slot_bits=slot_bits,
+        bits=slot_bits + int(recording.rank.max(initial=0)).bit_length(),
     )
     loop(state)
-    return Played(issue, begin, end, before)
+    begin, end, before = (state.waves[:-1, column].copy() for column in (BEGIN, END, BEFORE))
+    return Played(state.issue, begin, end, before)
 
 
-def _pools(recording: Recording) -> dict[str, np.ndarray]:
-    """The pools of slots, as in `LoopWaves`; a slot alone is a pool for each pair of waves."""
+def _waves(recording: Recording, heads: np.ndarray, pool: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The waves of `LoopState`; `heads` are those that begin as recorded, in slots 0, 1, 2…"""
+    waves = np.zeros((len(recording.begin) + 1, WIDTH), dtype=np.int64)
+    waves[:, FIRST] = recording.first
+    own = waves[:-1]
+    own[:, [BEGIN, END]], own[:, [BEFORE, BESIDE]] = FAR, NO_INDEX
+    own[heads, BEGIN], own[heads, SLOT] = recording.begin[heads], np.arange(len(heads))
+    own[:, LEAD], own[:, TAIL], own[:, HANDOVER] = recording.lead, recording.tail, recording.handover
+    own[:, POOL], own[:, AFTER] = pool, after
+    some = np.flatnonzero(np.diff(recording.first))
+    own[some, TURN] = recording.rank[recording.order[recording.first[some]]]
+    own[:, LATEST : LATEST + CLASSES] = -FAR
+    return waves
+
+
+def _table(rows: int, columns: Mapping[int, np.ndarray | int]) -> np.ndarray:
+    """Return a table of int64 with some columns, the others 0."""
+    found = np.zeros((rows, max(columns) + 1), dtype=np.int64)
+    for place, column in columns.items():
+        found[:, place] = column
+    return found
+
+
+def _pools(recording: Recording) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pool of each wave, and the next waves of pools and of waves; a slot is a pool for two waves."""
     waves = len(recording.begin)
     followers, after = np.full((2, waves), NO_INDEX, dtype=np.int64)
     alone = np.flatnonzero((recording.before >= 0) & (recording.pool < 0))
@@ -249,20 +226,20 @@ def _pools(recording: Recording) -> dict[str, np.ndarray]:
     of_pools = np.full(int(recording.pool.max(initial=-1)) + 1, NO_INDEX, dtype=np.int64)
     of_pools[recording.pool[shared[is_first]]] = shared[is_first]
     pool = np.where(recording.pool >= 0, recording.pool + waves, np.arange(waves))
-    return {"pool": pool, "next": np.concatenate([followers, of_pools]), "after": after}
+    return pool, np.concatenate([followers, of_pools]), after
 
 
 @part
 def never(state: LoopState) -> int:
     """The first key that is no event's: later moments do not happen."""
-    return 1 << 61 >> int(state.shared.bits[1]) << int(state.shared.bits[1])
+    return 1 << 61 >> state.bits << state.bits
 
 
 @part
 def key_of(state: LoopState, moment: int) -> int:
     """The moment as a key, which orders events: from high bits to low its moment, its rank, and its slot."""
-    limit = 1 << 61 >> int(state.shared.bits[1])
-    return max(-limit, min(moment, limit)) << int(state.shared.bits[1])
+    limit = 1 << 61 >> state.bits
+    return max(-limit, min(moment, limit)) << state.bits
 
 
 @part
@@ -273,7 +250,7 @@ def put(state: LoopState, slot: int, event: tuple[int, int, int]) -> None:
     with its own rank.
     """
     moment, rank, cause = event
-    bits = int(state.shared.bits[0])
+    bits = state.slot_bits
     state.slots[slot, RETRY] = rank << bits | slot
     key = key_of(state, moment) | int(state.slots[slot, RETRY])
     state.slots[slot, KEY] = max(key, cause >> bits << bits | slot)
@@ -282,14 +259,22 @@ def put(state: LoopState, slot: int, event: tuple[int, int, int]) -> None:
 @part
 def due(state: LoopState, slot: int) -> int:
     """The key of the next event of a slot, which waits until its unit accepts it."""
-    accepts = int(state.shared.accepts[int(state.slots[slot, TAKES])])
+    accepts = int(state.units[int(state.slots[slot, TAKES]), ACCEPTS])
     return max(int(state.slots[slot, KEY]), accepts + int(state.slots[slot, RETRY]))
+
+
+@part
+def expect(state: LoopState, slot: int) -> None:
+    """Tell a SIMD the next event of one of its slots."""
+    simds, simd, key = state.simds, int(state.slots[slot, SIMD]), int(state.slots[slot, KEY])
+    simds[simd, THEN] = min(int(simds[simd, THEN]), max(int(simds[simd, DUE]), key))
+    simds[simd, DUE] = min(int(simds[simd, DUE]), key)
 
 
 @part
 def next_token(state: LoopState, slot: int) -> int:
     """The next token of the wave in a slot."""
-    return int(state.tokens.rows[int(state.slots[slot, AT]), ORDER])
+    return int(state.rows[int(state.slots[slot, AT]), ORDER])
 
 
 @part
@@ -298,10 +283,10 @@ def ready_at(state: LoopState, token: int, now: int) -> int:
 
     All of these times are known: the operations belong to its own wave, which issues in order.
     """
-    tokens = state.tokens
-    ready = now + int(tokens.rows[token, LEAST])
-    for at in range(int(tokens.rows[token, AWAIT]), int(tokens.rows[token + 1, AWAIT])):
-        back = int(tokens.back[int(tokens.awaited[at])])
+    rows = state.rows
+    ready = now + int(rows[token, LEAST])
+    for at in range(int(rows[token, AWAIT]), int(rows[token + 1, AWAIT])):
+        back = int(state.back[int(state.awaited[at])])
         ready = max(ready, back if back < FAR else ready)
     return ready
 
@@ -309,7 +294,7 @@ def ready_at(state: LoopState, token: int, now: int) -> int:
 @part
 def come_to(state: LoopState, slot: int, token: int, now: int) -> int:
     """Come to the next token of a slot; return when it tries to issue, or arrives at its barrier."""
-    rows, slots = state.tokens.rows, state.slots
+    rows, slots = state.rows, state.slots
     if rows[token, MEETING] >= 0 or rows[token, SIGNALS] >= 0:
         slots[slot, RANGE] = ARRIVES
         slots[slot, TAKES] = 0
@@ -325,28 +310,28 @@ def come_to(state: LoopState, slot: int, token: int, now: int) -> int:
 def set_out(state: LoopState, wave: int, slot: int, cause: int) -> None:
     """Begin a wave in a slot because of an event with a key: go to its first token, or to its end."""
     waves, slots = state.waves, state.slots
-    waves.slot[wave] = slot
+    waves[wave, SLOT] = slot
     slots[slot, WAVE] = wave
-    slots[slot, AT] = waves.first[wave]
-    slots[slot, LAST] = waves.first[wave + 1]
-    now = int(waves.begin[wave]) + int(waves.lead[wave])
+    slots[slot, AT] = waves[wave, FIRST]
+    slots[slot, LAST] = waves[wave + 1, FIRST]
+    now = int(waves[wave, BEGIN]) + int(waves[wave, LEAD])
     if slots[slot, AT] < slots[slot, LAST]:
         now = come_to(state, slot, next_token(state, slot), now)
-    put(state, slot, (now, int(waves.turn[wave]), cause))
+    put(state, slot, (now, int(waves[wave, TURN]), cause))
 
 
 @part
-def come(shared: Shared, meeting: int, now: int) -> bool:
+def come(meetings: ndarray, meeting: int, now: int) -> bool:
     """Arrive at a meeting; return whether all members have arrived."""
-    shared.arrived[meeting] += 1
-    shared.last[meeting] = max(int(shared.last[meeting]), now)
-    return bool(shared.arrived[meeting] >= shared.members[meeting])
+    meetings[meeting, ARRIVED] += 1
+    meetings[meeting, LATELY] = max(int(meetings[meeting, LATELY]), now)
+    return bool(meetings[meeting, ARRIVED] >= meetings[meeting, MEMBERS])
 
 
 @part
 def try_later(state: LoopState, slot: int, ready: int, cause: int) -> None:
     """Let the barrier token of a slot try to issue when it is ready."""
-    rows, token = state.tokens.rows, next_token(state, slot)
+    rows, token = state.rows, next_token(state, slot)
     put(state, slot, (ready + int(rows[token, DELAY]), int(rows[token, RANK]), cause))
     state.slots[slot, TAKES] = int(rows[token, UNIT]) + 1
 
@@ -354,36 +339,35 @@ def try_later(state: LoopState, slot: int, ready: int, cause: int) -> None:
 @part
 def open_meeting(state: LoopState, meeting: int, cause: int) -> None:
     """Release the waves that wait for a meeting, because of an event with a key."""
-    shared, simds = state.shared, state.simds
-    opens = int(shared.last[meeting]) + int(shared.opening[meeting])
-    wave = int(shared.waiting[meeting])
-    shared.waiting[meeting] = NO_INDEX
+    meetings = state.meetings
+    opens = int(meetings[meeting, LATELY]) + int(meetings[meeting, OPENING])
+    wave = int(meetings[meeting, WAITING])
+    meetings[meeting, WAITING] = NO_INDEX
     while wave >= 0:
-        slot = int(state.waves.slot[wave])
-        simd = int(state.slots[slot, SIMD])
+        slot = int(state.waves[wave, SLOT])
         try_later(state, slot, opens, cause)
-        simds.held[simd] -= 1
-        simds.due[simd] = min(int(simds.due[simd]), int(state.slots[slot, KEY]))
-        wave = int(state.waves.beside[wave])
+        state.simds[int(state.slots[slot, SIMD]), HELD] -= 1
+        expect(state, slot)
+        wave = int(state.waves[wave, BESIDE])
 
 
 @part
 def arrive(state: LoopState, slot: int, token: int, key: int) -> bool:
     """Arrive at a barrier: try to issue later, or wait until it opens; return whether it opens now."""
-    shared, slots = state.shared, state.slots
-    now = key >> int(shared.bits[1])
-    comes, waits = int(state.tokens.rows[token, SIGNALS]), int(state.tokens.rows[token, MEETING])
-    opens = comes >= 0 and comes == waits and come(shared, comes, now)
+    meetings, slots = state.meetings, state.slots
+    now = key >> state.bits
+    comes, waits = int(state.rows[token, SIGNALS]), int(state.rows[token, MEETING])
+    opens = comes >= 0 and comes == waits and come(meetings, comes, now)
     slots[slot, RANGE] = OF_ALL
-    if waits >= 0 and shared.arrived[waits] < shared.members[waits]:
-        state.waves.beside[int(slots[slot, WAVE])] = shared.waiting[waits]
-        shared.waiting[waits] = slots[slot, WAVE]
-        state.simds.held[int(slots[slot, SIMD])] += 1
+    if waits >= 0 and meetings[waits, ARRIVED] < meetings[waits, MEMBERS]:
+        state.waves[int(slots[slot, WAVE]), BESIDE] = meetings[waits, WAITING]
+        meetings[waits, WAITING] = slots[slot, WAVE]
+        state.simds[int(slots[slot, SIMD]), HELD] += 1
         slots[slot, KEY] = never(state)
         return False
     ready = ready_at(state, token, now)
     if waits >= 0:
-        ready = max(ready, int(shared.last[waits]) + int(shared.opening[waits]))
+        ready = max(ready, int(meetings[waits, LATELY]) + int(meetings[waits, OPENING]))
     try_later(state, slot, ready, key)
     return opens
 
@@ -391,7 +375,7 @@ def arrive(state: LoopState, slot: int, token: int, key: int) -> bool:
 @part
 def send(state: LoopState, wave: int, token: int, now: int) -> None:
     """Determine when an operation that leaves its unit now returns."""
-    rows, waves, served = state.tokens.rows, state.waves, state.shared.served
+    rows, waves, served = state.rows, state.waves, state.served
     queue, kind = int(rows[token, QUEUE]), int(rows[token, CLASS])
     gone = now
     if queue >= 0:
@@ -399,51 +383,50 @@ def send(state: LoopState, wave: int, token: int, now: int) -> None:
         served[queue] = done
         gone = -(-done // FINE)
     back = gone + int(rows[token, LATENCY])
-    at = wave * CLASSES + kind
     if kind > 0:
-        back = max(back, int(waves.latest[at]))
-    state.tokens.back[token] = back
+        back = max(back, int(waves[wave, LATEST + kind]))
+    state.back[token] = back
     if queue >= 0:
-        waves.latest[at] = max(int(waves.latest[at]), back)
+        waves[wave, LATEST + kind] = max(int(waves[wave, LATEST + kind]), back)
 
 
 @part
 def issue(state: LoopState, slot: int, token: int, now: int) -> bool:
     """Issue the token of a slot, which its unit accepts; return whether a meeting that it signals opens."""
-    tokens, shared = state.tokens, state.shared
-    unit, queue = int(tokens.rows[token, UNIT]), int(tokens.rows[token, QUEUE])
+    rows, units = state.rows, state.units
+    unit, queue = int(rows[token, UNIT]), int(rows[token, QUEUE])
     sent = now
     if unit >= 0:
-        free = max(now, int(shared.free[unit + 1])) + int(tokens.rows[token, HOLD])
-        shared.free[unit + 1] = free
-        shared.accepts[unit + 1] = key_of(state, free - int(shared.depth[unit + 1]))
+        free = max(now, int(units[unit + 1, FREE])) + int(rows[token, HOLD])
+        units[unit + 1, FREE] = free
+        units[unit + 1, ACCEPTS] = key_of(state, free - int(units[unit + 1, DEPTH]))
         sent = free if queue >= 0 else now
-    if len(tokens.issue):
-        tokens.issue[token] = now
-    if queue >= 0 or tokens.rows[token, LATENCY]:
+    if len(state.issue):
+        state.issue[token] = now
+    if queue >= 0 or rows[token, LATENCY]:
         send(state, int(state.slots[slot, WAVE]), token, sent)
-    comes = int(tokens.rows[token, SIGNALS])
-    return comes >= 0 and comes != int(tokens.rows[token, MEETING]) and come(shared, comes, now)
+    comes = int(rows[token, SIGNALS])
+    return comes >= 0 and comes != int(rows[token, MEETING]) and come(state.meetings, comes, now)
 
 
 @part
 def go_on(state: LoopState, slot: int, token: int, key: int) -> int:
     """Go to what follows the issue of a token; return its key."""
-    slots, waves, now = state.slots, state.waves, key >> int(state.shared.bits[1])
+    slots, waves, now = state.slots, state.waves, key >> state.bits
     at = int(slots[slot, AT]) + 1
     slots[slot, AT] = at
     following = token
     if at < slots[slot, LAST]:
         following = next_token(state, slot)
-        now = come_to(state, slot, following, now + int(state.tokens.rows[token, PACE]))
+        now = come_to(state, slot, following, now + int(state.rows[token, PACE]))
     else:
         wave = int(slots[slot, WAVE])
-        now += int(waves.tail[wave])
+        now += int(waves[wave, TAIL])
         for kind in range(CLASSES):
-            now = max(now, int(waves.latest[wave * CLASSES + kind]))
+            now = max(now, int(waves[wave, LATEST + kind]))
         slots[slot, RANGE] = OF_SIMD
         slots[slot, TAKES] = 0
-    put(state, slot, (now, int(state.tokens.rows[following, RANK]), key))
+    put(state, slot, (now, int(state.rows[following, RANK]), key))
     return due(state, slot)
 
 
@@ -451,16 +434,16 @@ def go_on(state: LoopState, slot: int, token: int, key: int) -> int:
 def finish(state: LoopState, slot: int, key: int) -> None:
     """End the wave of a slot, and begin the next one there."""
     waves, slots = state.waves, state.slots
-    wave, now = int(slots[slot, WAVE]), key >> int(state.shared.bits[1])
-    waves.end[wave] = now
-    pool = int(waves.pool[wave])
-    after = int(waves.next[pool])
+    wave, now = int(slots[slot, WAVE]), key >> state.bits
+    waves[wave, END] = now
+    pool = int(waves[wave, POOL])
+    after = int(state.next[pool])
     slots[slot, KEY] = never(state)
     slots[slot, TAKES] = 0
     if after >= 0:
-        waves.next[pool] = waves.after[after]
-        waves.before[after] = wave
-        waves.begin[after] = now + int(waves.handover[after])
+        state.next[pool] = waves[after, AFTER]
+        waves[after, BEFORE] = wave
+        waves[after, BEGIN] = now + int(waves[after, HANDOVER])
         set_out(state, after, slot, key)
 
 
@@ -471,18 +454,15 @@ def run(state: LoopState, key: int, near: int, far: int) -> bool:
     `near` and `far` are keys of the next events of other waves, with which those that share something with
     its SIMD or with all waves have to keep order.
     """
-    slots, rows = state.slots, state.tokens.rows
-    slot = key & (1 << int(state.shared.bits[0])) - 1
+    slots, rows = state.slots, state.rows
+    slot = key & (1 << state.slot_bits) - 1
     while True:
         if slots[slot, AT] >= slots[slot, LAST]:
             finish(state, slot, key)
             return False
         token = next_token(state, slot)
         arrives = slots[slot, RANGE] == ARRIVES
-        if arrives:
-            opens = arrive(state, slot, token, key)
-        else:
-            opens = issue(state, slot, token, key >> int(state.shared.bits[1]))
+        opens = arrive(state, slot, token, key) if arrives else issue(state, slot, token, key >> state.bits)
         if opens:
             open_meeting(state, int(rows[token, SIGNALS]), key)
         if not arrives:
@@ -497,8 +477,8 @@ def run(state: LoopState, key: int, near: int, far: int) -> bool:
 def next_simd(state: LoopState) -> tuple[int, int]:
     """The SIMD with the earliest event, and the key of the next event of another one."""
     simd, first, others = 0, never(state), never(state)
-    for one in range(len(state.simds.due)):
-        key = int(state.simds.due[one])
+    for one in range(len(state.simds) - 1):
+        key = int(state.simds[one, DUE])
         simd = one if key < first else simd
         others = min(others, max(first, key))
         first = min(first, key)
@@ -509,7 +489,7 @@ def next_simd(state: LoopState) -> tuple[int, int]:
 def next_of(state: LoopState, simd: int) -> tuple[int, int]:
     """The keys of the next two events of different waves of a SIMD."""
     first, second = never(state), never(state)
-    for slot in range(int(state.simds.first[simd]), int(state.simds.first[simd + 1])):
+    for slot in range(int(state.simds[simd, SEAT]), int(state.simds[simd + 1, SEAT])):
         key = due(state, slot)
         second = min(second, max(first, key))
         first = min(first, key)
@@ -522,27 +502,26 @@ def loop(state: LoopState) -> None:
 
     Every index comes from a recording whose columns agree.
     """
-    simds, slots = state.simds, state.slots
-    for wave in range(len(state.waves.begin)):
-        if state.waves.begin[wave] < FAR:
-            slot = int(state.waves.slot[wave])
+    simds, slots, places = state.simds, state.slots, (1 << state.slot_bits) - 1
+    for wave in range(len(state.waves) - 1):
+        if state.waves[wave, BEGIN] < FAR:
+            slot = int(state.waves[wave, SLOT])
             set_out(state, wave, slot, -FAR)
-            simd = int(slots[slot, SIMD])
-            simds.due[simd] = min(int(simds.due[simd]), int(slots[slot, KEY]))
-    end = never(state)
-    while len(simds.due):
+            expect(state, slot)
+    while len(simds) > 1:
         simd, others = next_simd(state)
-        if simds.due[simd] >= end:
+        key, beside = int(simds[simd, DUE]), int(simds[simd, THEN])
+        if key >= never(state):
             break
-        opens = False
-        while not opens:
+        if due(state, key & places) != key:  # its unit has accepted another token since
             key, beside = next_of(state, simd)
-            simds.due[simd] = key
-            is_held = simds.held[simd] > 0
-            shares = int(slots[key & (1 << int(state.shared.bits[0])) - 1, RANGE]) if key < end else OWN
-            if key >= end or (key > others and (is_held or shares >= OF_ALL)):
+        opens = False
+        while key < never(state) and not opens:
+            is_held = simds[simd, HELD] > 0
+            if key > others and (is_held or slots[key & places, RANGE] >= OF_ALL):
                 break
             far = min(beside, others)
             opens = run(state, key, far if is_held else beside, far)
-        if opens:  # waves of this SIMD may be among those released
-            simds.due[simd] = -FAR
+            key, beside = next_of(state, simd)
+        simds[simd, DUE] = key
+        simds[simd, THEN] = beside

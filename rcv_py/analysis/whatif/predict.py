@@ -77,10 +77,9 @@ class PlayedUnit:
 
     def recording(self, guess: Guess = USUAL) -> Recording:
         """Return the recording under a guess."""
-        kept = guess._replace(text="", order=0)  # the order changes no recording, but how it is played
-        if kept not in self._made:
-            self._made[kept] = recording(self.stream, kept)
-        return self._made[kept]
+        if guess not in self._made:
+            self._made[guess] = recording(self.stream, guess)
+        return self._made[guess]
 
     def unchanged(self, guess: Guess = USUAL, times: int = 1) -> tuple[Recording, Played]:
         """Return the unit before a change, and its waves; they run `times` times if none of them queues."""

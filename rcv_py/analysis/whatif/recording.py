@@ -41,13 +41,15 @@ _OF_SIMD = (VALU, MATRIX)  # the other units are shared by the SIMDs of a comput
 _QUEUES = {VMEM: 0, LDS: 1, SMEM: 2}
 PLACES = MESSAGE + 1  # unit numbers per SIMD
 _END_TURNS = 5  # turns that the end of a wave takes if it waits for nothing
+NARROW = np.iinfo(np.int32)
 _OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Waves of one compute unit in a form that can be played.  Numbers are int64, times and distances cycles.
+    """Waves of one compute unit in a form that can be played.  Times and distances are cycles.
 
+    Numbers are int64; those of tokens, except `issued`, are int32 if they fit: in a sound file they do.
     Tokens are rows of the columns; wave i executes `order[first[i]:first[i + 1]]`, one after the other.
     """
 
@@ -177,21 +179,34 @@ def recording(stream: TokenStream, guess: Guess = USUAL) -> Recording:
     ready = _ready(stream, frame, back)
     delay = np.minimum(np.maximum(units.taken.since - ready, 0), stream.issue - ready)
     short = _END_TURNS * stream.lines.step
-    return Recording(
-        **frame.columns,
-        tail=np.where(memory.is_drained, np.minimum(frame.life_tail, short), frame.life_tail),
+    columns = _narrow(
         delay=delay,
         resource=units.resource,
         hold=units.taken.hold,
         queue=memory.queue,
         service=memory.service,
         latency=memory.latency + frame.results,
+    )
+    return Recording(
+        **frame.columns,
+        **columns,
+        tail=np.where(memory.is_drained, np.minimum(frame.life_tail, short), frame.life_tail),
         is_measured=memory.is_measured,
         is_held=guess.is_held,
         depth=units.depth,
         rows=len(stream.lines) - 1,
         step=stream.lines.step,
     )
+
+
+def _narrow(**columns: np.ndarray) -> dict[str, np.ndarray]:
+    """Return columns as int32 if all of their numbers fit."""
+    return {
+        name: column.astype(np.int32)
+        if NARROW.min <= column.min(initial=0) <= column.max(initial=0) <= NARROW.max
+        else column
+        for name, column in columns.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,22 +239,27 @@ def _frame(stream: TokenStream) -> _Frame:
     awaits, results = _with_results(stream, counted)
     before, handover = _slots(stream, begin, end)
     is_by_age = by_age(stream)[stream.unit]
+    barriers, observed = _barriers(stream)._asdict(), seen(stream)
     columns: dict[str, Any] = {
         "first": first,
-        "order": np.arange(n),
         "line": line,
         "unit": stream.unit,
-        "pace": pace,
-        "busy": tokens.busy.astype(np.int64),
-        "least": least,
         "issued": stream.issue,
-        "rank": rank,
         "is_by_age": is_by_age,
-        "ruled": _ruled(rank, is_by_age, stream.owner, np.argsort(begin, kind="stable")),
-        "in_order": seen(stream).order[line],
-        "moves": seen(stream).moves[line],
         **awaits._asdict(),
-        **_barriers(stream)._asdict(),
+        **barriers,
+        **_narrow(
+            order=np.arange(n),
+            pace=pace,
+            busy=tokens.busy.astype(np.int64),
+            least=least,
+            rank=rank,
+            ruled=_ruled(rank, is_by_age, stream.owner, np.argsort(begin, kind="stable")),
+            in_order=observed.order[line],
+            moves=observed.moves[line],
+            meeting=barriers["meeting"],
+            signals=barriers["signals"],
+        ),
         "begin": begin,
         "lead": lead,
         "before": before,
