@@ -30,6 +30,7 @@ MAY_MOVE = {
     "next tile": ((8, 9), (), 0),
     "next tile in other registers": ((8, 9), (), 8),  # 2 loads of 4 registers that ds_write still reads
     "next tile, advanced address": ((9, 10), (8,), 0),
+    "next tile, wrapped address": ((14, 15), (8, 9, 10, 11, 12, 13), 0),
     "next tile, vector address": ((9, 10), (8,), 0),
     "next tile, address in use": None,  # the writes to LDS read v1 before it is advanced
     "next tile, loaded address": None,

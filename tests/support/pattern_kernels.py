@@ -110,6 +110,10 @@ TILES = {  # the second tile: may its loads be issued before the wait for the fi
     "next tile": tile(),
     "next tile in other registers": tile(first=8),
     "next tile, advanced address": tile("s_add_u32 s9, s8, 64", offset="s9"),
+    "next tile, wrapped address": tile(
+        "s_sub_u32 s12, s12, 1\ns_cmp_eq_u32 s12, 0\ns_cselect_b32 s9, s10, s11\ns_add_u32 s4, s4, s9\n"
+        "s_addc_u32 s5, s5, 0\ns_sub_u32 s6, s6, s9"
+    ),
     "next tile, vector address": tile("v_add_u32_e32 v2, 64, v1", address="v2"),
     "next tile, address in use": tile("v_add_u32_e32 v1, 64, v1"),
     "next tile, loaded address": tile("v_add_u32_e32 v2, v8, v1", address="v2"),

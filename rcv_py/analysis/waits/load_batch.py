@@ -36,6 +36,7 @@ from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, generation_of
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
 
+MAX_STEPS = 8  # from a load back to what computes its address
 _C = InstructionClass
 _SEES_OTHERS = re.compile(r"\b(glc|sc0|sc1|dlc|scope:)")  # a load past the caches of this compute unit
 _COMPUTES = (_C.SALU, _C.VALU)
@@ -64,13 +65,12 @@ def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: 
     left = dict(rules.effect(code.text[wait].strip()).waits).get(counter)
     if left is None or _is_unordered(code, architecture, wait, counter):
         return None
-    while True:
+    for _ in range(MAX_STEPS):
         walk = _Walk(code, architecture, wait, counter, carried)
         walk.down(rules.most(counter) - left)
-        more = walk.writers - carried
-        if not more:
+        if walk.writers <= carried:
             break
-        carried |= more
+        carried |= walk.writers
     if not walk.loads:
         return None
     loaded = reduce(or_, (registers(code.text[row].strip()).writes for row in walk.loads))
@@ -145,7 +145,7 @@ class _Walk:
         self._has_barrier = False
         self._reads = self._writes = 0  # of instructions that stay
         self._stay: list[str] = []
-        self._lacking = 0  # registers of an address that is not there yet
+        self._lacking = 0  # registers that a load, or what computes its address, could not do without
         self.loads: list[int] = []
         self.rows: list[int] = []
         self.waits: list[int] = []  # for the counter
@@ -159,7 +159,7 @@ class _Walk:
 
     @property
     def writers(self) -> frozenset[int]:
-        """The instructions below the wait that write the address of the load that could not move."""
+        """The instructions below the wait that write what kept others from moving."""
         rows = self._rows if self._lacking else ()
         return frozenset(row for row in rows if registers(self._text(row)).writes & self._lacking)
 
@@ -193,7 +193,7 @@ class _Walk:
         """Take a load along, if it can move."""
         text, own = self._text(row), registers(self._text(row))
         wanted = own.reads | (_EXEC if kind in MASKED else 0)
-        self._lacking = wanted & self._writes
+        self._lacking |= wanted & self._writes
         if not is_load(text) or wanted & (self._writes | self._pending):
             return False
         if any(hides(one, kind) for one in self._stay):
@@ -213,6 +213,7 @@ class _Walk:
         """Take what computes an address along, if it can move."""
         own = registers(self._text(row))
         is_used = own.writes & (self._reads | self._writes | self._pending | _EXEC)
+        self._lacking |= own.reads & self._writes
         if is_used or (own.reads | _EXEC) & (self._writes | self._pending):
             return False
         self.rows.append(row)
