@@ -102,7 +102,7 @@ ARROWS = {  # features whose answers another one uses
     "compat": {"hotspot"},
     "counters": {"compat"},
     "hotspot": {"compat", "occupancy", "source"},
-    "line": {"whatif"},
+    "line": {"latency", "whatif"},
     "notes": {"isa"},
     "record": {"compare", "findings", "health"},
     "registers": {"occupancy"},

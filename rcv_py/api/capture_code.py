@@ -21,6 +21,7 @@ from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LoopSummary
 from rcv_py.analysis.latency.access_holds import HOLDS, AccessHolds
+from rcv_py.analysis.latency.address_access import ADDRESSES, AddressAccesses, has_addresses
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.analysis.latency.code_fetches import FETCHES, CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, hidden_table, why_not_hidden
@@ -45,6 +46,7 @@ from rcv_py.features.hotspot.result import ranking_table, totals
 from rcv_py.features.isa.help_result import asked, help_table
 from rcv_py.features.isa.result import LISTED, IsaListing, listing
 from rcv_py.features.latency import result as latency
+from rcv_py.features.latency.address_result import address_rows, address_totals
 from rcv_py.features.line.result import hit_table, sample_table, spread_facts, spreads
 from rcv_py.features.loops import result as loops
 from rcv_py.features.range.result import between_facts, range_facts, range_table
@@ -338,12 +340,18 @@ class CaptureCode(CaptureTables):
     def memory_accesses(self, waves: Waves = WORKING) -> Answer[AccessHolds]:
         """Return how long LDS and vector memory instructions held their unit: `rcv latency --by access`.
 
-        Much longer than their width needs points to bank conflicts, or to lanes that lie apart; inferred.
+        Much longer than their width needs points to bank conflicts, or to lanes that lie apart: inferred,
+        unless the kernel wrote the addresses of its lanes.
         """
         found = self._explained(HOLDS, waves)
-        return Answer.of(
-            latency.access_rows(self.trace, found), found, latency.access_totals(self.trace, found)
-        )
+        known = self._explained(ADDRESSES) if has_addresses(self.trace) else None
+        table = latency.access_rows(self.trace, found, known)
+        return Answer.of(table, found, latency.access_totals(self.trace, found))
+
+    def lane_addresses(self) -> Answer[AddressAccesses]:
+        """Return what recorded addresses of lanes touch: `rcv latency --by address`."""
+        found = self._explained(ADDRESSES)
+        return Answer.of(address_rows(self.trace, found), found, address_totals(found))
 
     def code_fetches(self, waves: Waves = WORKING) -> Answer[CodeFetches]:
         """Return code lines that were not in the instruction cache: `rcv latency --by fetch`."""

@@ -27,6 +27,8 @@ class Architecture:
     lds: int = 64 * _KB  # bytes
     lds_granule: int = 512  # bytes
     lds_banks: int = 32
+    lds_order: str = ""  # which lanes LDS serves together, by `analysis/latency/lds_groups`; "" if not known
+    cache_line: int = 0  # bytes of a line of the vector cache next to the compute unit; 0 if unknown
     sgprs: int = 800  # of a SIMD; 0: every wave has a fixed number of its own
     wave_size: int = 64  # lanes of the narrowest waves
     groups: int = 16  # resident workgroups of more than one wave
@@ -75,42 +77,48 @@ class Architecture:
 # multiply-add counts as two operations.  gfx1103 and gfx115x have the rates of RDNA3: Radeon 8060S
 # 59.4 TFLOP/s of f16 / (40 CU x 2.9 GHz) = 512.  Those of gfx1250 are a guess, from the cycles of its matrix
 # instructions in LLVM's scheduling model.
+# Of cache lines the CDNA 3 (128 bytes, twice those of CDNA 2) and RDNA white papers.
 _GCN5 = Architecture("GCN5", waves=10, vgprs=256, granule=4, known_slots=10, is_unified=False,
+    lds_order="gcn", cache_line=64,
     code_cache=32 * _KB, vector_peaks={"f64": 64, "f32": 128, "f16": 256, "bf16": 256})
 _CDNA1 = replace(_GCN5, name="CDNA1", has_lds_dma=True,
     matrix_peaks={"f32": 256, "f16": 1024, "bf16": 512, "i8": 1024})
 _CDNA2 = replace(_CDNA1, name="CDNA2", waves=8, known_slots=8, vgprs=512, granule=8, is_unified=True,
-    has_preload=True, vector_peaks={"f64": 128, "f32": 256, "f16": 256, "bf16": 256},
+    lds_order="cdna", has_preload=True, vector_peaks={"f64": 128, "f32": 256, "f16": 256, "bf16": 256},
     matrix_peaks={"f64": 256, "f32": 256, "f16": 1024, "bf16": 1024, "i8": 1024})
-_CDNA3 = replace(_CDNA2, name="CDNA3", code_cache=64 * _KB, matrix_peaks={
+_CDNA3 = replace(_CDNA2, name="CDNA3", cache_line=128, code_cache=64 * _KB, matrix_peaks={
     "f64": 256, "f32": 256, "xf32": 1024, "f16": 2048, "bf16": 2048, "i8": 4096, "f8": 4096})
-_CDNA4 = replace(_CDNA3, name="CDNA4", lds=160 * _KB, lds_granule=1280, lds_banks=64, matrix_peaks={
+_CDNA4 = replace(_CDNA3, name="CDNA4", lds=160 * _KB, lds_granule=1280, lds_banks=64, lds_order="cdna4",
+    matrix_peaks={
     "f64": 128, "f32": 256, "f16": 4096, "bf16": 4096, "i8": 8192, "f8": 8192, "f6f4": 16384})
-_GFX9 = Architecture("CDNA3", waves=8, vgprs=512, granule=8, is_guess=True, code_cache=32 * _KB)
+_GFX9 = Architecture("CDNA3", waves=8, vgprs=512, granule=8, is_guess=True, code_cache=32 * _KB,
+    lds_order="cdna", cache_line=128)
 _GFX10 = Architecture("RDNA2", waves=16, vgprs=1024, granule=8, lds=128 * _KB, sgprs=0, wave_size=32,
-    groups=32, simds_per_cu=2, unit_name="WGP", code_cache=32 * _KB, has_store_counter=True, waitcnt="gfx10",
-    layout="navi", base_clock=1, issue_overlap=0, busy_is_issue=False, has_trace_counters=False,
+    lds_order="rdna2", cache_line=128, groups=32, simds_per_cu=2, unit_name="WGP", code_cache=32 * _KB,
+    has_store_counter=True, waitcnt="gfx10", layout="navi", base_clock=1, issue_overlap=0,
+    busy_is_issue=False, has_trace_counters=False,
     traces_all_simds=False, counter_set="gfx10", is_checked=False)
 _GFX101 = replace(_GFX10, waves=20, known_slots=20)
 _GFX103 = replace(_GFX10, granule=16, known_slots=16)
 _GFX11 = replace(_GFX10, name="RDNA3", known_slots=16, granule=16, lds_granule=1024, waitcnt="gfx11",
-    counter_set="gfx11", is_checked=True)
+    lds_order="rdna3", counter_set="gfx11", is_checked=True)
 _RDNA3 = replace(_GFX11, vector_peaks={"f64": 8, "f32": 256, "f16": 512, "bf16": 512},
     matrix_peaks={"f16": 512, "bf16": 512, "i8": 512, "i4": 1024})
 _LARGE_RDNA3 = replace(_RDNA3, vgprs=1536, granule=24)
 _GFX12 = replace(_GFX11, name="RDNA4", known_slots=0, vgprs=1536, granule=24, waitcnt="gfx12",
-    counter_set="gfx12")
+    lds_order="rdna4", counter_set="gfx12")
 _RDNA4 = replace(_GFX12, known_slots=16, vector_peaks={"f64": 4, "f32": 256, "f16": 512, "bf16": 512},
     matrix_peaks={"f16": 1024, "bf16": 1024, "f8": 2048, "i8": 2048, "i4": 4096})
 _GFX125 = replace(_GFX12, vgprs=1024, granule=16, lds=320 * _KB, code_line=128, is_guess=True,
-    has_preload=True, matrix_peaks={"f16": 4096, "bf16": 4096, "f8": 16384, "f6f4": 32768, "i8": 4096})
-_OLDER = replace(_GFX9, code_cache=0, counter_set="")
+    has_preload=True, lds_order="", cache_line=0,
+    matrix_peaks={"f16": 4096, "bf16": 4096, "f8": 16384, "f6f4": 32768, "i8": 4096})
+_OLDER = replace(_GFX9, lds_order="", cache_line=0, code_cache=0, counter_set="")
 
 _ROWS = {  # by the beginning of the target's name; the longest match counts
     "gfx9": _GFX9,
     "gfx900": _GCN5,
-    "gfx902": replace(_GFX9, known_slots=10),
-    "gfx904": replace(_GFX9, known_slots=10),
+    "gfx902": replace(_GFX9, lds_order="gcn", cache_line=64, known_slots=10),
+    "gfx904": replace(_GFX9, lds_order="gcn", cache_line=64, known_slots=10),
     "gfx906": _GCN5,
     "gfx908": _CDNA1,
     "gfx90a": _CDNA2,

@@ -13,6 +13,8 @@ first text line of it that contains the fragment.  `name:` is a label.  Notes fo
     ds_read_b128 …       // conflict=4     bank conflicts: four times the cycles
     global_load_dword …  // slow=1.2       latency multiplied by this
     s_ttracedata         // marker=10      value written to the trace
+    s_ttracedata         // block=load     the words after it are the addresses of such an instruction
+    s_ttracedata         // word=1         the next of these words
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ SOURCES = {
     "dequant": _copied("/src/dequant/dequant.hip"),
     "early": _copied("/src/dequant/dequant.hip", "dequant_early.hip"),  # the same file after a change
     "vector": _copied("/src/vector/vector.hip"),
+    "columns": _copied("/src/columns/copy_columns.hip"),
     "wmma": _copied("/src/wmma/matmul_wmma.hip"),
     "wave": _copied("/src/wmma/wave_tile.h"),
     # As in real captures, headers of the toolkit are referred to but not copied.

@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers
+from rcv_py.synth.address_words import BLOCKS, LANES
 from rcv_py.synth.build import Plan, Simulated, build
 from rcv_py.synth.capture import SyntheticCapture, Truth
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4, Hardware
@@ -140,6 +141,19 @@ def _with_markers(simulated: Simulated) -> SyntheticCapture:
     names = [[capture.kernels[0].codeobj, *marker] for marker in _MARKERS]
     data = {se: samplers.shader_data(waves, capture.waves[0].cu) for se, waves in simulated.live.items()}
     return replace(capture, shaderdata=data, code_extras={"sqtt_funcmap": names})
+
+
+def _with_addresses(simulated: Simulated) -> SyntheticCapture:
+    """Markers whose payload are the addresses of lanes."""
+    capture = simulated.capture
+    codeobj, place = capture.kernels[0].codeobj, SOURCES["columns"].place
+    names = [
+        [codeobj, id, "P", f"addr_trace_{kind}", place(str(line))] for id, (kind, _, line) in BLOCKS.items()
+    ]
+    payloads = [[codeobj, id, 2 + words * LANES] for id, (_, words, _) in BLOCKS.items()]
+    data = {se: samplers.shader_data(waves, capture.waves[0].cu) for se, waves in simulated.live.items()}
+    extras = {"sqtt_funcmap": names, "sqtt_funcmap_payloads": payloads}
+    return replace(capture, shaderdata=data, code_extras=extras)
 
 
 def _with_events(simulated: Simulated) -> SyntheticCapture:
@@ -280,6 +294,12 @@ for _sample in (
         lambda run: replace(run.capture, spm=samplers.monitors(run.capture, samplers.SHADER_MONITORS)),
     ),
     NamedSample("markers", "Markers written with s_ttracedata, and their names.", _GFX12, _with_markers),
+    NamedSample(
+        "addresses",
+        "Addresses of lanes: stores far apart, and bank conflicts.",
+        _alone("copy_columns", 1, {"rows": (2,)}),
+        _with_addresses,
+    ),
     NamedSample("other_simd", "Memory instructions of the sibling SIMD.", _GFX11, _with_sibling),
     NamedSample(
         "events",

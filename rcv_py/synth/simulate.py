@@ -14,6 +14,7 @@ import heapq
 import random
 
 from rcv_py.model.kinds import TokenKind
+from rcv_py.synth.address_words import block_words
 from rcv_py.synth.capture import SimulatedCause
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.isa import InstructionTiming
@@ -247,6 +248,12 @@ class ComputeUnit:
                 wave.all_ready = max(wave.all_ready, now + self._hw.valu_latency)
         if "marker" in instruction.notes:
             wave.mark(now, int(instruction.notes["marker"], 0))
+        if "block" in instruction.notes:
+            row = wave.visits.get(wave.pc, 0)
+            wave.visits[wave.pc] = row + 1
+            wave.words = block_words(instruction.notes["block"], wave.number, row)
+        if "word" in instruction.notes:
+            wave.markers.append((now, wave.words.pop(0)))
         self._record(wave, what.kind, now, busy, returned)
         self._advance(wave, wave.pc + 1, now + taken)
 

@@ -78,6 +78,7 @@ class LiveWave:
     visits: dict[int, int] = field(default_factory=dict)  # branch: iterations so far
     iterations: dict[str, list[int]] = field(default_factory=dict)  # label: of each visit
     markers: list[tuple[int, int]] = field(default_factory=list)  # (cycle, value)
+    words: list[int] = field(default_factory=list)  # values that follow the last header
     # Closed scopes and points: begin, end, depth, marker, 1 for a point
     scopes: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     open_scopes: list[tuple[int, int]] = field(default_factory=list)  # (begin, marker)

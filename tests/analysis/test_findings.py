@@ -440,3 +440,25 @@ def test_a_predicted_loss_that_is_hardly_one_has_no_sign() -> None:
         "−0.1 %",
         "−12.0 %",
     ]
+
+
+def test_recorded_addresses_make_conflicts_and_scattered_lanes_certain() -> None:
+    """Three waves with 64 lanes and one with 48: their stores touch a line a lane, where two would do."""
+    found = named(findings_from(of_sample("addresses")))
+    apart, conflicts = found["lanes-apart"], found["lds-bank-conflicts"]
+    assert "touches 60.0, where 2.0 are needed, and uses 4.0 of 128 bytes of each" in apart.sentence
+    assert "takes 60.0 passes of LDS, where 2.0 are needed" in conflicts.sentence
+    code = of_sample("addresses").trace.code
+    assert [code.text[one.line].split()[0] for one in apart.evidence] == ["global_store_dword"]
+    assert [code.text[one.line].split()[0] for one in conflicts.evidence] == ["ds_read_b32"]
+    assert "stride 1,024 bytes" in apart.evidence[0].text
+    for finding in (apart, conflicts):
+        assert finding.rank != RANKED
+        assert finding.assumption.startswith("Certain for 16 executions")
+    assert found["addresses-recorded"].rank == "caution"
+    assert "may have" not in conflicts.title
+
+
+def test_without_addresses_nothing_is_said_about_them() -> None:
+    found = named(findings_from(of_sample("matmul_small")))
+    assert not {"lanes-apart", "addresses-recorded"} & found.keys()

@@ -17,6 +17,7 @@ CALLS: dict[str, Callable[[Capture], Table]] = {
             *("tokens", "states", "waits", "verify", "summary", "samples", "wait_costs", "wait_producers"),
             *("wait_latency", "bubbles", "occupancy_limits", "counter_numbers", "triage", "check"),
             *("registers", "load_order", "roofline", "schedules", "memory_accesses", "code_fetches"),
+            "lane_addresses",
         )
     },
     **{

@@ -45,6 +45,7 @@ from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, tables
+from rcv_py.analysis.events.payloads import MAX_WORDS, data_words, is_address_name, marker_use
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import Message, count, demangled, plural
@@ -114,8 +115,7 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
     if is_ours and len(objects) == 1:
         codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects.pop()
     marker = columns["value"].astype(np.int64) >> 2
-    is_data = is_idle = np.zeros(len(marker), dtype=bool)
-    words = np.zeros(len(marker), dtype=np.int64)
+    is_idle = np.zeros(len(marker), dtype=bool)
     stack = life if is_ours else np.zeros_like(life)
     order = np.lexsort((stack, slots))
     if is_ours:
@@ -124,9 +124,6 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
         loss = _losses(trace, columns["se"], np.where(life >= 0, begin, np.iinfo(np.int64).min))
         is_idle = (loss < time) | (columns["flags"] & PRIVILEGED > 0)
         stop = np.clip(loss, columns["time"], stop)
-        for owner, name, number in trace.marker_payloads:
-            words[(codeobj == owner) & (marker == name) & ~is_idle] = number
-        is_data, words = _payload(np.cumsum(starts_run(slots[order], stack[order])), words[order])
     records = MarkerRecords(
         **columns,
         group=np.zeros_like(marker),
@@ -136,12 +133,13 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
         marker=marker,
         name=_named(trace.markers, codeobj, marker),
         is_named_object=np.isin(codeobj, [one.codeobj for one in trace.markers]),
-        is_data=is_data,
-        words=words,
+        is_data=np.zeros_like(is_idle),
+        words=np.zeros_like(marker),
         is_idle=is_idle,
     )
     group = np.cumsum(starts_run(slots[order], stack[order])) - 1
-    return replace(of_rows(records, order), group=group, is_data=is_data, words=words)
+    records = replace(of_rows(records, order), group=group)
+    return _with_payload(trace, records) if is_ours and len(records) else records
 
 
 def _unpacked(
@@ -191,18 +189,16 @@ def _losses(trace: Trace, se: np.ndarray, begin: np.ndarray) -> np.ndarray:
     return found
 
 
-def _payload(group: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether values are payload: the given number of values after a header, of the same wave.
-
-    Also the words of each header: a payload value that looks like a header has none.
-    """
-    stops = np.searchsorted(group, group, side="right")
-    is_data, free = np.zeros(len(group), dtype=bool), 0
-    for row in np.flatnonzero(words).tolist():  # few: markers with payload only
-        if row >= free:
-            free = min(row + 1 + int(words[row]), int(stops[row]))
-            is_data[row + 1 : free] = True
-    return is_data, np.where(is_data, 0, words)
+def _with_payload(trace: Trace, records: MarkerRecords) -> MarkerRecords:
+    """Tell payload from markers: the given number of values after a header, of the same wave."""
+    words, markers, means = np.zeros(len(records), dtype=np.int64), trace.markers, ~records.is_idle
+    for owner, id, number in trace.marker_payloads:
+        words[(records.codeobj == owner) & (records.marker == id) & means] = min(number, MAX_WORDS)
+    kept = records.at(means)
+    is_data = np.zeros(len(records), dtype=bool)
+    is_strict, use = is_address_name(markers)[kept.name], marker_use(markers, kept.name, kept.value)
+    is_data[means] = data_words(words[means], use, is_strict, kept.group, kept.value)
+    return replace(records, is_data=is_data, words=np.where(is_data, 0, words))
 
 
 def _flat(trace: Trace) -> dict[str, np.ndarray]:
@@ -486,9 +482,9 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
 
 def missing_words(records: MarkerRecords) -> np.ndarray:
     """Return how many payload words are missing after each value, int64."""
-    ends = np.flatnonzero(np.append(~records.is_data, True))  # values that are no payload, and the end
+    ends = np.flatnonzero(np.append(~(records.is_data | records.is_idle), True))  # markers, and the end
     there = np.zeros(len(records), dtype=np.int64)
-    there[ends[:-1]] = np.diff(ends) - 1
+    there[ends[:-1]] = np.diff(np.append(0, np.cumsum(records.is_data))[ends])
     return np.maximum(records.words - there, 0)
 
 

@@ -13,7 +13,7 @@ from rcv_py.analysis.core.median import median
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.events.scope_costs import scope_costs
-from rcv_py.analysis.findings import issuing, samples, scopes, shape, waiting
+from rcv_py.analysis.findings import addresses, issuing, samples, scopes, shape, waiting
 from rcv_py.analysis.findings.bound_class import BoundClass, class_of
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
@@ -120,7 +120,12 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
 
 Detector = Callable[[FindingInputs], Iterable[Finding]]
 
-DETECTORS: tuple[Detector, ...] = (*waiting.DETECTORS, *issuing.DETECTORS, *shape.DETECTORS)
+DETECTORS: tuple[Detector, ...] = (
+    *waiting.DETECTORS,
+    *issuing.DETECTORS,
+    *addresses.DETECTORS,
+    *shape.DETECTORS,
+)
 SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, shape.collapsed)
 _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # context for all others, listed last at any size

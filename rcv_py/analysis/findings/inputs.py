@@ -47,6 +47,7 @@ from rcv_py.analysis.findings.issued import ISSUED
 from rcv_py.analysis.findings.worst import WorstExecutions
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
 from rcv_py.analysis.latency.access_widths import WIDTHS
+from rcv_py.analysis.latency.address_access import ADDRESSES, addresses_of, has_addresses
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.analysis.program.code_match import MATCH
@@ -178,10 +179,15 @@ class FindingInputs:
         Other analyses needed later (`of_all`, `of_counted`) run in the same passes.
         """
         sizes = () if is_size_known(self.trace, self.facts) else (WORKGROUPS,)
-        self.answers.ask((*OF_ALL, *sizes, *of_all, *firsts(of_counted)))
+        self.answers.ask((*self.of_all, *sizes, *of_all, *firsts(of_counted)))
         own = (*OF_COUNTED, self._bounds, self._uses) if self.is_ranked else ()
         if self.waves and (own or of_counted):
             self.answers.ask((*own, *of_counted), self.rows)
+
+    @property
+    def of_all(self) -> tuple[AnyReduction, ...]:
+        """The analyses that findings need of all waves."""
+        return (*OF_ALL, ADDRESSES) if has_addresses(self.trace) else OF_ALL
 
     @property
     def is_ranked(self) -> bool:
@@ -221,6 +227,7 @@ class FindingInputs:
     matrix = cached_property(lambda self: self.answers.of(MATRIX))
     survey = cached_property(lambda self: self.answers.of(SURVEY))
     left_out = cached_property(lambda self: self.answers.of(ASTRAY))
+    addresses = cached_property(lambda self: addresses_of(self.trace, self.answers))
     shape = cached_property(lambda self: launch_shape(self.trace, self.facts, self.counted))
     classes = cached_property(lambda self: instruction_classes(self.trace.code))
     language = cached_property(lambda self: language(self.trace))

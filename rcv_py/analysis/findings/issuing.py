@@ -100,13 +100,15 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
 def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     """Hint at bank conflicts: LDS accesses that stall so long that lanes may hit the same banks.
 
-    `lds-back-pressure` already counts their cycles, so this finding is not ranked: it only names the lines.
+    `lds-back-pressure` already counts their cycles, so this finding is not ranked: it only names the lines,
+    but none whose conflicts recorded addresses show.
     """
     table, code, rows = inputs.attribution, inputs.trace.code, inputs.rows_of(Cause.LDS_QUEUE)
     rows = rows[table.line[rows] >= 0]
     stall = np.bincount(table.line[rows], table.stall[rows], len(code))
     per_hit = stall / np.maximum(1, code.hits)
-    lines = np.flatnonzero(per_hit > CONFLICT)
+    known = inputs.addresses.line[~np.isnan(inputs.addresses.conflict)]
+    lines = np.setdiff1d(np.flatnonzero(per_hit > CONFLICT), known)
     if not len(lines):
         return
     lines = lines[np.argsort(-stall[lines], kind="stable")]
@@ -134,7 +136,8 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         ),
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),
         assumption="A hint only: the trace shows how long an access was refused, not the addresses of its "
-        "lanes. The cycles are counted under LDS issue stall (queue full).",
+        "lanes; SQTT_TRACE_ADDRESSES=lds records them. The cycles are counted under LDS issue stall (queue "
+        "full).",
         rank=CONTEXT,
     )
 

@@ -16,7 +16,7 @@ from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.findings.inputs import OF_ALL, FindingInputs
+from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.iterations.loop_summary import LOOPS, LoopSummary
@@ -56,7 +56,7 @@ class ReportInputs(FindingInputs):
 
     def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
         """Read all waves once for results over all waves, and once for results over the waves that count."""
-        self.answers.ask((*OF_ALL, *OF_WAVES, WORKGROUPS, WAVE_FACTS, self._spreads, *of_all))
+        self.answers.ask((*self.of_all, *OF_WAVES, WORKGROUPS, WAVE_FACTS, self._spreads, *of_all))
         hidden = () if why_not_hidden(self.trace) else (HIDDEN[RULE],)
         super().ask((), (LINES, WAITS, BUBBLES[RULE], LOOPS, *_HOLDS, *hidden, self._summary, *of_counted))
 

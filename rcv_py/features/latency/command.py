@@ -10,6 +10,7 @@ from typing import Any
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
 from rcv_py.analysis.latency.access_holds import HOLDS
+from rcv_py.analysis.latency.address_access import ADDRESSES, has_addresses
 from rcv_py.analysis.latency.code_fetches import FETCHES
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MEMORY
@@ -18,6 +19,13 @@ from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.text import Message, count, percent, plural, translated
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
+from rcv_py.features.latency.address_result import (
+    NO_ADDRESSES,
+    address_note,
+    address_rows,
+    address_text,
+    address_totals,
+)
 from rcv_py.features.latency.options import LatencyOptions
 from rcv_py.features.latency.result import (
     FETCH_NOTE,
@@ -46,11 +54,13 @@ _Listed = tuple[
 def run(options: LatencyOptions) -> CommandAnswer:
     """List instructions with hidden cycles, memory latency, or how long accesses hold their unit."""
     rule, is_memory = ReferenceRule(options.rule), options.by == "memory"
+    is_of_all = is_memory or options.by == "address"  # counters and markers count all waves
     explaining, wanted, find = {
         "hidden": ((LINES, HIDDEN[rule]), (MATRIX,), _hidden),
         "memory": ((), (MEMORY[rule], *((LATENCIES,) if options.waits else ())), _memory),
         "access": ((HOLDS,), (), _access),
         "fetch": ((FETCHES, LOOP_TOTALS), (), _fetch),
+        "address": ((), (ADDRESSES,), _address),
     }[options.by]
     waves = choose_waves(options, explaining, wanted)
     table, totals, footer, assumption, reason = find(waves, rule, options)
@@ -58,7 +68,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
         print(translated(reason), file=sys.stderr)
     return listing(
         options,
-        replace(waves, choice=None) if is_memory else waves,  # counters count all waves
+        replace(waves, choice=None) if is_of_all else waves,
         table,
         SCHEMA,
         lambda: {
@@ -96,7 +106,8 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
 
 def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
     trace, found = waves.trace, waves.of(HOLDS)
-    table, totals = access_rows(trace, found), access_totals(trace, found)
+    known = waves.of_all(ADDRESSES) if has_addresses(trace) else None
+    table, totals = access_rows(trace, found, known), access_totals(trace, found)
     reason = waves.why_none("accesses")
     if not reason and not len(table):
         reason = waves.missing or table.spec.nothing
@@ -111,6 +122,13 @@ def _fetch(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -
     )
     reason = waves.why_none("fetches") or (waves.missing if not len(table) else "")
     return table, totals, fetch_text(totals), FETCH_NOTE, reason
+
+
+def _address(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
+    found = waves.of_all(ADDRESSES)
+    table, totals = address_rows(waves.trace, found), address_totals(found)
+    reason = "" if len(table) else NO_ADDRESSES
+    return table, totals, address_text(totals), address_note(found), reason
 
 
 def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Listed:

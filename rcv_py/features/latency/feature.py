@@ -8,12 +8,15 @@ from rcv_py.base.problems import Affects
 FEATURE = Feature(
     id="latency",
     commands=(CommandEntry("latency", Group.DIG, 80),),
-    sections={"hidden": 190, "accesses": 200, "fetches": 210},
+    sections={"hidden": 190, "accesses": 200, "addresses": 205, "fetches": 210},
     panels=(
         PanelEntry(
             id="latency",
             title="Latency",
-            tip="What other waves hide of the latency, how long memory takes, and waits for units and code.",
+            tip=(
+                "What other waves hide of the latency, how long memory takes, waits for units and code, and "
+                "what the recorded addresses of lanes touch."
+            ),
             reading=(
                 "Rows are ranked by latency that other waves do not hide: only that can make the kernel "
                 "faster."

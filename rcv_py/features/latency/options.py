@@ -12,18 +12,20 @@ class LatencyOptions(shared.Ruled, example="rcv latency FOLDER --by memory"):
     agents = opt.AgentTool("Use it to see if more waves would help, or with by=memory how slow memory is.")
 
     needs = (
-        opt.Need("waves wave se clock", opt.is_none("by", "memory"), "--by hidden, access or fetch"),
+        opt.Need(
+            "waves wave se clock", opt.is_none("by", "memory", "address"), "--by hidden, access or fetch"
+        ),
         opt.Need("no_idle", opt.is_one("by", "hidden"), "--by hidden"),
-        opt.Need("rule", opt.is_none("by", "access", "fetch"), "--by hidden or memory"),
+        opt.Need("rule", opt.is_none("by", "access", "fetch", "address"), "--by hidden or memory"),
         opt.Need("waits", opt.is_one("by", "memory"), "--by memory"),
     )
 
     by: str = opt.option(
         "what a row has: what other waves hide, how long memory takes by counters, how long accesses hold "
-        "LDS and vector memory (bank conflicts, lanes apart), or code that was not in the cache "
-        "(default hidden)",
+        "LDS and vector memory (bank conflicts, lanes apart), code that was not in the cache, or what the "
+        "recorded addresses of lanes touch (default hidden)",
         "hidden",
-        choices=("hidden", "memory", "access", "fetch"),
+        choices=("hidden", "memory", "access", "fetch", "address"),
         old={"--kind": None},
     )
     waits: bool = opt.flag(

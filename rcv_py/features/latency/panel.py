@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,11 +11,13 @@ from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.latency.access_holds import AccessHolds
+from rcv_py.analysis.latency.address_access import AddressAccesses, has_addresses
 from rcv_py.analysis.latency.code_fetches import CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, Message, byte_size, percent, plural, short_count
+from rcv_py.features.latency import address_result as addresses
 from rcv_py.features.latency import result as results
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -39,11 +41,12 @@ KINDS = {
     "memory": "Memory latency",
     "access": "LDS and memory accesses",
     "fetch": "Instruction fetches",
+    "address": "Addresses of lanes",
 }
 RULED = ("hidden", "memory")  # kinds with two rules
 _KIND_TIP = (
     "Hidden latency, latency of memory operations, how long LDS and vector memory are held (bank conflicts, "
-    "lanes apart), or code that was not in the instruction cache."
+    "lanes apart), code that was not in the instruction cache, or what the recorded addresses of lanes touch."
 )
 RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
 SUFFIX = {"ours": "", "reference": "_reference"}  # of the names of results
@@ -57,6 +60,7 @@ _MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both si
 _MEDIAN_TIP = "Median latency by waits."
 _REFUSED_TIP = "Stall while another access held the unit, summed over all executions."
 _FETCH_TIP = "Cycles that waves waited for the code line."
+_BEYOND_TIP = "Cache lines, or passes of LDS, of all executions: those that are needed, then those beyond."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
 
 
@@ -79,6 +83,7 @@ class LatencyRows:
     spread: np.ndarray | None = None  # float64 [n], half the length of a bar's whisker
     kinds: np.ndarray | None = None  # int64 [n], TokenKind that colours a bar of one part
     note: str = ""  # a total over all rows
+    names: Mapping[str, str] = field(default_factory=dict)  # of colours in the legend, if not their own
 
     def __len__(self) -> int:
         return len(self.line)
@@ -129,9 +134,9 @@ def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None 
     return LatencyRows(line=line, columns=columns, roles={}, bars=length[None], spread=spread, kinds=kinds)
 
 
-def access_rows(trace: Trace, found: AccessHolds) -> LatencyRows:
+def access_rows(trace: Trace, found: AccessHolds, known: AddressAccesses | None = None) -> LatencyRows:
     """Return the rows of accesses, sorted by the time they held their unit longer than needed."""
-    table = results.access_rows(trace, found)
+    table = results.access_rows(trace, found, known)
     longer = int(np.count_nonzero(found.is_longer))
     return LatencyRows(
         line=found.line.astype(np.int64),
@@ -153,6 +158,22 @@ def fetch_rows(trace: Trace, found: CodeFetches) -> LatencyRows:
         roles={"idle": "time that waves waited for code"},
         bars=found.cycles[None],
         note=Message("{0}, {1} cycles of waves{2}", slow, short_count(int(found.cycles.sum())), cache),
+    )
+
+
+def address_rows(trace: Trace, found: AddressAccesses) -> LatencyRows:
+    """Return the rows of recorded addresses, most lines and passes beyond the needed ones first."""
+    whole = np.nan_to_num(np.where(np.isnan(found.passes), found.requests, found.passes))
+    least = np.where(np.isnan(found.passes), found.least_requests, found.least_passes)
+    needed = np.where(np.isnan(least), whole, least)
+    columns = result_columns(addresses.address_rows(trace, found), trace)
+    return LatencyRows(
+        line=found.line.astype(np.int64),
+        columns=with_bar(columns, "source", "requests", title="lines or passes", tip=_BEYOND_TIP),
+        roles={"issue": "needed cache lines, or passes of LDS", "stall": "beyond the needed ones"},
+        bars=np.stack([needed, whole - needed]),
+        note=addresses.address_text(addresses.address_totals(found)),
+        names={"issue": "needed", "stall": "beyond need"},
     )
 
 
@@ -206,11 +227,14 @@ class LatencyPanel(TablePanel[LatencyRows]):
     def _open(self) -> None:
         self.rule.setEnabled(self.is_ruled)
         self._refresh()
-        if self.session.trace.value is None or self._why_not():
+        trace = self.session.trace.value
+        if trace is None or self._why_not():
             return
         self.want_result(self._name())
         if self.is_memory:
             self.want_result(WAITS)
+        if self.kind.value == "access" and has_addresses(trace):
+            self.want_result("address")
 
     def _name(self) -> str:
         choice = self.session.choice
@@ -223,7 +247,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
     def _why_not(self) -> str:
         """Return why this capture can never have such data, "" if it can."""
         trace = self.session.trace.value
-        return why_not_hidden(trace) if trace is not None else ""
+        return why_not_hidden(trace) if trace is not None and self.kind.value != "address" else ""
 
     def _waits(self) -> WaitLatency | None:
         summary = self.ui.results.cell(WAITS).value
@@ -252,7 +276,10 @@ class LatencyPanel(TablePanel[LatencyRows]):
             self._show(memory_rows(trace, answer, waits), text + by_waits, answer.reason)
         elif isinstance(answer, AccessHolds):
             text = self._of_waves(results.access_assumption(answer))
-            self._show(access_rows(trace, answer), text, results.ACCESSES.nothing)
+            known = self.ui.results.cell("address").value
+            self._show(access_rows(trace, answer, known), text, results.ACCESSES.nothing)
+        elif isinstance(answer, AddressAccesses):
+            self._show(address_rows(trace, answer), addresses.address_note(answer), addresses.NO_ADDRESSES)
         else:
             text = self._of_waves(results.FETCH_NOTE)
             self._show(fetch_rows(trace, answer), text, results.FETCHES.nothing)
@@ -285,7 +312,8 @@ class LatencyPanel(TablePanel[LatencyRows]):
         if rows is None:
             self.legend.set_items([])
         elif rows.kinds is None:
-            self.legend.set_items([(theme.role(role), role, text) for role, text in rows.roles.items()])
+            items = rows.roles.items()
+            self.legend.set_items([(theme.role(id), rows.names.get(id, id), text) for id, text in items])
         else:
             kinds = [kind for kind in TokenKind if kind in rows.kinds]
             self.legend.set_items([(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds])

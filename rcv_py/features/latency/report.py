@@ -8,6 +8,7 @@ from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
+from rcv_py.features.latency.address_result import address_note, address_rows, address_text, address_totals
 from rcv_py.features.latency.result import (
     FETCH_NOTE,
     access_assumption,
@@ -29,10 +30,20 @@ def accesses(inputs: ReportInputs) -> ReportSection | None:
     if not inputs.waves or not inputs.accesses.is_longer.any():
         return None
     found = inputs.accesses
-    table = access_rows(inputs.trace, found)[found.is_longer].head(TOP)
+    table = access_rows(inputs.trace, found, inputs.addresses)[found.is_longer].head(TOP)
     text = access_text(access_totals(inputs.trace, found))
     parts = (cells.report_table(table, inputs.trace), ReportNote(access_assumption(found)))
     return ReportSection("accesses", "Accesses that hold their unit", parts, text)
+
+
+def addresses(inputs: ReportInputs) -> ReportSection | None:
+    """What memory instructions touch, by the addresses that the kernel wrote."""
+    found = inputs.addresses
+    if not len(found):
+        return None
+    table = address_rows(inputs.trace, found).head(TOP)
+    parts = (cells.report_table(table, inputs.trace), ReportNote(address_note(found)))
+    return ReportSection("addresses", "Addresses of lanes", parts, address_text(address_totals(found)))
 
 
 def fetches(inputs: ReportInputs) -> ReportSection | None:

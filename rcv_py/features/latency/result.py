@@ -11,19 +11,21 @@ from rcv_py.analysis.attribution.lines import LDS
 from rcv_py.analysis.counters.counter_shares import counter_shares
 from rcv_py.analysis.iterations.loop_summary import LoopTable
 from rcv_py.analysis.latency.access_holds import LONGER, UNITS, AccessHolds
+from rcv_py.analysis.latency.address_access import AddressAccesses
 from rcv_py.analysis.latency.code_fetches import SLOW, CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HiddenTable
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, entries, matched_lines
 from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import Message, count, join_texts, percent, plural
+from rcv_py.features.latency.address_result import ADDRESS_TOTALS, ADDRESSES, address_judgements
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import Field, ShownIn, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 BRANCH_BYTES = 4
 CONFLICTS, LDS_CYCLES = "LDS_BANK_CONFLICT", "LDS_IDX_ACTIVE"  # counters
@@ -88,14 +90,6 @@ MEMORY_AND_WAITS = Spec.of(
 )
 
 
-def _judged(row: Mapping[str, Any]) -> str:
-    if row["held"] is None or np.isnan(row["held"]):
-        return ""
-    if row["times_needed"] < LONGER:
-        return "as its width needs"
-    return "bank conflicts likely" if row["unit"] == UNITS[LDS] else "lanes apart, or far memory"
-
-
 ACCESSES = Spec.of(
     "memory_accesses",
     "LDS and vector memory instructions that ran, most stall first.",
@@ -121,7 +115,7 @@ ACCESSES = Spec.of(
             key="factor",
         )
     ),
-    kinds.NOTE("judgement", "What that means, inferred", at=ShownIn.PEOPLE, of=_judged),
+    kinds.NOTE("judgement", "What that means: by recorded addresses, else inferred", at=ShownIn.PEOPLE),
     *_PLACE,
     nothing="No LDS or vector memory instruction ran.",
     window="instruction text source unit judgement",
@@ -142,8 +136,8 @@ FETCHES = Spec.of(
     window="first_instruction last_instruction text source",
 )
 ACCESS_NOTE = (
-    "Inferred: accesses that were refused in a row show how long each held its unit; a "
-    "trace has no addresses."
+    "Inferred: accesses that were refused in a row show how long each held its unit.  What the kernel wrote "
+    "of the addresses of its lanes is certain: --by address lists it."
 )
 _ACCESS_PART = (
     "Some SIMDs of the compute unit were not traced: time that their accesses held the "
@@ -211,6 +205,7 @@ VARIANTS = {  # kind of the document → its table, its totals, and its option
     ),
     "fetch": (FETCHES, FETCH_TOTALS, "Code lines that waves waited for: --by fetch."),
     "access": (ACCESSES, ACCESS_TOTALS, "How long accesses hold their unit: --by access."),
+    "address": (ADDRESSES, ADDRESS_TOTALS, "What the recorded addresses of lanes touch: --by address."),
 }
 SCHEMA = Schema(
     "latency",
@@ -255,10 +250,26 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
     return ResultTable(MEMORY_AND_WAITS, columns)
 
 
-def access_rows(trace: Trace, found: AccessHolds) -> ResultTable:
-    """Return one row per LDS or vector memory instruction, most stall first."""
+def access_rows(trace: Trace, found: AccessHolds, known: AddressAccesses | None = None) -> ResultTable:
+    """Return one row per LDS or vector memory instruction, most stall first.
+
+    `known` is what addresses of lanes show, None without them.
+    """
     units = np.array([UNITS[unit] for unit in found.unit.tolist()], dtype=object)
-    return ResultTable.of(ACCESSES, found, placed(trace, found.line) | {"unit": units})
+    judged = {} if known is None else address_judgements(trace, known)
+    rows = zip(found.line.tolist(), found.unit.tolist(), found.factor.tolist(), strict=True)
+    texts = [judged.get(line) or _inferred(unit, factor) for line, unit, factor in rows]
+    columns: Columns = {**placed(trace, found.line), "unit": units, "judgement": texts}
+    return ResultTable.of(ACCESSES, found, columns)
+
+
+def _inferred(unit: int, factor: float) -> str:
+    """What it means that an instruction held its unit so many times as long as its width needs."""
+    if np.isnan(factor):
+        return ""
+    if factor < LONGER:
+        return "as its width needs"
+    return "bank conflicts likely" if unit == LDS else "lanes apart, or far memory"
 
 
 def access_assumption(found: AccessHolds) -> str:

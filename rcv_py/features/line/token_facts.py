@@ -72,8 +72,17 @@ class FactsText:
             about = joined("<br>", (about, *_help(self.facts.help, self.facts.described)))
         return text + rich("<p>{}</p>", about)
 
-    def of_all(self, spread: Spread | None, causes: Sequence[LineCause] | None, waiting: str) -> Rich:
-        """Return duration, causes and sums of all executions; `waiting` is shown if there are no causes."""
+    def of_all(
+        self,
+        spread: Spread | None,
+        causes: Sequence[LineCause] | None,
+        waiting: str,
+        addresses: Sequence[tuple[str, str]] = (),
+    ) -> Rich:
+        """Return duration, causes, addresses and sums of all executions.
+
+        `waiting` is shown if there are no causes.
+        """
         parts = []
         if spread is not None:
             numbers = (("median", spread.median), ("p90", spread.p90), ("max", spread.max))
@@ -81,6 +90,8 @@ class FactsText:
             parts.append(rich("<p>{} {}</p>", joined(" · ", texts), self.times.unit))
         if self.trace.has_thread_trace and (causes or waiting):
             parts.append(self._why(causes or (), waiting))
+        if addresses:
+            parts.append(rich("<h4>Addresses of its lanes, as recorded</h4>") + _table(addresses))
         if self.facts.samples is not None:
             parts.append(_samples(self.facts.samples, self.facts.all_samples))
         if self.trace.has_thread_trace:
@@ -316,15 +327,20 @@ def _token_rows(facts: TokenFacts, token: TokenDetails) -> Iterator[Row]:
 
 
 def all_rows(
-    trace: Trace, facts: TokenFacts, view: DistributionView | None, causes: Sequence[LineCause] | None
+    trace: Trace,
+    facts: TokenFacts,
+    view: DistributionView | None,
+    causes: Sequence[LineCause] | None,
+    addresses: Sequence[tuple[str, str]] = (),
 ) -> Iterator[Row]:
-    """Yield the facts of all executions: durations, causes and sums."""
+    """Yield the facts of all executions: durations, causes, addresses and sums."""
     if view is not None and (spread := view.spread) is not None:
         yield from (("hits that count", spread.hits), ("median latency", spread.median))
         yield from (("p90 latency", spread.p90), ("max latency", spread.max))
     for one in causes or ():
         yield Message("all hits: {0}", CAUSE_TEXT[one.cause].name), one.cycles
         yield from (("all hits: to blame", named(trace, by.line)) for by in one.blamed)
+    yield from ((Message("addresses: {0}", name), text) for name, text in addresses)
     totals = facts.totals
     yield from (("hits, all waves", totals.hits), ("latency, all waves", totals.latency))
     yield from (("stall, all waves", totals.stall), ("idle, all waves", totals.idle))

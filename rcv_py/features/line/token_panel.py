@@ -40,6 +40,7 @@ SPEEDS = {  # choice of executions: which, keys
     "median": (Which.MEDIAN, "Alt+\\"),
     "slowest": (Which.SLOWEST, "Alt+End"),
 }
+ADDRESS = "address"  # the result of recorded addresses
 DISTRIBUTION = "distribution"  # the panel that shows a larger view
 
 
@@ -89,6 +90,7 @@ class TokenDetailsPanel(Panel):
         ui.session.waves.watch(self._forget_all)
         ui.session.loaded.watch(self._more_waves)
         ui.results.cell("attribution").watch(self._causes_soon.ask)
+        ui.results.cell(ADDRESS).watch(self._show)
         for request in (self._soon, self._all_soon):  # new waves may contain what covered a stall
             request.follow_doublings()
         self._computing = Computing(self, self._show)
@@ -237,7 +239,7 @@ class TokenDetailsPanel(Panel):
         else:
             self._computing.stop()
             waiting = NEVER if self._is_never and self._all_of is not None else ""
-        self.all.show_html(text.of_all(spread, causes, waiting))
+        self.all.show_html(text.of_all(spread, causes, waiting, self._addresses()))
         self.text.show_html(text.of_this())
         self.every.setVisible(view is not None)
         self.chart.show_view(view)
@@ -245,6 +247,18 @@ class TokenDetailsPanel(Panel):
         self.hits.setToolTip(tooltip(waves_note(self.session) or "The executions by all waves that count."))
         self._mark()
         self._show_hit()
+
+    def _addresses(self) -> list[tuple[str, str]]:
+        """Return what recorded addresses say about the selected instruction; they are computed if needed."""
+        from rcv_py.analysis.latency.address_access import has_addresses  # noqa: PLC0415 - as above
+        from rcv_py.features.latency.address_result import address_facts  # noqa: PLC0415 - as above
+
+        trace, line = self.session.trace.value, self.session.line
+        if trace is None or line is None or not has_addresses(trace):
+            return []
+        self.want_result(ADDRESS)
+        found = self.ui.results.cell(ADDRESS).value
+        return [] if found is None else address_facts(trace, found, line)
 
     def _show_hit(self) -> None:
         """Show which execution is selected, or that it is being searched."""
@@ -305,5 +319,8 @@ class TokenDetailsPanel(Panel):
             return self.first.sheet()
         from rcv_py.features.line.token_facts import all_rows, this_rows  # noqa: PLC0415 - as above
 
-        rows = [*this_rows(trace, facts), *all_rows(trace, facts, self.view, self.causes)]
+        rows = [
+            *this_rows(trace, facts),
+            *all_rows(trace, facts, self.view, self.causes, self._addresses()),
+        ]
         return Sheet("Instruction", ("what", "value"), rows)

@@ -128,6 +128,7 @@ _OURS, _REFERENCE = itemgetter(ReferenceRule.OURS), itemgetter(ReferenceRule.REF
 
 JOBS: dict[str, Job | LazyJob] = {
     "access": LazyJob("latency.access_holds:HOLDS", of_rows=True),
+    "address": LazyJob("latency.address_access:ADDRESSES"),
     "attribution": LazyJob("attribution.attribute:ATTRIBUTION", of_rows=True),
     "branches": LazyJob("program.branches:BRANCHES"),
     "bubbles": LazyJob("latency.bubbles:BUBBLES", _OURS, of_rows=True),

@@ -110,3 +110,52 @@ def test_where_there_is_nothing_a_sentence_says_why(
     table, errors = run(capsys, folder, "--by", kind, "--csv")
     assert sentence in errors
     assert table.startswith("instruction,")
+
+
+def test_recorded_addresses_as_a_document_and_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three waves with 64 lanes and one with 48, two iterations, on two engines."""
+    folder = sample_path("addresses")
+    text, errors = run(capsys, folder, "--by", "address", "--json")
+    document = json.loads(text)
+    assert not errors
+    assert document["kind"] == "address"
+    assert document["totals"] == {
+        "blocks": 4 * 16, "incomplete": 0, "unusable": 0, "apart": 1, "conflicting": 1, "cache_line": 128,
+        "banks": 32,
+    }  # fmt: skip
+    rows = {row["kind"]: row for row in document["rows"]}
+    lanes = (3 * 64 + 48) / 4
+    for row in rows.values():
+        assert (row["blocks"], row["lanes"], row["width"], row["strided_share_of_executions"]) == (
+            16,
+            lanes,
+            4,
+            1,
+        )
+    assert {kind: row["stride"] for kind, row in rows.items()} == {
+        "load": 4, "lds_store": 4, "lds_load": 256, "store": 1024,
+    }  # fmt: skip
+    assert rows["store"]["lines"] == lanes  # a line a lane
+    assert rows["store"]["requests"] == lanes * 16
+    assert rows["store"]["used_bytes"] == 4
+    assert rows["load"]["lines"] == 2  # 256 or 192 bytes from a multiple of 256 on
+    assert rows["load"]["used_bytes"] == lanes * 4 / 2
+    assert rows["lds_load"]["passes"] == lanes  # all lanes want one bank
+    assert rows["lds_load"]["conflict"] == lanes / 2  # two groups of 32 lanes
+    assert rows["lds_store"]["conflict"] == 1
+    assert [row["text"].split()[0] for row in (rows["load"], rows["lds_load"])] == [
+        "global_load_dword",
+        "ds_read_b32",
+    ]
+    shown, _ = run(capsys, folder, "--by", "address")
+    assert "bank conflicts: 60.0 passes, 2.0 needed" in shown
+    inferred, _ = run(capsys, folder, "--by", "access")
+    assert "bank conflicts: 60.0 passes, 2.0 needed" in inferred
+
+
+def test_without_addresses_the_command_says_how_to_record_them(capsys: pytest.CaptureFixture[str]) -> None:
+    text, _ = run(capsys, sample_path("matmul_small"), "--by", "address")
+    assert "SQTT_TRACE_ADDRESSES=memory,lds" in text
+    document = json.loads(run(capsys, sample_path("matmul_small"), "--by", "address", "--json")[0])
+    assert document["rows"] == []
+    assert "SQTT_TRACE_ADDRESSES" in document["reason"]

@@ -31,7 +31,7 @@ from tests.support.code_samples import trace, two_waves
 from tests.support.opened import sample_trace
 
 Settled = Callable[..., None]
-HIDDEN, MEMORY, ACCESS, FETCH = range(4)
+HIDDEN, MEMORY, ACCESS, FETCH, ADDRESS = range(5)
 OURS, REFERENCE = 0, 1
 ELSEWHERE = 7  # an instruction whose latency no counter tells
 UNITS = {"ds_": "LDS", "s_l": "SMEM", "glo": "VMEM"}  # by what a mnemonic begins with
@@ -367,3 +367,34 @@ def test_another_capture_forgets_the_rows(
     assert panel.result is None
     assert panel.sheet() is None
     assert ui.session.selection.value == Selection() or panel.view.current <= len(panel.view.table.data_rows)
+
+
+def test_recorded_addresses_are_listed_with_what_they_touch(
+    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    """60 lanes in the mean: each store touches a line a lane, where 60 x 4 bytes need two of 128."""
+    found = sample_trace("addresses")
+    open_in(found, [found.reader.read(list(range(len(found.waves))))])
+    choose(panel, settled, ADDRESS)
+    rows = dict(zip(column(panel, "kind"), column(panel, "judgement"), strict=True))
+    assert rows["store"] == "lanes apart: 60.0 lines, 2.0 needed"
+    assert rows["lds_load"] == "bank conflicts: 60.0 passes, 2.0 needed"
+    assert rows["load"] == "lines as its bytes need"
+    assert rows["lds_store"] == "no bank conflicts"
+    assert "128 bytes" in panel.assumption.text()
+    assert panel.legend.names == ("needed", "beyond need")
+    assert "--by=address" in (panel.command_line() or ())
+    panel.view.chosen.emit(0)
+    text = found.code.text[ui.session.selection.value.line or 0]
+    assert text.startswith(("global_store", "ds_read"))
+    choose(panel, settled, ACCESS)
+    judged = dict(zip(column(panel, "text"), column(panel, "judgement"), strict=True))
+    assert judged[text].startswith(("lanes apart: ", "bank conflicts: ")), "what is known is not inferred"
+
+
+def test_without_addresses_it_says_how_to_record_them(
+    panel: LatencyPanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    choose(panel, settled, ADDRESS)
+    assert "SQTT_TRACE_ADDRESSES" in panel.empty.sentence.text()

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 from tests.ui.window import open_sample, settle, window
 
 LINE = 113  # s_waitcnt vmcnt(3) of the sample: many executions, of very different length
@@ -176,3 +176,22 @@ def test_what_never_ran_is_never_executed(tmp_path: Path, qtbot: QtBot) -> None:
         session.select_line(int(np.argmax(code.hits)))
         settle(app, qtbot)
         assert "Never executed" not in panel.all.toPlainText()
+
+
+def test_recorded_addresses_are_told_of_the_instruction(qtbot: QtBot) -> None:
+    """60 active lanes in the mean read a column of LDS: all want one bank, in two groups of 32 lanes."""
+    with window(size=FULL_HD) as app:
+        open_sample(app, qtbot, sample_path("addresses"))
+        texts = app.ui.session.trace.value.code.text
+        panel = app.window.workspace.docks["token_details"].panel
+        for text, told in {
+            "ds_read_b32": ("stride\n256 bytes", "passes\n60.0", "bank conflicts: 60.0 passes, 2.0 needed"),
+            "global_load": ("stride\n4 bytes", "lines\n2.0", "used of a line\n120.0 bytes"),
+        }.items():
+            app.ui.session.select_line(next(at for at, one in enumerate(texts) if one.startswith(text)))
+            settle(app, qtbot)
+            shown = panel.all.toPlainText()
+            assert all(one in shown for one in (*told, "Addresses of its lanes, as recorded")), shown
+        app.ui.session.select_line(next(at for at, one in enumerate(texts) if one.startswith("s_endpgm")))
+        settle(app, qtbot)
+        assert "Addresses of its lanes" not in panel.all.toPlainText()
