@@ -211,6 +211,8 @@ class ChosenWaves:
 
     def why_none(self, subject: str) -> str:
         """Why nothing is known about a subject: no wave was traced or readable; "" if a wave was read."""
+        if self.trace.is_static:
+            return Message("This program has not run, so nothing is known about {0}.", subject)
         if not len(self.trace.waves):
             return Message("The capture has no traced waves, so nothing is known about {0}.", subject)
         return "" if self.read else UNREADABLE

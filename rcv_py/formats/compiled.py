@@ -29,7 +29,7 @@ from rcv_py.formats.sources.find import sources_of
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.resources import CompiledKernel, KernelResources, RunFacts
-from rcv_py.model.trace import NoWaves, Trace
+from rcv_py.model.trace import NOT_RUN, NoWaves, Trace
 from rcv_py.model.waves import WaveIndex
 
 SURE = (".hsaco", ".co", ".vmfb")  # endings of files that hold nothing else
@@ -40,7 +40,6 @@ MAX_FILES = 20_000  # files of a cache that are searched
 MAX_CALLED = 512  # functions of an object that are shown below a kernel with calls
 MAX_JSON = 1 << 20  # bytes of what Triton writes beside a code object
 TARGET_FROM = "the code object"
-NOT_RUN = "This is a program that has not run: there are no waves, no times and no costs."
 WHAT_THEN = "Read its instructions, registers and limits; record it with rocprofv3 --att for times."
 NOT_RUN_BRIEF = "The program has not run: nothing was measured."
 _CALLS = ("s_swappc", "s_call", "s_setpc")

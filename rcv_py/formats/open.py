@@ -266,7 +266,7 @@ def _compiled_entry(path: Path) -> CaptureEntry:
     return CaptureEntry(
         path=path,
         name=file.name,
-        kernel=short_kernel(kernel_label(path)),
+        kernel=short_kernel(kernel_label(path).rpartition(" (")[0]),
         size=file.stat().st_size if file.is_file() else -1,
         mapped=-1,
         note="Compiled, not run.",

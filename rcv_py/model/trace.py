@@ -35,6 +35,7 @@ from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.model.window import TimeWindow
 
 NAMED = 20  # waves with their own sentence in the list of problems
+NOT_RUN = "This program has not run: its times and costs are not known."
 INFERRED = "inferred from the instructions"  # source of a target that no file names
 
 
@@ -207,6 +208,7 @@ class Trace(PickledByCopy):
 
 DISPATCH = re.compile(r"_dispatch_(\d+)(?:_(.+))?$")
 RAW_DISPATCH = re.compile(r"_shader_engine_\d+_(\d+)(?:_(.+))?\.att$")  # of a file that names a raw capture
+_COMPILED = re.compile(r"\.[a-z]\w*(?:\.\d+)*[/\\](?:gfx[^/\\]*|gpu(?:@\d+)?)$")  # of a kernel below its file
 KERNEL_LETTERS = 40  # of a title
 
 
@@ -217,7 +219,11 @@ def capture_title(path: Path, kernel: str) -> str:
     """
     name = path.name.removesuffix(".rcvz")
     dispatch = DISPATCH.search(name) or RAW_DISPATCH.search(name)
-    names = (Message("dispatch {0}", dispatch[1]), dispatch[2], path.parent.name) if dispatch else (name,)
+    names: tuple[str | None, ...] = (name,)
+    if dispatch:
+        names = (Message("dispatch {0}", dispatch[1]), dispatch[2], path.parent.name)
+    elif _COMPILED.search(str(path.parent)) and name == path.name:
+        kernel, names = kernel or name, (path.parent.name, path.parent.parent.name)
     return " · ".join(filter(None, (elide_right(short_kernel(kernel), KERNEL_LETTERS), *names)))
 
 

@@ -192,8 +192,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         )
     local = _of_lds(kernel, known, device, notes) if threads else []
     if not local:
-        missing = "the LDS of a workgroup" if group else "LDS and workgroup size"
-        notes.append(Message("No table of the run has {0}, which may bind earlier.", missing))
+        notes.append(_without_lds(trace, known, group))
     limits += local
     limits = _known(limits, trace, notes)
 
@@ -244,39 +243,10 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     )
 
 
-def _of_lds(
-    kernel: KernelResources | None,
-    known: AllocatedRegisters | None,
-    device: Architecture,
-    notes: list[str],
-) -> list[OccupancyLimit]:
-    """The limit of LDS, none if nothing says its size."""
-    used, source = (kernel.lds, kernel.file) if kernel is not None else (-1, "")
-    if used < 0 and known is not None:
-        used, source = known.lds, known.file
-        text = "{0} says what LDS the program declares; a launch may ask for more."
-        notes.append(Message(text, known.file))
-    if used < 0:
-        return []
-    return [
-        OccupancyLimit(
-            name="LDS",
-            used=used,
-            available=device.lds,
-            unit="bytes of LDS",
-            source=source,
-            granule=device.lds_granule,
-            is_shared=True,
-        )
-    ]
-
-
-def _threads(facts: RunFacts, trace: Trace) -> tuple[int, str]:
-    """Threads of a workgroup, 0 if unknown, and their source."""
-    kernel, known = facts.kernel or _of_dispatch(trace), facts.allocated
-    if kernel is not None and kernel.threads:
-        return kernel.threads, kernel.file
-    return (known.threads, known.file) if known is not None and known.is_exact else (0, BARRIERS)
+    local = _of_lds(kernel, known, device, notes) if threads else []
+    if not local:
+        notes.append(_without_lds(trace, known, group))
+    limits += local
 
 
 def _known(limits: list[OccupancyLimit], trace: Trace, notes: list[str]) -> list[OccupancyLimit]:

@@ -34,7 +34,7 @@ from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, short_kernel
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.model.waves import WaveBatch
 
 # fmt: off
@@ -202,7 +202,10 @@ def _why_no_waves(trace: Trace) -> str:
         return COSTS_ALONE
     problems = trace.problems[:2]
     more = [problem.hint if problem.brief else str(problem) for problem in problems]
-    return join_texts(" ", filter(None, (NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)))
+    return join_texts(
+        " ",
+        filter(None, (NOT_RUN if trace.is_static else NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)),
+    )
 
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:

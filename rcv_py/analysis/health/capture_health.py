@@ -19,6 +19,7 @@ from rcv_py.analysis.health.missing import (
     lost_files,
     lost_markers,
     markers,
+    not_run,
     placeholder,
     sampled,
     unmatched,
@@ -104,6 +105,7 @@ def health_notes(
             tail(trace),
             counters(trace),
             sampled(trace),
+            not_run(trace),
             replicate(trace, other),
         )
     )

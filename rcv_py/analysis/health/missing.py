@@ -206,6 +206,21 @@ def sampled(trace: Trace) -> HealthNote | None:
     )
 
 
+def not_run(trace: Trace) -> HealthNote | None:
+    """Return a note if the program has not run."""
+    if not trace.is_static:
+        return None
+    return HealthNote(
+        name="not_run",
+        severity=Severity.INFO,
+        title="The program has not run",
+        evidence=(number("instructions with rows", len(trace.code)),),
+        consequence="There are no waves, no times and no costs; cycles of blocks and loops are modelled.",
+        remedy="Read instructions, registers and limits; record a thread trace for times.",
+        settings={"advanced_thread_trace": True},
+    )
+
+
 NOTABLE = 0.01  # of the cycles: more changes the ranking of lines
 
 

@@ -25,7 +25,7 @@ from rcv_py.base.text import Message, join_texts
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.model.waves import TracedWave
 
 MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the most important first
@@ -277,6 +277,8 @@ HIDDEN: dict[ReferenceRule, Reduction[Any, HiddenLatency]] = {
 
 def why_not_hidden(trace: Trace) -> str:
     """Return why there is no hidden latency to report, "" if there is."""
+    if trace.is_static:
+        return NOT_RUN
     if not trace.has_thread_trace:
         return SAMPLED
     return "" if len(trace.waves) else NO_WAVES

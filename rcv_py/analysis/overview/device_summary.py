@@ -20,6 +20,7 @@ from rcv_py.analysis.cost.activity import STATE_SHARES, Activity, StateShares, a
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
+from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PipeUse
 from rcv_py.analysis.device.simd_work import (
     ASTRAY,
@@ -31,7 +32,7 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.base.text import Message, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -130,6 +131,7 @@ def _finish(
     counted = counter_shares(trace)
     facts = (
         *_kernel(trace),
+        *_static(trace),
         *_waves(trace, rows),
         *_occupancy(trace, occupancy),
         *_simds(trace, pipes, work, taken),
@@ -155,6 +157,9 @@ def _finish(
 _SEEN = "On all compute units that the trace saw."
 # fmt: off
 _FACTS = {
+    "waves_fit": ("Waves that fit a SIMD", "Waves that a SIMD has room for, by what the kernel allocates."),
+    "lds": ("LDS of a workgroup", "Bytes that the program declares; a launch may ask for more."),
+    "scratch": ("Scratch of a lane", "Bytes of scratch memory, where spilled registers lie."),
     "waves_traced": ("Waves traced",
         "Waves with instructions in the trace, of all waves whose start or end the trace saw."),
     "wave_life": ("Wave life, median",
@@ -264,6 +269,18 @@ def _samples(reasons: StallReasons | None) -> Iterator[Fact]:
         yield _fact(
             "main_reason", name, name, Message("{0} of the stalled", percent(samples, reasons.stalled))
         )
+
+
+def _static(trace: Trace) -> Iterator[Fact]:
+    """What a program that has not run takes."""
+    if not trace.is_static or trace.facts is None or trace.facts.kernel is None or not len(trace.code):
+        return
+    limits, kernel = occupancy_limits(trace, trace.facts), trace.facts.kernel
+    bound = "" if limits.binding is None else Message(", bound by {0}", limits.binding.name)
+    yield _fact("waves_fit", limits.waves, count(limits.waves), Message("of {0}{1}", limits.cap, bound))
+    for id, size in (("lds", kernel.lds), ("scratch", kernel.scratch)):
+        if size >= 0:
+            yield _fact(id, size, byte_size(size), "")
 
 
 def _code(trace: Trace, code: CodeTable) -> Iterator[Fact]:

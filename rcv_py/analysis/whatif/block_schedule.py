@@ -12,6 +12,7 @@ from rcv_py.analysis.attribution.lines import LDS, MATRIX, MEMORY, NONE, SMEM, V
 from rcv_py.analysis.program.block_order import NO_KIND, BlockInstructions, length, moves, scheduled
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import Branches
+from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.program.registers import SPECIAL, registers
 from rcv_py.analysis.waits.before_barrier import is_barrier
 from rcv_py.analysis.waits.hoisting import is_load
@@ -21,7 +22,7 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
-MAX_BLOCKS = 8
+MAX_BLOCKS, MAX_STATIC = 8, 32  # that are rated: of a capture, of a program that has not run
 MAX_INSTRUCTIONS = 2_000  # instructions; longer blocks are left out
 LEAST = 0.01  # of all cycles; blocks that cost less are left out
 TURNS = 4  # simulated iterations of a single-block loop, of which the last counts
@@ -62,7 +63,8 @@ def block_schedules(
     """Return the costliest blocks, the costliest first; costs are taken from `code`.
 
     Blocks with unknown operands are left out.  `known` are the latencies that waits show; loads without a
-    known latency take the median of their kind.
+    known latency take the median of their kind.  Of a program that has not run, blocks of deep loops come
+    first, and then long ones.
     """
     table = blocks(trace.code, jumps)
     of_code = lines(trace.code, trace.architecture)
@@ -70,12 +72,13 @@ def block_schedules(
     latency = _latencies(of_code, known)
     whole = max(1, int(costs.cost.sum()))
     rows = np.argsort(-costs.cost, kind="stable")[:MAX_BLOCKS]
+    is_worth = (costs.cost >= LEAST * whole) & (costs.hits > 0)
+    if trace.is_static:
+        rows = np.lexsort((-costs.lines, -loops(table).depth_of_block))[:MAX_STATIC]
+        is_worth[:] = True
     found = []
-    for at in rows.tolist():
-        size = int(table.stop[at] - table.first[at])
-        if trace.code.is_unreadable[table.first[at] : table.stop[at]].any():
-            continue  # nothing is known about its order
-        if costs.cost[at] < LEAST * whole or not costs.hits[at] or size > MAX_INSTRUCTIONS:
+    for at in rows[is_worth[rows]].tolist():
+        if not _is_known(trace, table, at):
             continue
         checkpoint()
         own = range(int(table.first[at]), int(table.stop[at]))
@@ -83,6 +86,32 @@ def block_schedules(
         if len(work) > 1:
             found.append(_schedule(table, at, work, int(costs.hits[at]), int(costs.cost[at])))
     return tuple(found)
+
+
+def block_lengths(trace: Trace) -> np.ndarray:
+    """Return the cycles that each block takes in its order with usual latencies, float64 [blocks].
+
+    They are those of one wave alone, of a single-block loop in its steady state; nan where operands are
+    unknown.
+    """
+    table, of_code = blocks(trace.code), lines(trace.code, trace.architecture)
+    latency = _latencies(of_code, WaitLatency.empty())
+    loops_itself = set(table.edge_from[table.edge_from == table.edge_to].tolist())
+    found = np.full(len(table), np.nan)
+    for at in range(len(table)):
+        if not _is_known(trace, table, at):
+            continue
+        checkpoint()
+        own = range(int(table.first[at]), int(table.stop[at]))
+        work = _work(trace.code, of_code, latency, own, _before_barriers(trace, own))
+        found[at] = length(work, range(len(work)), TURNS if at in loops_itself else 1) if len(work) else 0
+    return found
+
+
+def _is_known(trace: Trace, table: Blocks, at: int) -> bool:
+    """Whether the order of a block can be rated."""
+    first, stop = int(table.first[at]), int(table.stop[at])
+    return stop - first <= MAX_INSTRUCTIONS and not trace.code.is_unreadable[first:stop].any()
 
 
 def _schedule(table: Blocks, at: int, work: BlockInstructions, hits: int, cost: int) -> BlockSchedule:

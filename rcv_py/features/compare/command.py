@@ -29,6 +29,7 @@ from rcv_py.cli.opening import all_captures, below, opened, refuse_for_one
 from rcv_py.cli.options.option import flag_of
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.compare.options import CompareOptions
+from rcv_py.features.compare.program_command import compare_builds
 from rcv_py.features.compare.result import (
     CHANGES,
     FLAME_SCHEMA,
@@ -46,6 +47,7 @@ from rcv_py.features.compare.result import (
     work_table,
 )
 from rcv_py.features.compare.trend_result import SEVERAL_SCHEMA, trend_table
+from rcv_py.formats.locate import CaptureForm, shape_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import with_short_places
 from rcv_py.results.table import ResultTable
@@ -60,6 +62,13 @@ _METRICS = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
 def run(options: CompareOptions) -> CommandAnswer:
     """Compare two captures, or one with each of several; the exit code is 3 if the gate trips."""
     others = all_captures([options.other, *options.more])
+    if others and shape_of(others[0]) is CaptureForm.COMPILED:
+        return compare_builds(all_captures([options.folder]), others, options)
+    if options.fail_on not in (None, *TRIPS):
+        raise UsageError(
+            Message("--fail-on {0} is about builds, and these are captures.", options.fail_on),
+            hint="Use --fail-on regression or difference.",
+        )
     if len(others) > 1:  # a folder around a single capture stands for it
         return _several(others, options)
     refuse_for_one(options)

@@ -11,6 +11,7 @@ from rcv_py.model.modes import LIBRARY_ORDERS
 COMPARED_BY = ("instruction", "source", "block", "class", "listing", "flame", "work")
 COMPARED = ("cost", "latency", "stall")
 FAIL_ON = ("regression", "difference")
+BUILDS_FAIL_ON = (*FAIL_ON, "registers", "spills", "waves")
 
 
 class CompareOptions(
@@ -37,9 +38,9 @@ class CompareOptions(
         ),
     )
 
-    folder: Path = shared.folder("A", "the baseline capture, from before the change")
+    folder: Path = shared.folder("A", "the baseline capture or build, from before the change")
     other: Path = opt.positional(
-        "B", "the capture to judge, from after the change, or a folder with several: one row each"
+        "B", "the capture or build to judge, from after the change, or a folder with several: one row each"
     )
     more: list[Path] = opt.positional("B", "more captures, or folders with several", nargs="*")
     twin: Path | None = shared.twin("another capture of the build of A: its differences are noise")
@@ -53,7 +54,9 @@ class CompareOptions(
         "which cycles (default cost: latency and idle)", "cost", choices=COMPARED, old={"--measure": None}
     )
     fail_on: str | None = opt.option(
-        "exit with 3 if B takes more cycles beyond noise, or any other number of them", choices=FAIL_ON
+        "exit with 3 if B takes more cycles beyond noise, or any other number of them; if B is a build, "
+        "if it has more registers, more spills or fewer waves (regression: any of these)",
+        choices=BUILDS_FAIL_ON,
     )
     least: float | None = opt.option(
         "differences of the whole below this are noise (default 6, with a replicate 2)",

@@ -11,7 +11,7 @@ x: label  slot 1   slot 0
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.program.branches import branches
+from rcv_py.analysis.waits.program_waits import program_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
 from rcv_py.base.text import Message, join_texts, percent, plural
@@ -29,6 +30,7 @@ from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
+from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave
 from rcv_py.ui.core.plain_text import draw_text
 
@@ -326,7 +328,10 @@ def _nearest(rows: np.ndarray, row: int, direction: int) -> int:
 def gutter_arrows(mode: str, wave: TracedWave | None, program: ProgramStructure) -> GutterArrows:
     """Return the arrows of a mode: waits of the wave, branches of all waves, both, or none."""
     trace, parts = program.trace, []
-    waits = wait_arrows(wave, trace.code, trace.architecture, partial(beside, trace))
+    if trace.is_static:
+        waits = drawn_waits(program_waits(trace.code, trace.architecture), trace.code, partial(beside, trace))
+    else:
+        waits = wait_arrows(wave, trace.code, trace.architecture, partial(beside, trace))
     why = "" if len(waits.rows) else waits.note
     if mode in ("waits", "both"):
         parts.append(waits)
@@ -356,9 +361,16 @@ def wait_arrows(
     """
     if wave is None:
         return GutterArrows("The selected wave is not read yet, so its waits are not known.")
-    drawn = arrows(*wait_pairs(waits_of(wave, code, architecture)))
-    if not len(drawn):
+    found = drawn_waits(waits_of(wave, code, architecture), code, place)
+    if not len(found.rows):
         return GutterArrows(Message("Wave {0} waited for no instruction.", wave.id))
+    note = "" if wave.waits else "Found by replaying the wave's counters, since its file lists no waits."
+    return replace(found, note=note)
+
+
+def drawn_waits(waits: Waits, code: CodeTable, place: Callable[[int], str]) -> GutterArrows:
+    """Return arrows from producers to waits, with tips."""
+    drawn = arrows(*wait_pairs(waits))
 
     def tip(wait: int, producer: int) -> str:
         kind = int(code.kind[producer])
@@ -368,9 +380,8 @@ def wait_arrows(
         waits, waited_for = (f"{row}  {code.text[row]}{place(row)}" for row in (wait, producer))
         return Message("{0}\n→ {1}{2}\n{3}", waited_for, waits, through, Message(_OTHERS, "wait"))
 
-    note = "" if wave.waits else "Found by replaying the wave's counters, since its file lists no waits."
     rows = _rows(drawn.producer, drawn.wait, drawn.slot, drawn.color, drawn.wait)
-    return GutterArrows(note, rows, tuple(map(tip, drawn.wait.tolist(), drawn.producer.tolist())))
+    return GutterArrows("", rows, tuple(map(tip, drawn.wait.tolist(), drawn.producer.tolist())))
 
 
 def branch_arrows(program: ProgramStructure, wave: TracedWave | None) -> GutterArrows:

@@ -17,16 +17,19 @@ from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import DASH, Message, count, plural, uncapitalized
+from rcv_py.base.text import DASH, Message, count, join_texts, plural, uncapitalized
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, listing, matched, nothing
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
+from rcv_py.cli.options.option import flag_of
 from rcv_py.features.isa.help_result import SCHEMA, asked, help_facts, help_table
 from rcv_py.features.isa.options import IsaOptions
 from rcv_py.features.isa.result import IsaListing, label_table
 from rcv_py.features.isa.result import listing as rows_of
+from rcv_py.features.isa.static_result import SCHEMA as PROGRAM_SCHEMA
+from rcv_py.features.isa.static_result import program_table
 from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.results.common import LATENCY_AND_IDLE
 from rcv_py.results.table import ResultTable
 
@@ -55,6 +58,8 @@ def run(options: IsaOptions) -> CommandAnswer:
         return _help(opened(options), options.help_of, options.isa_xml)
     waves = counted_waves(options, (BRANCHES,))
     trace = waves.trace
+    if trace.is_static and options.by in ("instruction", "block"):
+        return _program(trace, options)
     costs = _costs(trace, options)
     found = _listing(waves, costs, options)
     texts = found.table.plain("text" if "text" in found.table.spec else "name")  # of blocks and labels
@@ -92,6 +97,33 @@ def run(options: IsaOptions) -> CommandAnswer:
         footer=footer,
         why_none=why_none,
         unknown=DASH,
+    )
+
+
+def _program(trace: Trace, options: IsaOptions) -> CommandAnswer:
+    """The instructions or blocks of a program that has not run."""
+    for flag in sorted({"mode", "bars", "no_idle"} & options.given):
+        raise UsageError(
+            Message("{0} is about costs, and this program has not run.", flag_of(flag)),
+            hint="Leave it out, or record the kernel with rocprofv3 --att.",
+        )
+    table = program_table(trace, options.by)
+    kept = matched(table.plain("text" if "text" in table.spec else "name"), options)
+    shown = table if kept is None else table[np.array(sorted(kept), dtype=np.int64)]
+    noun, nouns = table.spec.noun, _KINDS[options.by]
+
+    def footer(rows: ResultTable) -> str:
+        text = Message("\n{0} of {1}.", count(len(rows)), plural(len(shown), noun, nouns))
+        return join_texts(" ", filter(None, (text, table.spec.note, NOT_RUN)))
+
+    return listing(
+        options,
+        trace,
+        shown.head(options.top),
+        PROGRAM_SCHEMA,
+        lambda: {"kind": nouns, "total_rows": len(shown)},
+        footer=footer,
+        why_none="" if len(shown) else nothing(noun, options, table.spec.nothing),
     )
 
 

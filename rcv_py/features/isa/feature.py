@@ -8,7 +8,7 @@ from rcv_py.base.problems import Affects
 FEATURE = Feature(
     id="isa",
     commands=(CommandEntry("isa", Group.DIG, 10), CommandEntry("isa-docs", Group.MANAGE, 50, "docs_command")),
-    schemas=("help_result",),
+    schemas=("help_result", "static_result"),
     sections={"blocks_of": 160, "pc_map": 250},
     panels=(
         PanelEntry(

@@ -154,7 +154,7 @@ class IsaPanel(CodePanel):
         if trace is None or missing:
             return
         modes = (Annotation.REASONS, Annotation.TOTAL)  # columns that only one kind of capture has
-        unfit, fit = modes if trace.has_thread_trace else modes[::-1]
+        unfit, fit = modes[::-1] if trace.has_pc_samples and not trace.has_thread_trace else modes
         if self.facts.mode is unfit:
             self.set_annotation(fit)
         self._compute()
@@ -175,7 +175,8 @@ class IsaPanel(CodePanel):
 
     def _live(self) -> Callable[[CodeTable], LiveRegisters | None]:
         """Return a function for a thread that returns the held registers, or None if they are hidden."""
-        if not self.ui.settings["isa.registers"]:
+        trace = self.session.trace.value
+        if not (self.ui.settings["isa.registers"] or (trace is not None and trace.is_static)):
             return lambda code: None
         from rcv_py.analysis.program.live_registers import live_registers  # noqa: PLC0415 - rarely used
 

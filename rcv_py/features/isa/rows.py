@@ -156,7 +156,7 @@ def text_column(rows: IsaRows, char_px: float, *, is_whole: bool) -> Elastic:
     hits and latency only until nine of ten instructions fit.  Addresses and source places are shown where
     everything fits.
     """
-    ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0)).tolist()
+    ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0) | rows.trace.is_static).tolist()
     length = np.sort([len(rows.text[row]) for row in ran] or [0])
     most, longest = int(length[len(length) * 9 // 10]), int(length[-1])
 
@@ -177,6 +177,7 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
     `settings` has the unit of times; `arrows` names the arrows in the gutter.
     """
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
+    has_waits = trace.has_thread_trace or trace.is_static
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
     lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
     of_cycles = "cycles of latency and idle time" if rows.has_idle else "cycles of latency"
@@ -205,17 +206,20 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
     }
     idle = measured.pop("idle", None)  # after the bar, which must be visible in a narrow window
     return (
-        drawn("gutter", width=MIN_PX, headings=(arrows,) if trace.has_thread_trace else (arrows, ""),
+        drawn("gutter", width=MIN_PX, headings=(arrows,) if has_waits else (arrows, ""),
               tip=Message("What waits for what; branch targets. Click to choose.\n{0}", LEGEND)),
         drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops. Click to fold several."),
         field_column(LINES["instruction"], np.arange(len(code)), text=str, width=0),
         field_column(LINES["text"], rows.text, width=FLOOR_PX),
         *(_sample_columns(rows) if trace.has_pc_samples else ()),
         *measured.values(),
-        field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
-                     text=share_text, width=0, tip=share_tip),
+        *(() if trace.is_static else (
+            field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
+                         text=share_text, width=0, tip=share_tip),
+        )),
         number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
-               tip=Message("{0}\n{1}", bar_tip, shown), sort=order, headings=(cost,)),
+               tip=Message("{0}\n{1}", bar_tip, shown), sort=order, headings=(cost,),
+               is_shown=not trace.is_static),
         *(() if idle is None else (idle,)),
         *(() if rows.live is None else (_held_column(rows),)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190),)
@@ -356,6 +360,7 @@ def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
     name = rich("<b>{}</b>", parts.name[section])
     if not costs.executed[section]:
         what = "never executed" if rows.trace.has_thread_trace else "without samples"
+        what = "not run" if rows.trace.is_static else what
         return joined(
             "<br>",
             [name, Message("{0}, {1}", plural(int(costs.lines[section]), "instruction"), what), UNFOLD],

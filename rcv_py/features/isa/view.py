@@ -176,7 +176,8 @@ class IsaView(FoldView):
     @property
     def _least_px(self) -> int:
         """Return the width of a gutter with few arrows; PC samples have no waits, and may have no arrows."""
-        has_none = self.rows is not None and not self.rows.trace.has_thread_trace
+        trace = None if self.rows is None else self.rows.trace
+        has_none = trace is not None and not (trace.has_thread_trace or trace.is_static)
         return BARE_PX if has_none and not len(self.arrows.source) else MIN_PX
 
     def fit_gutter(self) -> None:
@@ -243,7 +244,7 @@ class IsaView(FoldView):
 
     def _ran(self, row: int) -> bool:
         assert self.rows is not None
-        return bool(self.rows.cost[row] or self.rows.costs.hits[row])
+        return bool(self.rows.cost[row] or self.rows.costs.hits[row] or self.rows.trace.is_static)
 
     def _band(self, row: int) -> QColor | None:
         share = HOVERED_TINT if self.hovered_source[row] else SAME_LINE_TINT if self.same_source[row] else 0.0

@@ -10,7 +10,7 @@ from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.findings.finding import RANKED, Findings
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.ui.core.costs import CostUpdates, charged_job, unit_of
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet
 from rcv_py.ui.core.plain_text import Rich, joined, rich
@@ -109,7 +109,7 @@ def named_by(findings: Findings | None) -> dict[int, str]:
 def page_of(trace: Trace, found: Hottest, named: Mapping[int, str], times: Times, theme: Theme) -> Rich:
     """Return the page as text with links."""
     if not found.total:
-        return rich("<p class='q'>{}</p>", NO_COST)
+        return rich("<p class='q'>{}</p>", NOT_RUN if trace.is_static else NO_COST)
     unit = unit_of(trace)
     total = times.span(found.total) if trace.has_thread_trace else f"{count(found.total)} {unit}"
     rows = [_instruction(trace, found, at, named) for at in range(len(found.line))]

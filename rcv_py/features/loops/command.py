@@ -10,12 +10,22 @@ from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.loops.options import LoopsOptions
 from rcv_py.features.loops.result import ASKED, ASKED_BY, SCHEMA, TABLES, Inputs, facts, iterations_of_loop
+from rcv_py.features.loops.static_result import SCHEMA as PROGRAM_SCHEMA
+from rcv_py.features.loops.static_result import loop_table
 from rcv_py.results.table import ResultTable
 
 
 def run(options: LoopsOptions) -> CommandAnswer:
     """List one of the tables of loops."""
     waves = choose_waves(options, (*ASKED, *ASKED_BY.get(options.by, ())))
+    if waves.trace.is_static and options.by == "loops" and options.loop is None:
+        return listing(
+            options,
+            waves.trace,
+            loop_table(waves.trace),
+            PROGRAM_SCHEMA,
+            footer=lambda shown: Message("\n{0}", shown.spec.note),
+        )
     assert waves.answers is not None
     inputs = Inputs(waves.answers, waves.rows)
     if options.loop is None:

@@ -8,6 +8,7 @@ from rcv_py.base.problems import Affects
 FEATURE = Feature(
     id="loops",
     commands=(CommandEntry("loops", Group.DIG, 60),),
+    schemas=("result", "static_result"),
     sections={"loop_phases": 140, "segments": 150},
     panels=(
         PanelEntry(

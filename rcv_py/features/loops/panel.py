@@ -15,8 +15,11 @@ from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
 from rcv_py.base.text import Message, count, join_texts, percent, plural, translated
 from rcv_py.features.loops.result import SEGMENTS as RESULT
 from rcv_py.features.loops.result import iteration_table, iterations_of, loop_table, segment_table
+from rcv_py.features.loops.static_result import loop_table as static_table
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.table import ResultTable
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
@@ -120,6 +123,8 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.segments = named(RowsView(ui.theme, ui.settings), "Segments between barriers, most cycles first")
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
         self.segments.cell_painters["bar"] = self._paint_segment
+        self.program = named(RowsView(ui.theme, ui.settings), "Loops of a program that has not run")
+        self.program.widths.elastic = Elastic("source", "source", 120, 300)
         self.listed = Switch("What is listed", TABLES)
         self.remembered = {"table": self.view, "loops": self.loops, "scope": self.scope}
         self.remembered |= {"segments": self.segments, "listed": self.listed}
@@ -131,6 +136,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.both = QStackedWidget()
         self.both.addWidget(split(self.loops, right, sizes=(440, 720)))
         self.both.addWidget(self.segments)
+        self.both.addWidget(self.program)
         self.empty = WithEmptyState(boxed(column((self.both, 1), self.phases)))
         column(choices, (self.empty, 1), of=self)
         ui.theme.changed.connect(self._show_legend)
@@ -138,6 +144,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.listed.currentIndexChanged.connect(self._choose_table)
         self.segments.chosen.connect(self._go_to_segment)
         self.loops.chosen.connect(self._choose_loop)
+        self.program.chosen.connect(self._go_to_head)
         self.strip.chosen.connect(self._go)
         self._start()
 
@@ -165,12 +172,32 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.both.setCurrentIndex(0 if self.is_loops else 1)
         for widget in (self.scope, self.phases):
             widget.setVisible(self.is_loops)
+        trace = self.session.trace.value
+        is_static = trace is not None and trace.is_static
+        for choice in (self.scope, self.listed):
+            choice.setHidden(is_static)
         self.note.clear()
         self.shown_segments = None
-        if self.is_loops:
+        if trace is not None and is_static:
+            self.both.setCurrentIndex(2)
+            take = partial(self._take_program, trace)
+            self.run_job(lambda: static_table(trace), take, "loops of the program")
+        elif self.is_loops:
             self._refresh_loops()
         else:
             self._refresh_segments()
+
+    def _take_program(self, trace: Trace, table: ResultTable) -> None:
+        self.computing.stop()
+        self.empty.say("" if len(table) else table.spec.nothing)
+        self.program.show_columns(result_columns(table, trace))
+        self.phases.setText(table.spec.note)
+        self.phases.setToolTip(tooltip(table.spec.note))
+
+    def _go_to_head(self, row: int) -> None:
+        """Select the first instruction of a loop of a program that has not run."""
+        table = self.program.table
+        self.session.select_line(int(table.columns[table.column_of("head")].values[row]))
 
     def _refresh_segments(self) -> None:
         trace, found = self.session.trace.value, self.ui.results.cell(SEGMENTS).value

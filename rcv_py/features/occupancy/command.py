@@ -34,7 +34,7 @@ _NO_STATES = "No wave with a timeline could be read, so states are not known."
 def run(options: OccupancyOptions) -> CommandAnswer:
     """List mean, peak, tail and ramp of the curves, or the limits; as CSV the curves themselves."""
     trace = opened(options)
-    if options.limits:
+    if options.limits or trace.is_static:
         return _limits(trace, options)
     by = options.by
     check_engine(trace, options.se, "traced" if by == "state" else "resident")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ ROWS = Spec.of(
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
 )
+PROGRAM_ROWS = replace(ROWS, fields=tuple(field for field in ROWS.fields if field.name != "hits"))
 PLACE = Spec.of(
     "registers at a place",
     "One row per register file.",
@@ -75,6 +77,7 @@ VARIANTS = {  # what a row is → its fields and its option
     "file": (FILES, (*FACTS,), "Register files."),
     "instruction": (ROWS, (common.CAPTURE,), "Instructions: --by instruction."),
     "place": (PLACE, PLACE_FACTS, "What is held at an instruction: --line."),
+    "program": (PROGRAM_ROWS, (common.CAPTURE,), "Instructions of a program that has not run."),
 }
 SCHEMA = Schema(
     "registers",
@@ -157,7 +160,10 @@ def instruction_table(trace: Trace, found: LiveRegisters) -> ResultTable:
             ("sgprs", RegisterFile.SGPR),
         )
     }
-    return ResultTable(ROWS, {**placed(trace, rows), **held, "hits": trace.code.hits[rows]})
+    columns: Columns = {**placed(trace, rows), **held}
+    if trace.is_static:
+        return ResultTable(PROGRAM_ROWS, columns)
+    return ResultTable(ROWS, {**columns, "hits": trace.code.hits[rows]})
 
 
 def place_table(trace: Trace, found: LiveRegisters, use: RegisterUse, row: int) -> ResultTable:

@@ -16,7 +16,7 @@ from rcv_py.features.source.options import SourceOptions
 from rcv_py.features.source.result import SCHEMA, file_table, instruction_table, line_table, text_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
 
@@ -190,6 +190,8 @@ def _footer(made: _Costs, shown: int, whose: str) -> str:
 
 
 def _why_none(made: _Costs) -> str:
+    if made.trace.is_static:
+        return NOT_RUN
     if not made.costs.cost.any():
         return "No instruction has any cycles."
     if not len(made.trace.code.chain_file):

@@ -32,6 +32,7 @@ from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import state_name
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
+STATIC = "This program has not run; see `rcv registers`, `rcv occupancy`, `rcv loops` and `rcv schedule`."
 
 
 def run(options: SummaryOptions) -> CommandAnswer:
@@ -65,7 +66,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         ]
     )
     if found.is_empty:
-        yield f"\n{NOTHING}"
+        yield f"\n{STATIC if waves.trace.is_static else NOTHING}"
     for title, rows in parts(found):
         total = sum(value for _, value in rows)
         whose = "the traced waves" if waves.rows is None or waves.choice is None else waves.choice.text

@@ -135,7 +135,7 @@ class SummaryPanel(Panel):
         assert trace is not None
         self.summary = summary
         self._computing.stop()
-        self.empty.say(self.reason(NOTHING) if summary.is_empty else "")
+        self.empty.say(self.reason(NOTHING) if summary.is_empty and not trace.is_static else "")
         self._say(summary)
         is_metered = SIMD_FACTS if summary.pipes is not None and summary.work is not None else {}
         self.facts.set_facts([fact for fact in summary.facts if fact.id not in is_metered])

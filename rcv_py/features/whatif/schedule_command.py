@@ -16,7 +16,7 @@ from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.whatif.options import ScheduleOptions
-from rcv_py.features.whatif.schedule_result import SCHEDULES, SCHEMA, move_records, schedule_table
+from rcv_py.features.whatif.schedule_result import PROGRAM_SCHEMA, SCHEMA, move_records, schedule_table
 from rcv_py.formats.isa.mca import Estimate, estimate, find_mca
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
@@ -32,7 +32,7 @@ def run(options: ScheduleOptions) -> CommandAnswer:
     said = [_estimate(program, trace, one) for one in found] if (program := _mca(options)) else []
     estimates = [float("nan") if one is None else float(one.cycles) for one in said] if program else None
     table = schedule_table(trace, found, int((code.latency + code.idle)[~code.is_label].sum()), estimates)
-    by_mca = _facts(said) if program else {}
+    by_mca, note = _facts(said) if program else {}, table.spec.note
 
     def rows() -> list[dict[str, Any]]:
         return [
@@ -52,7 +52,7 @@ def run(options: ScheduleOptions) -> CommandAnswer:
                 yield Message(
                     "Block {0}: {1} would pay alone: {2}.", one.block, loads, join_texts(", ", texts)
                 )
-        yield SCHEDULES.note
+        yield note
         if why := why_not_known(trace):
             yield why
         if by_mca:
@@ -62,9 +62,11 @@ def run(options: ScheduleOptions) -> CommandAnswer:
                 "llvm-mca took {0} and left out {1}; it knows no measured latencies.", took, unknown
             )
 
-    why_none = waves.why_none("blocks") or ("" if found else why_not_known(trace))
-    answer = listing(options, waves, table, SCHEMA, footer=footer, why_none=why_none)
-    return replace(answer, document=lambda: {"note": SCHEDULES.note, **by_mca, "rows": rows()})
+    none = "" if trace.is_static else waves.why_none("blocks")
+    why_none = none or ("" if found else why_not_known(trace))
+    schema = PROGRAM_SCHEMA if trace.is_static else SCHEMA
+    answer = listing(options, waves, table, schema, footer=footer, why_none=why_none)
+    return replace(answer, document=lambda: {"note": note, **by_mca, "rows": rows()})
 
 
 def _mca(options: ScheduleOptions) -> str:

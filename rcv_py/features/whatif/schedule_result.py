@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +14,14 @@ from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, ShownIn, rows_field
 from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import ResultTable, Spec
 
 _MOVE = (
     kinds.ROW("instruction", "Index of the load that is moved"),
     kinds.ROW("before", "Instruction before which it should stand"),
     kinds.CYCLES("saved", "Cycles that this move alone saves per execution of the block"),
 )
+_MODELLED = "Time in the order of the program, under usual latencies"
 SCHEDULES = Spec.of(
     "schedules",
     "One row per block, the costliest first; cycles of one execution by one wave alone.",
@@ -51,9 +54,23 @@ SCHEDULES = Spec.of(
     note=("Predicted for a wave alone: other waves hide stalls, and a compiler may be free to do more."),
     nothing="No block that ran costs 1 % of all cycles.",
 )
-DOCUMENT = SCHEDULES.with_field(
-    rows_field("moves", "Loads that gain when each alone is moved up, the best first", *_MOVE)
-).with_field(Field("order", kinds.listed(kinds.ROW, "An instruction"), "Instructions in the best order"))
+PROGRAM = replace(
+    SCHEDULES,
+    name="schedules of a program",
+    row="One row per block, those of deep loops first; modelled cycles of one execution by one wave alone.",
+    fields=tuple(
+        replace(field, meaning=_MODELLED, title="this order") if field.name == "length" else field
+        for field in SCHEDULES.fields
+        if field.name not in ("hits", "share_of_total", "measured")
+    ),
+    note="Modelled for a wave alone, with usual latencies of loads: the program has not run.",
+    nothing="No block has two instructions.",
+)
+_MORE = (
+    rows_field("moves", "Loads that gain when each alone is moved up, the best first", *_MOVE),
+    Field("order", kinds.listed(kinds.ROW, "An instruction"), "Instructions in the best order"),
+)
+DOCUMENT, PROGRAM_DOCUMENT = (replace(spec, fields=(*spec.fields, *_MORE)) for spec in (SCHEDULES, PROGRAM))
 FACTS = (
     common.CAPTURE,
     kinds.TEXT("note", "How to read the numbers"),
@@ -66,6 +83,13 @@ SCHEMA = Schema(
     (*FACTS, DOCUMENT.field()),
     version=1,
 )
+PROGRAM_SCHEMA = Schema(
+    "schedule.program",
+    "How long blocks of a program that has not run take by a model, and in the best order found.",
+    (*FACTS, PROGRAM_DOCUMENT.field()),
+    version=1,
+    command="schedule",
+)
 
 
 def schedule_table(
@@ -75,13 +99,14 @@ def schedule_table(
 
     `estimates` are llvm-mca's cycles of each block, nan if it has none; None: it was not run.
     """
-    columns: Columns = {
-        "share_of_total": np.array([one.cost for one in found], dtype=np.float64) / max(1, total),
-        "source": sources(trace, np.array([one.first for one in found], dtype=np.int64)),
+    columns: dict[str, Any] = {
+        "source": sources(trace, np.array([one.first for one in found], dtype=np.int64))
     }
-    return ResultTable.of(
-        SCHEDULES, found, columns if estimates is None else {**columns, "llvm_mca": estimates}
-    )
+    if not trace.is_static:
+        columns["share_of_total"] = np.array([one.cost for one in found], dtype=np.float64) / max(1, total)
+    if estimates is not None:
+        columns["llvm_mca"] = estimates
+    return ResultTable.of(PROGRAM if trace.is_static else SCHEDULES, found, columns)
 
 
 def move_records(one: BlockSchedule) -> list[dict[str, int]]:

@@ -87,10 +87,12 @@ class Chooser(QWidget):
         """Show the captures found in a folder and up to `depth` levels below it."""
         self.folder, self.levels = folder, depth
         self.entries, self.known = entries, {}
-        found = plural(len(entries), "capture")
-        self.title.setText(
-            Message("{0} in {1} and up to {2} below it", found, folder, plural(depth, "folder"))
-        )
+        title = Message("{0} in {1}", plural(len(entries), "kernel"), folder)  # of a compiled file
+        if folder.is_dir():
+            found = plural(len(entries), "capture")
+            title = Message("{0} in {1} and up to {2} below it", found, folder, plural(depth, "folder"))
+        self.title.setText(title)
+        self.deeper_button.setVisible(folder.is_dir())
         tip = Message("Look up to {0} folders below {1}.", count(2 * depth), folder)
         self.deeper_button.setToolTip(tooltip(tip))
         self.filter.clear()

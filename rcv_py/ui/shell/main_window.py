@@ -71,7 +71,10 @@ BROWSE = {
     "baseline": "Compare the open capture with another one, its baseline",
     "replicate": "Another capture of the baseline's build: what it differs by is noise",
 }
-FILES = "Captures, runs and sessions (*.rcvz *.zip *.att *.db *.rocpd *.json *.rcvsession);;All files (*)"
+FILES = (
+    "Captures, runs and sessions (*.rcvz *.zip *.att *.db *.rocpd *.json *.rcvsession);;"
+    "Compiled kernels (*.hsaco *.co *.o *.so *.out *.vmfb *.pkl);;All files (*)"
+)
 SESSIONS = "Sessions (*.rcvsession)"
 NO_BASELINE = "The open capture is compared with nothing."
 

@@ -16,7 +16,7 @@ from PySide6.QtCore import QCryptographicHash, QObject, Signal
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import Message, join_texts
-from rcv_py.formats.locate import MAX_DEPTH, SESSION, Located, locate
+from rcv_py.formats.locate import MAX_DEPTH, SESSION, Located, is_there, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
 from rcv_py.state.saved import restore_state, state_of
@@ -183,7 +183,7 @@ class Opener(QObject):
         """Return paths opened before, newest first, without missing paths."""
         stored = self._ui.settings.memory("recent", [])
         stored = [stored] if isinstance(stored, str) else list(stored or [])
-        return [Path(text) for text in stored if isinstance(text, str) and Path(text).exists()]
+        return [Path(text) for text in stored if isinstance(text, str) and is_there(Path(text))]
 
     def title(self, path: Path) -> str:
         """Return the displayed title of a recent capture."""

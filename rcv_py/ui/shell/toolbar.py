@@ -329,6 +329,8 @@ def facts(trace: Trace, tokens: int) -> list[str]:
     if not trace.has_thread_trace and trace.code.samples is not None:
         samples = plural(int(trace.code.samples.sum()), "PC sample")
         return [part for part in (trace.target, samples) if part]
+    if trace.is_static:
+        return [trace.target, plural(int((~trace.code.is_label).sum()), "instruction"), "not run"]
     engines = len({*trace.waves.se.tolist(), *trace.occupancy.se.tolist()})
     parts = [
         trace.target,

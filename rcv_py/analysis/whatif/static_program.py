@@ -1,0 +1,85 @@
+"""What blocks and loops of a program take by the rules of issue, before any GPU has run it.
+
+Cycles are those of one wave alone, with usual latencies of loads (`block_schedule`): what a compiler can
+know, not what a launch will take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.attribution.lines import LDS, MATRIX, SMEM, VALU, VMEM, lines
+from rcv_py.analysis.latency.access_widths import access_width
+from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.loops import loops
+from rcv_py.analysis.program.matrix_forms import flops_of
+from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.analysis.program.vector_forms import lane_flops_of
+from rcv_py.analysis.whatif.block_schedule import block_lengths
+from rcv_py.model.columns import ColumnTable
+from rcv_py.model.trace import Trace
+
+COUNTED = {
+    "vector": VALU,
+    "matrix": MATRIX,
+    "memory": VMEM,
+    "lds": LDS,
+    "scalar_memory": SMEM,
+}  # units by column
+
+
+@dataclass(frozen=True, eq=False)
+class StaticLoops(ColumnTable):
+    """One row per loop, in the order of the program; instructions of inner loops count once."""
+
+    head: np.ndarray  # int64, code row of its first instruction
+    last: np.ndarray  # int64, code row of its last instruction
+    depth: np.ndarray  # int64, from 1
+    instructions: np.ndarray  # int64
+    vector: np.ndarray  # int64, instructions of vector arithmetic
+    matrix: np.ndarray  # int64
+    memory: np.ndarray  # int64, of vector memory
+    lds: np.ndarray  # int64
+    scalar_memory: np.ndarray  # int64
+    matrix_share: np.ndarray  # float64, cycles of the matrix unit over the length; nan if that is unknown
+    bytes: np.ndarray  # float64, requested from memory by a wave with all lanes; nan: unknown
+    lds_bytes: np.ndarray  # float64
+    flop: np.ndarray  # float64, of a wave with all lanes; nan: unknown
+    length: np.ndarray  # float64, cycles; nan: unknown
+
+
+def static_loops(trace: Trace) -> StaticLoops:
+    """Return the loops of a program, from its text alone."""
+    code = trace.code
+    table = blocks(code)
+    found, of_code = loops(table), lines(code, trace.architecture)
+    lanes = wave_lanes(code, trace.architecture)
+    unit, texts = of_code.unit[:-1], [text.strip() for text in code.text]
+    width = np.array([access_width(text) for text in texts], dtype=np.float64)
+    width[width < 0] = np.nan
+    moved = np.where(np.isin(unit, (VMEM, LDS)), width * lanes, 0.0)
+    unread = np.where(code.is_unreadable, np.nan, 0.0)
+    flop = flops_of(code) + lane_flops_of(code) * lanes + unread
+    cycles = block_lengths(trace)[table.of_row] / (table.stop - table.first)[table.of_row]
+    spans = [
+        slice(first, stop) for first, stop in zip(found.first.tolist(), found.stop.tolist(), strict=True)
+    ]
+
+    def sums(column: np.ndarray) -> np.ndarray:
+        return np.array([column[span].sum() for span in spans], dtype=column.dtype)
+
+    length = sums(cycles)
+    return StaticLoops(
+        head=table.head[found.header].astype(np.int64),
+        last=found.stop.astype(np.int64) - 1,
+        depth=found.depth.astype(np.int64),
+        instructions=sums((~code.is_label).astype(np.int64)),
+        **{name: sums(((unit == of) & ~code.is_label).astype(np.int64)) for name, of in COUNTED.items()},
+        matrix_share=sums(of_code.passes[:-1].astype(np.float64)) / np.maximum(length, 1),
+        bytes=sums(np.where(unit == VMEM, moved, 0.0) + unread),
+        lds_bytes=sums(np.where(unit == LDS, moved, 0.0) + unread),
+        flop=sums(flop),
+        length=length,
+    )

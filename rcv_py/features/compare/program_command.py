@@ -1,0 +1,191 @@
+"""`rcv compare BUILD_A BUILD_B`: two builds of kernels, a gate that needs no GPU."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rcv_py.analysis.compare.programs import ProgramChange, program_change
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import Message, plural, some, translated
+from rcv_py.cli.answer import CommandAnswer, Part, TextTable, limited
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import opened
+from rcv_py.cli.options.option import flag_of
+from rcv_py.cli.terminal import bold
+from rcv_py.features.compare.options import CompareOptions
+from rcv_py.features.compare.program_result import (
+    BY,
+    SCHEMA,
+    SEVERAL_SCHEMA,
+    TABLES,
+    build_facts,
+    kernel_table,
+    measure_table,
+    verdict,
+)
+from rcv_py.formats.compiled import kernel_label
+from rcv_py.formats.locate import CaptureForm, shape_of
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.trace import Trace
+
+TRIPS = {
+    "regression": ("registers", "spills", "waves"),
+    **{name: (name,) for name in ("registers", "spills", "waves")},
+}
+_OF_CAPTURES = (
+    "metric",
+    "least",
+    "seed",
+    "waves",
+    "beyond_noise",
+    "junit",
+    "twin",
+    "jobs",
+    "cluster",
+)
+_NAMED = 6  # kernels that a sentence names
+
+
+def compare_builds(before: Sequence[Path], after: Sequence[Path], options: CompareOptions) -> CommandAnswer:
+    """Compare kernels of builds, or one capture with its kernel of a build."""
+    for flag in _OF_CAPTURES:
+        if flag in options.given:
+            raise UsageError(
+                Message("{0} is about recorded cycles, and B has not run.", flag_of(flag)),
+                hint="Leave it out, or record B with rocprofv3 --att.",
+            )
+    if options.by not in BY:
+        raise UsageError(
+            Message("Builds have no --by {0}.", options.by), hint="Use instruction, block or class."
+        )
+    a, b = ({_key(path): path for path in side} for side in (before, after))
+    if shape_of(before[0]) is not CaptureForm.COMPILED:
+        return _of_capture(before, after, options)
+    pairs = [(a[key], b[key]) for key in a if key in b]
+    if len(before) == len(after) == 1:
+        pairs = [(before[0], after[0])]
+    if not pairs:
+        raise UsageError(
+            "The builds have no kernel of the same name and target.",
+            hint=Message("A has {0}.", some([kernel_label(path) for path in before], _NAMED)),
+        )
+    found = [_change(opened(options, one), opened(options, other)) for one, other in pairs]
+    if len(found) == 1 and len(before) == len(after) == 1:
+        return _one(found[0], options)
+    alone = [
+        [kernel_label(path) for key, path in side.items() if key not in other]
+        for side, other in ((a, b), (b, a))
+    ]
+    return _several(found, alone, options)
+
+
+def _key(path: Path) -> tuple[str, str]:
+    return path.parent.name, path.name
+
+
+def _change(a: Trace, b: Trace) -> ProgramChange:
+    return program_change(a, b, (facts_about(a), facts_about(b)))
+
+
+def _of_capture(before: Sequence[Path], after: Sequence[Path], options: CompareOptions) -> CommandAnswer:
+    """A capture against the kernel of the same name and target."""
+    if len(before) != 1:
+        raise UsageError(Message("{0} holds several captures, and one is needed.", options.folder))
+    trace = opened(options, before[0])
+    symbols = {kernel.name for kernel in trace.code.kernels}
+    same = [path for path in after if path.name in symbols and path.parent.name.startswith(trace.target)]
+    fitting = same or (list(after) if len(after) == 1 else [])
+    if len(fitting) != 1:
+        raise UsageError(
+            Message(
+                "{0} kernels of the build fit {1} of {2}.", len(fitting), trace.kernel_name, trace.target
+            ),
+            hint=Message(
+                "Choose with --kernel and --target: {0}.",
+                some([kernel_label(path) for path in after], _NAMED),
+            ),
+        )
+    return _one(_change(trace, opened(options, fitting[0])), options)
+
+
+def _one(found: ProgramChange, options: CompareOptions) -> CommandAnswer:
+    table = TABLES[options.by](found)
+    shown = limited(table, options)
+
+    def text() -> Iterator[Part]:
+        yield bold(verdict(found), sys.stdout)
+        if options.by != "class":
+            measures = measure_table(found)
+            yield from ("", TextTable(measures))
+        if len(table):
+            yield from ("", TextTable(shown, found.b))
+            yield Message(
+                "\n{0:,} of {1}. {2}", len(shown), plural(len(table), table.spec.noun), table.spec.note
+            )
+        if found.unknown:
+            yield Message("Not known of both builds: {0}.", ", ".join(found.unknown))
+
+    return CommandAnswer(
+        schema=SCHEMA,
+        document=lambda: build_facts(found) | {"by": options.by, "rows": shown.rows()},
+        csv=shown.csv,
+        text=text,
+        forms={"markdown": lambda: f"**{verdict(found)}**\n\n{measure_table(found).markdown()}"},
+        about={"traces": [found.a, found.b]},
+        code=_gate(options.fail_on, [found]),
+    )
+
+
+def _several(
+    found: Sequence[ProgramChange], alone: Sequence[list[str]], options: CompareOptions
+) -> CommandAnswer:
+    table = kernel_table(found)
+    shown = limited(table, options)
+    worse = sum(bool(one.worse) for one in found)
+    same = sum(one.align.is_same for one in found)
+    sentence = Message(
+        "{0} in both builds: {1:,} unchanged, {2:,} with more registers, more spills or fewer waves.",
+        plural(len(found), "kernel"),
+        same,
+        worse,
+    )
+
+    def text() -> Iterator[Part]:
+        yield from (bold(sentence, sys.stdout), "", TextTable(shown))
+        for side, names in zip("AB", alone, strict=True):
+            if names:
+                yield Message("\nOnly in {0}: {1}.", side, some(names, _NAMED))
+
+    return CommandAnswer(
+        schema=SEVERAL_SCHEMA,
+        document=lambda: {
+            "a": str(options.folder),
+            "b": str(options.other),
+            "sentence": sentence,
+            "only_a": alone[0],
+            "only_b": alone[1],
+            "kernels": shown.rows(),
+        },
+        csv=shown.csv,
+        text=text,
+        forms={"markdown": table.markdown},
+        about={"names": [str(options.folder), str(options.other)], "problems": []},
+        code=_gate(options.fail_on, found),
+    )
+
+
+def _gate(fail_on: str | None, found: Sequence[ProgramChange]) -> int:
+    """3 if B is worse in what the option names; 2 if that is not known of both builds."""
+    if fail_on is None:
+        return ExitCode.DONE
+    if fail_on == "difference":
+        return ExitCode.DONE if all(one.align.is_same for one in found) else ExitCode.GATE
+    if any(set(one.worse) & set(TRIPS[fail_on]) for one in found):
+        return ExitCode.GATE
+    unknown = sorted({name for one in found for name in one.unknown} & set(TRIPS[fail_on]))
+    if unknown:
+        text = Message("The gate cannot decide: {0} are not known of both builds.", ", ".join(unknown))
+        print("rcv: " + translated(text), file=sys.stderr)
+    return ExitCode.USAGE if unknown else ExitCode.DONE

@@ -1,0 +1,95 @@
+"""A program that has not run: instructions with what waits for them, and blocks with modelled cycles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
+from rcv_py.analysis.program.loops import loops
+from rcv_py.analysis.waits.program_waits import program_waits
+from rcv_py.analysis.waits.waits import wait_pairs
+from rcv_py.analysis.whatif.block_schedule import block_lengths
+from rcv_py.features.isa.result import BLOCKS, LINES
+from rcv_py.model.trace import Trace
+from rcv_py.results import common, kinds
+from rcv_py.results.field import Field, unknown
+from rcv_py.results.places import placed, sources
+from rcv_py.results.schema import Schema, form
+from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
+
+NOTE = "Cycles are modelled: one wave alone, usual latencies of loads."
+_ROWS = kinds.listed(kinds.ROW, "An instruction")._replace(text=lambda rows: ", ".join(map(str, rows)))
+PROGRAM_LINES = Spec.of(
+    "isa program",
+    "Instructions of a program that has not run, in its order.",
+    "instruction",
+    common.INSTRUCTION_INDEX,
+    kinds.ADDRESS("address", "Address in the code object"),
+    LINES["block"],
+    kinds.COUNT("loops", "Loops that contain it"),
+    *unknown(
+        kinds.COUNT("vgprs", "Vector registers that must be held; null if operands are unknown", "VGPRs")
+    ),
+    Field(name="waits_for", kind=_ROWS, meaning="Memory operations that it waits for", title="waits for"),
+    common.INSTRUCTION_TEXT,
+    LINES["source"],
+)
+PROGRAM_BLOCKS = Spec.of(
+    "isa program blocks",
+    "Basic blocks of a program that has not run, in its order.",
+    "block",
+    *(BLOCKS[name] for name in ("block", "first_instruction", "last_instruction", "instructions", "loops")),
+    *unknown(kinds.MEAN_CYCLES("cycles", "Modelled time of one execution; null if operands are unknown")),
+    BLOCKS["name"],
+    BLOCKS["source"],
+    note=NOTE,
+)
+FACTS = (common.CAPTURE, common.TOTAL_ROWS)
+SCHEMA = Schema(
+    "isa.program",
+    "A program that has not run: its instructions or basic blocks.",
+    forms=(
+        form("Instructions.", FACTS, "kind", "instructions", PROGRAM_LINES),
+        form("Basic blocks: --blocks.", FACTS, "kind", "blocks", PROGRAM_BLOCKS),
+    ),
+    command="isa",
+)
+
+
+def program_table(trace: Trace, by: str) -> ResultTable:
+    """Return one row per instruction or `block` of a program that has not run."""
+    code, table = trace.code, blocks(trace.code)
+    depth = loops(table).depth_of_block
+    if by == "block":
+        lines = np.add.reduceat((~code.is_label).astype(np.int64), table.first)
+        return ResultTable(
+            PROGRAM_BLOCKS,
+            {
+                "block": np.arange(len(table)),
+                "first_instruction": table.first,
+                "last_instruction": table.stop - 1,
+                "instructions": lines,
+                "loops": depth,
+                "cycles": block_lengths(trace),
+                "name": table.name,
+                "source": sources(trace, table.first),
+            },
+        )
+    wait, operation = wait_pairs(program_waits(code, trace.architecture))
+    named: dict[int, list[int]] = {}
+    for row, one in zip(wait.tolist(), operation.tolist(), strict=True):
+        named.setdefault(row, []).append(one)
+    held = live_registers(code).pressure[:, RegisterFile.VGPR].astype(np.float64)
+    every = np.arange(len(code))
+    return ResultTable(
+        PROGRAM_LINES,
+        {
+            **placed(trace, every),
+            "address": code.address,
+            "block": DictionaryColumn(table.name, table.of_row),
+            "loops": depth[table.of_row],
+            "vgprs": held if not code.is_unreadable.any() else np.full(len(code), np.nan),
+            "waits_for": [named.get(row, []) for row in every.tolist()],
+        },
+    )

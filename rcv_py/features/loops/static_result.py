@@ -1,0 +1,49 @@
+"""Loops of a program that has not run: what an iteration holds, and how long it takes by a model."""
+
+from __future__ import annotations
+
+from rcv_py.analysis.whatif.static_program import COUNTED, static_loops
+from rcv_py.model.trace import Trace
+from rcv_py.results import common, kinds
+from rcv_py.results.field import unknown
+from rcv_py.results.places import sources
+from rcv_py.results.schema import Schema
+from rcv_py.results.table import ResultTable, Spec
+
+_TITLES = {"lds": "LDS", "scalar_memory": "scalar memory"}
+LOOPS = Spec.of(
+    "loops program",
+    "One row per loop of a program that has not run, in its order; instructions of inner loops count once.",
+    "loop",
+    kinds.ROW("head", "First instruction, counted from 0"),
+    kinds.ROW("last", "Last instruction, counted from 0"),
+    kinds.COUNT("depth", "Loops around it, and itself"),
+    kinds.COUNT("instructions", "Instructions in it"),
+    *(kinds.COUNT(name, f"Of them: {_TITLES.get(name, name)}", _TITLES.get(name, name)) for name in COUNTED),
+    *unknown(
+        kinds.COUNT("bytes", "Bytes that an iteration of a wave requests from memory, with all lanes"),
+        kinds.COUNT("lds_bytes", "The same of LDS", "LDS bytes"),
+        kinds.COUNT("flop", "Floating-point operations of an iteration of a wave, with all lanes", "FLOP"),
+        kinds.MEAN_CYCLES("length", "Modelled time of an iteration of a wave alone", "cycles"),
+        kinds.SHARE("matrix_share", "Part of it in which the matrix unit is busy", "matrix"),
+    ),
+    kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
+    window="head last depth instructions length matrix_share bytes flop",
+    nothing="The program has no loop.",
+    note=(
+        "Cycles are modelled: one wave alone, usual latencies of loads, every block once.  "
+        "Bytes and operations are those of a wave with all lanes active."
+    ),
+)
+SCHEMA = Schema(
+    "loops.program",
+    "The loops of a program that has not run.",
+    (common.CAPTURE, LOOPS.field()),
+    command="loops",
+)
+
+
+def loop_table(trace: Trace) -> ResultTable:
+    """Return one row per loop."""
+    found = static_loops(trace)
+    return ResultTable.of(LOOPS, found, {"source": sources(trace, found.head)})
