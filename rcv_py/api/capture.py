@@ -13,6 +13,7 @@ from rcv_py.analysis.compare.changes import BY as CHANGED_BY
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, costs_from, explained_costs_from
+from rcv_py.analysis.compare.programs import ProgramChange, program_change
 from rcv_py.analysis.compare.work import work_costs
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counters import counters
@@ -51,6 +52,8 @@ from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
+from rcv_py.features.compare.program_result import TABLES as BUILD_TABLES
+from rcv_py.features.compare.program_result import build_facts
 from rcv_py.features.compare.result import change_table, flat_facts, work_table
 from rcv_py.features.counters.result import counter_table
 from rcv_py.features.counters.result import facts as counter_facts
@@ -69,7 +72,7 @@ from rcv_py.features.registers.result import (
 from rcv_py.features.roofline.result import roofline_facts, roofline_table
 from rcv_py.features.whatif.result import facts as whatif_facts
 from rcv_py.features.whatif.result import path_facts, path_rows, prediction_table
-from rcv_py.features.whatif.schedule_result import SCHEDULES, schedule_table
+from rcv_py.features.whatif.schedule_result import schedule_table
 from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.results.tables import CURVE
 from rcv_py.work import packing
@@ -129,7 +132,8 @@ class Capture(CaptureCode):
         known = self._explained(LATENCIES, waves)
         found = block_schedules(self.trace, code, known, self._explained(BRANCHES, waves))
         total = int((code.latency + code.idle)[~code.is_label].sum())
-        return Answer.of(schedule_table(self.trace, found, total), found, {"note": SCHEDULES.note})
+        table = schedule_table(self.trace, found, total)
+        return Answer.of(table, found, {"note": table.spec.note})
 
     def roofline(self, waves: Waves = WORKING) -> Answer[Roofline]:
         """Return how near the kernel and its loops are to the peaks of a compute unit and of memory.
@@ -273,6 +277,18 @@ class Capture(CaptureCode):
             )
             return Answer.of(table, found, flat_facts(found))
         return Answer.of(change_table(found, by), found, flat_facts(found))
+
+    def compare_build(
+        self, build: Capture, by: Literal["instruction", "block", "class"] = "instruction"
+    ) -> Answer[ProgramChange]:
+        """Return what a build that has not run changes: instructions that differ, blocks, or measures.
+
+        This capture, or build, is A; columns of it end in `_a`.  `facts["worse"]` names what the build is
+        worse in: registers, spills and waves.
+        """
+        checked_word("by", by, tuple(BUILD_TABLES))
+        found = program_change(self.trace, build.trace, (self.facts, build.facts))
+        return Answer.of(BUILD_TABLES[by](found), found, build_facts(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
         """Return the cost of each instruction in each group of waves, the input of comparisons."""

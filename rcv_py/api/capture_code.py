@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.core.cost_columns import cost_columns
@@ -45,10 +47,12 @@ from rcv_py.features.flame.result import frames
 from rcv_py.features.hotspot.result import ranking_table, totals
 from rcv_py.features.isa.help_result import asked, help_table
 from rcv_py.features.isa.result import LISTED, IsaListing, listing
+from rcv_py.features.isa.static_result import program_table
 from rcv_py.features.latency import result as latency
 from rcv_py.features.latency.address_result import address_rows, address_totals
 from rcv_py.features.line.result import hit_table, sample_table, spread_facts, spreads
 from rcv_py.features.loops import result as loops
+from rcv_py.features.loops.static_result import loop_table as static_loop_table
 from rcv_py.features.range.result import between_facts, range_facts, range_table
 from rcv_py.features.samples.result import ROWS, facts, samples_table
 from rcv_py.features.summary.result import summary_table
@@ -58,7 +62,7 @@ from rcv_py.features.why.result import BY as CAUSES
 from rcv_py.features.why.result import blamed_table, cause_table, each_table, totals_of
 from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import table as results
 from rcv_py.work.sampled import samples_of_run
@@ -107,9 +111,13 @@ class CaptureCode(CaptureTables):
     ) -> Answer[IsaListing]:
         """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`.
 
-        Numbers cover all waves unless `waves` names some.
+        Numbers cover all waves unless `waves` names some.  A program that has not run has modelled cycles of
+        blocks, and instructions with what they wait for.
         """
         checked_word("kind", kind, LISTED)
+        if self.trace.is_static and kind != "branches":
+            table = program_table(self.trace, kind.removesuffix("s"))
+            return Answer.of(table, IsaListing(table, np.zeros(len(table), dtype=np.int64), NOT_RUN), {})
         found = listing(self._counted(waves), kind, lambda: self._explained(BRANCHES, waves))
         return Answer.of(found.table, found, {"measure": found.measure})
 
@@ -312,7 +320,9 @@ class CaptureCode(CaptureTables):
         inputs = self._once(
             "loops", waves, lambda: loops.Inputs(self._looking(), None if rows is None else frozenset(rows))
         )
-        return Answer.of(loops.TABLES[show][1](inputs), inputs.loops, loops.facts(inputs))
+        is_program = self.trace.is_static and show == "loops"
+        table = static_loop_table(self.trace) if is_program else loops.TABLES[show][1](inputs)
+        return Answer.of(table, inputs.loops, loops.facts(inputs))
 
     def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
         """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""

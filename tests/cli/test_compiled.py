@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+import rcv_py
+from rcv_py.analysis.compare.align import Fate
 from tests.support.command_runs import run
 from tests.support.samples import sample_path
 
@@ -169,3 +171,15 @@ def test_a_capture_is_compared_with_a_build_and_its_costs_come_along():
     assert costs == sorted(costs, reverse=True)
     assert costs[0] > 0
     assert found["rows"][0]["status"] in ("changed", "removed", "moved")
+
+
+def test_scripts_read_the_same_tables():
+    build, before = rcv_py.open(KERNEL), rcv_py.open(BEFORE)
+    table = build.isa()
+    assert table["waits_for"][28] == [21, 22]
+    assert "hits" not in table.columns
+    assert build.loops()["flop"][0] == 384
+    assert "has not run" in build.schedules().facts["note"]
+    found = before.compare_build(build)
+    assert found.facts["worse"] == ["registers"]
+    assert len(found) == found.result.count(Fate.CHANGED) + 17  # 11 inserted, 6 removed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from pytestqt.qtbot import QtBot
@@ -36,8 +35,6 @@ def test_a_library_offers_its_kernels_and_opens_the_chosen_one(qtbot: QtBot, reu
             for kernel in ("vector_add", "sum_rows")
             for target in ("gfx942", "gfx950", "gfx1100", "gfx1201")
         }
-        if place := os.environ.get("SHOT"):
-            app.window.chooser.resize(1280, 500); app.window.chooser.grab().save(place)
         app.window.chooser.chosen.emit(entries[0].path)
         settle(app, qtbot)
         trace = app.ui.session.trace.value
@@ -51,12 +48,13 @@ def test_the_listing_has_waits_and_registers_and_no_costs(qtbot: QtBot, reused: 
         app.window.opener.open(KERNEL)
         settle(app, qtbot)
         view = shown_panel(app, qtbot, "isa").view
-        shown = {column.id for column in view.table.columns if not view.isColumnHidden(view.table.column_of(column.id))}
+        table = view.table
+        shown = {one.id for one in table.columns if not view.isColumnHidden(table.column_of(one.id))}
         assert not shown & {"cost", "hits", "latency", "stall", "idle", "share_of_total"}
         arrows = set(zip(view.arrows.source.tolist(), view.arrows.target.tolist(), strict=True))
         assert {(21, 28), (22, 28)} <= arrows  # two loads, and s_waitcnt vmcnt(0)
         held = live_registers(app.ui.session.trace.value.code).pressure[:, 0]
-        assert view.table.columns[view.table.column_of(HELD)].values.tolist() == held.tolist()
+        assert table.columns[table.column_of(HELD)].values.tolist() == held.tolist()
 
 
 def test_panels_about_time_say_that_nothing_was_measured(qtbot: QtBot, reused: Reused) -> None:
