@@ -26,6 +26,7 @@ NO_TABLE = (
         "choice",
         "chosen",
         "compare",
+        "compare_build",
         "counter_curve",
         "export",
         "facts",
@@ -60,8 +61,8 @@ def api_page() -> str:
         parts += _entry(f"capture.{name}", member)
         for words in () if name in NO_TABLE else SHAPES.get(name, ((),)):
             parts += _table(capture, name, words)
-        if name == "compare":
-            parts += [*_columns(capture.compare(capture)), ""]
+        if name in ("compare", "compare_build"):
+            parts += [*_columns(getattr(capture, name)(capture)), ""]
         if name == "counter_curve":
             parts += ["A table with the columns `time` (cycle) and `value`.", ""]
     kinds = ((Wave, "wave"), (Table, "table"), (Timeline, "timeline"), (Answer, "answer"))
