@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problem, Problems
 from rcv_py.base.text import Message, demangled, some
@@ -42,6 +44,7 @@ MAX_JSON = 1 << 20  # bytes of what Triton writes beside a code object
 TARGET_FROM = "the code object"
 WHAT_THEN = "Read its instructions, registers and limits; record it with rocprofv3 --att for times."
 NOT_RUN_BRIEF = "The program has not run: nothing was measured."
+_NARROW = dict.fromkeys(("se", "sa", "cu", "simd", "slot"), np.int16)  # columns of waves
 _CALLS = ("s_swappc", "s_call", "s_setpc")
 _ESCAPED = {"%": "%25", "/": "%2F", "\\": "%5C"}
 
@@ -232,10 +235,12 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
         has_thread_trace=False,
         has_pc_samples=False,
         is_static=True,
-        waves=WaveIndex.empty(file=()),
+        waves=WaveIndex.empty(file=(), **_NARROW, wid=np.int32, kernel=np.int32),
         code=code.table,
         sources=sources,
-        occupancy=WaveEvents.empty(is_start=bool, names={}),
+        occupancy=WaveEvents.empty(
+            **_NARROW, me=np.int16, pipe=np.int16, is_start=bool, kernel=np.int32, names={}
+        ),
         clock=Clock(),
         reader=NoWaves(architecture_of(generation, found.target).base_clock),
         problems=tuple(problems),

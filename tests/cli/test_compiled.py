@@ -75,7 +75,7 @@ def test_registers_and_limits_come_from_the_descriptor():
 
 
 @pytest.mark.parametrize(
-    "command", ["waits", "causes", "bubbles", "latency", "roofline", "source", "summary", "triage", "range"]
+    "command", ["waits", "causes", "bubbles", "latency", "roofline", "summary", "triage", "range"]
 )
 def test_what_needs_a_recording_says_that_the_program_has_not_run(command):
     assert "has not run" in run(command, str(KERNEL)).out
@@ -183,3 +183,27 @@ def test_scripts_read_the_same_tables():
     found = before.compare_build(build)
     assert found.facts["worse"] == ["registers"]
     assert len(found) == found.result.count(Fate.CHANGED) + 17  # 11 inserted, 6 removed
+
+
+def test_a_report_has_registers_and_a_packed_file_keeps_all(tmp_path):
+    report = tmp_path / "report.md"
+    assert run("report", str(KERNEL), "--out", str(report)).code == 0
+    text = report.read_text()
+    assert "Register pressure" in text
+    assert "has not run" in text
+    packed = tmp_path / "kernel.rcvz"
+    assert run("pack", str(KERNEL), "--out", str(packed)).code == 0
+    again, first = document("isa", str(packed))["rows"], document("isa", str(KERNEL))["rows"]
+    assert again == first
+    assert document("registers", str(packed))["rows"] == document("registers", str(KERNEL))["rows"]
+
+
+def test_source_lines_count_their_instructions_and_lead_to_them():
+    lines = document("source", str(KERNEL))["rows"]
+    assert sum(row["instructions"] for row in lines) == 125  # every instruction has a line, 0 if it is unknown
+    helper = next(row for row in lines if row["source_line"] == 13)  # x * s + 1.0f, inlined
+    found = document("source", str(KERNEL), "tiny.hip:13")["rows"]
+    assert len(found) == helper["instructions"]
+    assert "v_pk_fma_f32" in " ".join(row["text"] for row in found)
+    caller = document("source", str(KERNEL), "tiny.hip:25", "--top", "0")["rows"]
+    assert {row["instruction"] for row in found} < {row["instruction"] for row in caller}

@@ -15,7 +15,7 @@ HELD = "Registers that must be held at a time, by live ranges over the control-f
 
 def room_text(inputs: ReportInputs) -> str:
     """Return how many waves a SIMD can hold and what limits them; "" if the capture does not say."""
-    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
+    if not len(inputs.trace.code) or not (inputs.trace.has_thread_trace or inputs.trace.is_static):
         return ""
     found, binding = inputs.limits, inputs.limits.binding
     text = Message("A SIMD can hold {0} of {1} waves", count(found.waves), count(found.cap))
@@ -26,7 +26,7 @@ def room_text(inputs: ReportInputs) -> str:
 
 def registers(inputs: ReportInputs) -> ReportSection | None:
     """Resources a wave takes, how many waves fit, and what the next step requires."""
-    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
+    if not len(inputs.trace.code) or not (inputs.trace.has_thread_trace or inputs.trace.is_static):
         return None
     found = inputs.limits
     held = file_table(inputs.trace, live_registers(inputs.trace.code), found)

@@ -10,10 +10,12 @@ from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import MAX_DIGITS, Message, count, percent, plural, short_paths, some
-from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, TextTable, heading
+from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, TextTable, heading, listing
 from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
 from rcv_py.features.source.options import SourceOptions
 from rcv_py.features.source.result import SCHEMA, file_table, instruction_table, line_table, text_of
+from rcv_py.features.source.static_result import SCHEMA as PROGRAM_SCHEMA
+from rcv_py.features.source.static_result import program_lines
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import NOT_RUN, Trace
@@ -51,6 +53,8 @@ def run(options: SourceOptions) -> CommandAnswer:
     waves = counted_waves(options, () if options.no_causes else (ATTRIBUTION,))
     trace = waves.trace
     file, line = find_place(trace.sources, options.place) if options.place else (-1, 0)
+    if trace.is_static:
+        return _program(trace, options, program_lines(trace, file, line))
     made = _costs(waves, options, file, line)
     table = made.table.sorted(options.sort, descending=not options.ascending)
     shown = table.head(options.top if "top" in options.given else TOP[made.kind])
@@ -70,6 +74,25 @@ def run(options: SourceOptions) -> CommandAnswer:
         csv=shown.csv,
         text=lambda: [*heading(waves), *_text(made, shown, waves.whose)],
         of=waves,
+    )
+
+
+def _program(trace: Trace, options: SourceOptions, table: ResultTable) -> CommandAnswer:
+    """Lines of a program that has not run, or the instructions of one."""
+    noun = table.spec.noun
+
+    def footer(shown: ResultTable) -> str:
+        return Message("\n{0} of {1}. {2}", count(len(shown)), plural(len(table), noun), NOT_RUN)
+
+    kind = "lines" if noun == "source line" else "instructions"
+    return listing(
+        options,
+        trace,
+        table if "top" in options.given else table.head(TOP["files"]),
+        PROGRAM_SCHEMA,
+        lambda: {"kind": kind},
+        footer=footer,
+        why_none="" if len(table) else table.spec.nothing,
     )
 
 
@@ -190,8 +213,6 @@ def _footer(made: _Costs, shown: int, whose: str) -> str:
 
 
 def _why_none(made: _Costs) -> str:
-    if made.trace.is_static:
-        return NOT_RUN
     if not made.costs.cost.any():
         return "No instruction has any cycles."
     if not len(made.trace.code.chain_file):

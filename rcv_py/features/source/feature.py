@@ -8,6 +8,7 @@ from rcv_py.base.problems import Affects
 FEATURE = Feature(
     id="source",
     commands=(CommandEntry("source", Group.DIG, 20),),
+    schemas=("result", "static_result"),
     panels=(
         PanelEntry(
             id="source",
