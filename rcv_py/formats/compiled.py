@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -29,6 +30,7 @@ from rcv_py.formats.raw.listing import program_code, source_texts
 from rcv_py.formats.raw.options import RawOptions
 from rcv_py.formats.sources.find import sources_of
 from rcv_py.model.architecture import architecture_of
+from rcv_py.model.code import CodeTable
 from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.resources import CompiledKernel, KernelResources, RunFacts
 from rcv_py.model.trace import NOT_RUN, NoWaves, Trace
@@ -106,7 +108,7 @@ def _listed(file: Path, *_: int) -> CompiledFile:
             allocated = descriptor_facts(raw, one.target.partition(":")[0], file.name)
             path = file / place / _escaped(symbol)
             name = demangled(symbol[:NAME_LETTERS])
-            found.append(CompiledKernel(path, one.target, symbol, name, allocated, _scratch(raw)))
+            found.append(CompiledKernel(path, one.target, symbol, name, allocated))
         if len(found) > MAX_KERNELS:
             problems.warn(
                 file.name,
@@ -121,11 +123,6 @@ def _listed(file: Path, *_: int) -> CompiledFile:
 def _undescribed(data: bytes, name: str) -> dict[str, bytes]:
     """The kernels of an object whose descriptors have no symbols."""
     return dict.fromkeys(map(_name, CodeObject(0, name, read_image(data, name)).kernels), b"")
-
-
-def _scratch(descriptor: bytes) -> int:
-    """Bytes of scratch of a lane: the second word of the descriptor; -1 if there is none."""
-    return int.from_bytes(descriptor[4:8], "little") if descriptor else -1
 
 
 def _name(kernel: KernelCode) -> str:
@@ -236,7 +233,7 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
         has_pc_samples=False,
         is_static=True,
         waves=WaveIndex.empty(file=(), **_NARROW, wid=np.int32, kernel=np.int32),
-        code=code.table,
+        code=_with_lanes(code.table, found),
         sources=sources,
         occupancy=WaveEvents.empty(
             **_NARROW, me=np.int16, pipe=np.int16, is_start=bool, kernel=np.int32, names={}
@@ -278,6 +275,13 @@ def _programs(found: CodeObject, kernel: KernelCode) -> list[Program]:
     return programs
 
 
+def _with_lanes(code: CodeTable, found: CodeObject) -> CodeTable:
+    """The code with the lanes of the waves of its kernels."""
+    lanes = [found.lanes(int(code.address[kernel.first])) for kernel in code.kernels]
+    kernels = [kernel._replace(lanes=one) for kernel, one in zip(code.kernels, lanes, strict=True)]
+    return replace(code, kernels=tuple(kernels))
+
+
 def _names(found: CodeObject, address: int) -> tuple[str, str]:
     name = next((one.name for one in found.functions if one.address == address), "")
     return name, demangled(name[:NAME_LETTERS])
@@ -304,8 +308,8 @@ def _facts(found: CodeObject, kernel: KernelCode, file: Path) -> RunFacts:
             vgprs=-1 if allocated is None else allocated.vgprs,
             accum_vgprs=0,
             sgprs=-1 if allocated is None else allocated.sgprs,
-            lds=max(-1 if allocated is None else allocated.lds, triton.get("shared", -1)),
-            scratch=_scratch(descriptor),
+            lds=triton.get("shared", -1),
+            scratch=-1 if allocated is None else allocated.scratch,
             workgroup=(threads, 1, 1) if threads else (-1, -1, -1),
             grid=(-1, -1, -1),
             file=file.name,

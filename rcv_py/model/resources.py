@@ -67,7 +67,6 @@ class CompiledKernel(NamedTuple):
     symbol: str
     name: str  # for people
     allocated: AllocatedRegisters | None = None  # by its descriptor
-    scratch: int = -1  # bytes a lane, -1 if unknown
 
 
 class RunFacts(NamedTuple):

@@ -209,9 +209,10 @@ def test_a_kernel_is_opened_as_a_trace_that_says_what_it_does_not_know():
     assert not len(trace.waves)
     assert any("has not run" in one.text for one in trace.problems_about(Affects.WAVES))
     assert trace.facts is not None
-    assert trace.facts.kernel is not None
-    assert trace.facts.kernel.lds == 1024  # float part[256]
-    assert trace.facts.kernel.scratch == 0
+    assert trace.facts.allocated is not None
+    assert trace.facts.allocated.lds == 1024  # float part[256]
+    assert trace.facts.allocated.scratch == 0
+    assert trace.code.kernels[0].lanes == 32
 
 
 def test_instructions_have_addresses_and_source_lines():

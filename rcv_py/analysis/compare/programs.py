@@ -31,6 +31,8 @@ class ProgramFacts(NamedTuple):
     lds: int  # bytes of a workgroup that the program declares
     scratch: int  # bytes of a lane
     spills: int  # instructions that load or store scratch memory
+    spilled_vgprs: int  # by the note of the code object
+    spilled_sgprs: int
     waves: int  # that a SIMD has room for
     classes: np.ndarray  # int64 [InstructionClass], instructions of each
 
@@ -50,7 +52,10 @@ class ProgramChange(NamedTuple):
         a, b = self.facts
         found = {
             "registers": _is_more(a.vgprs, b.vgprs) or _is_more(a.sgprs, b.sgprs),
-            "spills": _is_more(a.scratch, b.scratch) or _is_more(a.spills, b.spills),
+            "spills": any(
+                _is_more(getattr(a, name), getattr(b, name))
+                for name in ("scratch", "spills", "spilled_vgprs", "spilled_sgprs")
+            ),
             "waves": _is_more(b.waves, a.waves),
         }
         return tuple(name for name, is_worse in found.items() if is_worse)
@@ -76,7 +81,6 @@ def _is_more(before: int, after: int) -> bool:
 def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:
     """Return the facts of a program; `facts` are from its descriptor or the tables of a run."""
     code = trace.code
-    kernel = None if facts is None else facts.kernel
     known = None if facts is None else facts.allocated
     is_read = not code.is_unreadable.any()
     classes = np.bincount(instruction_classes(code)[~code.is_label], minlength=CLASS_COUNT)
@@ -87,8 +91,10 @@ def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:
         sgprs=UNKNOWN if known is None else known.sgprs,
         held=int(held.max(initial=0)) if is_read else UNKNOWN,
         lds=UNKNOWN if known is None else known.lds,
-        scratch=UNKNOWN if kernel is None else kernel.scratch,
+        scratch=UNKNOWN if known is None else known.scratch,
         spills=int(classes[InstructionClass.SCRATCH]),
+        spilled_vgprs=UNKNOWN if known is None else known.spilled_vgprs,
+        spilled_sgprs=UNKNOWN if known is None else known.spilled_sgprs,
         waves=UNKNOWN if known is None else occupancy_limits(trace, facts).waves,
         classes=classes.astype(np.int64),
     )

@@ -243,10 +243,48 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     )
 
 
-    local = _of_lds(kernel, known, device, notes) if threads else []
-    if not local:
-        notes.append(_without_lds(trace, known, group))
-    limits += local
+def _without_lds(trace: Trace, known: AllocatedRegisters | None, group: int) -> str:
+    """Why LDS limits nothing here, a sentence."""
+    if trace.is_static and known is not None:
+        text = "The size of a workgroup is up to the launch; with it LDS ({0} bytes) may bind earlier."
+        return Message(text, count(known.lds))
+    missing = "the LDS of a workgroup" if group else "LDS and workgroup size"
+    return Message("No table of the run has {0}, which may bind earlier.", missing)
+
+
+def _of_lds(
+    kernel: KernelResources | None,
+    known: AllocatedRegisters | None,
+    device: Architecture,
+    notes: list[str],
+) -> list[OccupancyLimit]:
+    """The limit of LDS, none if nothing says its size."""
+    used, source = (kernel.lds, kernel.file) if kernel is not None else (-1, "")
+    if used < 0 and known is not None:
+        used, source = known.lds, known.file
+        text = "{0} says what LDS the program declares; a launch may ask for more."
+        notes.append(Message(text, known.file))
+    if used < 0:
+        return []
+    return [
+        OccupancyLimit(
+            name="LDS",
+            used=used,
+            available=device.lds,
+            unit="bytes of LDS",
+            source=source,
+            granule=device.lds_granule,
+            is_shared=True,
+        )
+    ]
+
+
+def _threads(facts: RunFacts, trace: Trace) -> tuple[int, str]:
+    """Threads of a workgroup, 0 if unknown, and their source."""
+    kernel, known = facts.kernel or _of_dispatch(trace), facts.allocated
+    if kernel is not None and kernel.threads:
+        return kernel.threads, kernel.file
+    return (known.threads, known.file) if known is not None and known.is_exact else (0, BARRIERS)
 
 
 def _known(limits: list[OccupancyLimit], trace: Trace, notes: list[str]) -> list[OccupancyLimit]:

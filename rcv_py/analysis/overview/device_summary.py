@@ -273,12 +273,12 @@ def _samples(reasons: StallReasons | None) -> Iterator[Fact]:
 
 def _static(trace: Trace) -> Iterator[Fact]:
     """What a program that has not run takes."""
-    if not trace.is_static or trace.facts is None or trace.facts.kernel is None or not len(trace.code):
+    if not trace.is_static or trace.facts is None or trace.facts.allocated is None or not len(trace.code):
         return
-    limits, kernel = occupancy_limits(trace, trace.facts), trace.facts.kernel
+    limits, known = occupancy_limits(trace, trace.facts), trace.facts.allocated
     bound = "" if limits.binding is None else Message(", bound by {0}", limits.binding.name)
     yield _fact("waves_fit", limits.waves, count(limits.waves), Message("of {0}{1}", limits.cap, bound))
-    for id, size in (("lds", kernel.lds), ("scratch", kernel.scratch)):
+    for id, size in (("lds", known.lds), ("scratch", known.scratch)):
         if size >= 0:
             yield _fact(id, size, byte_size(size), "")
 

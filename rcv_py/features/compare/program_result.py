@@ -30,6 +30,8 @@ _MEASURES = (  # attribute of ProgramFacts, what it is
     ("lds", "LDS of a workgroup, in bytes"),
     ("scratch", "Scratch memory of a lane, in bytes"),
     ("spills", "Instructions that access scratch memory"),
+    ("spilled_vgprs", "Spilled vector registers"),
+    ("spilled_sgprs", "Spilled scalar registers"),
     ("waves", "Waves that a SIMD has room for"),
 )
 _AMOUNT = kinds.COUNT

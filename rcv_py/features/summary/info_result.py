@@ -211,11 +211,10 @@ COMPILED_SCHEMA = Schema(
 
 def compiled_table(kernels: Sequence[CompiledKernel]) -> ResultTable:
     """Return one row per kernel."""
-    numbers = [(-1, -1, -1) if one.allocated is None else one.allocated[:3] for one in kernels]
+    known = [one.allocated or AllocatedRegisters(-1, -1, -1, "") for one in kernels]
+    numbers = [(one.vgprs, one.sgprs, one.lds, one.scratch) for one in known]
     rows = zip(kernels, numbers, strict=True)
-    return ResultTable.of_rows(
-        COMPILED, [(one.name, one.target, *own, one.scratch, str(one.path)) for one, own in rows]
-    )
+    return ResultTable.of_rows(COMPILED, [(one.name, one.target, *own, str(one.path)) for one, own in rows])
 
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> ResultTable:
