@@ -200,7 +200,7 @@ def test_a_report_has_registers_and_a_packed_file_keeps_all(tmp_path):
 
 def test_source_lines_count_their_instructions_and_lead_to_them():
     lines = document("source", str(KERNEL))["rows"]
-    assert sum(row["instructions"] for row in lines) == 125  # every instruction has a line, 0 if it is unknown
+    assert sum(row["instructions"] for row in lines) == 125  # line 0 where none is known
     helper = next(row for row in lines if row["source_line"] == 13)  # x * s + 1.0f, inlined
     found = document("source", str(KERNEL), "tiny.hip:13")["rows"]
     assert len(found) == helper["instructions"]
