@@ -275,3 +275,18 @@ def test_equal_kernels_of_two_objects_have_different_paths(tmp_path):
     assert len(set(paths)) == 4
     for path in paths:
         assert open_trace(path).kernel_name == path.name
+
+
+def test_an_object_whose_header_was_left_empty_is_for_the_gpu_of_its_name(tmp_path):
+    data = bytearray(OBJECT)
+    data[5:8] = bytes(3)  # byte order, version, ABI
+    data[16:20] = bytes(4)  # type, machine
+    data[48:52] = bytes(4)  # flags, which name the GPU
+    file = tmp_path / "gfx942_code_object_id_1.out"
+    file.write_bytes(data)
+    assert [(one.target, one.symbol) for one in compiled_kernels(file).kernels] == [
+        ("gfx942", name) for name in KERNELS
+    ]
+    trace = open_trace(file / "gfx942" / "sum_rows")
+    assert trace.target == "gfx942"
+    assert "s_load_dword" in trace.code.text[1]

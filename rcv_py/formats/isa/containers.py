@@ -116,8 +116,9 @@ def found_objects(path: Path, problems: Problems, target: str = "") -> Iterator[
                         Affects.CODE,
                     )
                     return
-                if is_of(name, target):
-                    yield FoundObject(number, name, data)
+                known = name or target_of_name(path.stem)
+                if is_of(known, target):
+                    yield FoundObject(number, known, data)
     except FileNotFoundError as error:
         raise MissingFile(path.name) from error
     except OSError as error:
@@ -164,6 +165,11 @@ def _is_gpu_elf(start: bytes) -> bool:
     return start.startswith(ELF) and len(start) >= 64 and start[18] == AMD_GPU
 
 
+def _is_unnamed_elf(start: bytes) -> bool:
+    """Whether an assembler left the machine out of the header: `read_image` takes it for a GPU's."""
+    return start[:5] == ELF[:5] and len(start) >= 64 and start[18:20] == b"\0\0"
+
+
 def _sections(data: Slice) -> np.ndarray:
     """The headers of the sections, as far as the file has them."""
     start = data.read(0, 64)
@@ -191,7 +197,7 @@ class _Search:
     def objects(self, whole: Slice) -> Iterator[tuple[str, Slice]]:
         """Yield targets and code objects."""
         start = whole.read(0, 64)
-        if _is_gpu_elf(start):
+        if _is_gpu_elf(start) or _is_unnamed_elf(start):
             yield _machine(start), whole
         elif start.startswith((BUNDLE, PACKED)):
             yield from self._in(whole, (BUNDLE, PACKED))
