@@ -24,7 +24,7 @@ from rcv_py.formats.input.files import parse_json, read_bytes
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.isa.code_object import CodeObject, KernelCode
 from rcv_py.formats.isa.containers import begins_container, found_objects, is_of, kernels_of, read_object
-from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, lanes_of, read_image
+from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, read_image
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.listing import program_code, source_texts
 from rcv_py.formats.raw.options import RawOptions
@@ -298,9 +298,8 @@ def _facts(found: CodeObject, kernel: KernelCode, file: Path) -> RunFacts:
     """What the descriptor, and Triton's file beside it, say about a launch; -1 where they do not."""
     assert found.image is not None
     allocated = allocated_registers(found.image, kernel.name, file.name)
-    descriptor = found.image.descriptors.get(kernel.name, b"")
     triton = _triton(file, kernel.name)
-    threads = triton.get("num_warps", 0) * (lanes_of(descriptor) if descriptor else 64)
+    threads = triton.get("num_warps", 0) * (found.lanes(kernel.address) or 64)
     return RunFacts(
         kernel=KernelResources(
             kernel=kernel.name,
