@@ -64,7 +64,7 @@ def decoded_engine(job: EngineJob) -> Engine:
         stream.code_objects, objects.extents, entries_of(stream), partial(_explained, stream, objects)
     )
     if job.options.decoder == OFFICIAL:
-        found = _official(job, stream, loads, objects)
+        found = _official(job, stream, loads, objects, problems)
     else:
         code, walk = _walk(stream, loads, objects)
         places = Places(code.number.astype(np.int64), code.address)
@@ -107,9 +107,21 @@ class _Found(NamedTuple):
     where: Where
 
 
-def _official(job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: Objects) -> _Found:
+def _last(stream: DecodedStream) -> int:
+    """The last time that a stream holds, in cycles."""
+    return max(int(times.max(initial=0)) for times in (stream.waves.end, stream.occupancy.time))
+
+
+def _official(
+    job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: Objects, problems: Problems
+) -> _Found:
     """The output of AMD's decoder for the file; its input has our load addresses of code objects."""
-    from rcv_py.formats.raw.official import OfficialJob, library_path, official  # noqa: PLC0415 - rarely there
+    from rcv_py.formats.raw.official import (  # noqa: PLC0415 - rarely there
+        LATEST,
+        OfficialJob,
+        library_path,
+        official,
+    )
 
     found = official(
         OfficialJob(
@@ -121,6 +133,17 @@ def _official(job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: O
             loads=loads,
         )
     )
+    if _last(found.stream) > LATEST >= _last(ours):
+        problems.fail(
+            job.stream.name,
+            Message(
+                "The official decoder loses its place in {0}: it gives times beyond {1:,} cycles.",
+                job.stream.name,
+                LATEST,
+            ),
+            "Leave out --decoder official: the decoder of rcv reads it.",
+            Affects.WAVES,
+        )
     return _Found(
         stream=replace(found.stream, version=ours.version, cu=ours.cu, simds=ours.simds),
         code=found.pcs,

@@ -16,7 +16,6 @@ from rcv_py.formats.isa.marker_names import TABLES, marker_tables
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Extent, Places
 from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
-from rcv_py.formats.raw.listing import source_texts
 from rcv_py.formats.raw.sidecar import Sidecar, read_sidecar
 from rcv_py.formats.uiout.json_rows import report_skipped
 from rcv_py.model.code import CodeTable
@@ -122,6 +121,8 @@ class Objects:
         found = self.by_id.get(codeobj)
         if found is None:
             return [""] * len(addresses)
+        from rcv_py.formats.raw.listing import source_texts  # noqa: PLC0415 - it imports a compiler
+
         return source_texts(found.places(addresses))
 
 

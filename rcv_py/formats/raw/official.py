@@ -1,7 +1,8 @@
 """AMD's own decoder, if the user has installed it: its C interface by ctypes, in a separate process.
 
 This program ships no part of it.  Its output becomes the same records that our decoder makes, so that both
-can be compared; a crash ends only its process, and one shader engine is missing.
+can be compared.  The process decodes one shader engine after the other, because it takes longer to start and
+to read code objects than to decode; a crash ends only that process, and one shader engine is missing.
 """
 
 from __future__ import annotations
@@ -12,18 +13,23 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from ctypes import POINTER, c_char_p, c_int, c_uint64, c_void_p
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import IO, Any, NamedTuple
+from weakref import finalize
 
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, RcvError
+from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import borders
 from rcv_py.base.text import Message
-from rcv_py.formats.isa.processes import ended
+from rcv_py.formats.isa.processes import BEAT
 from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap, Places
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.options import OfficialMissing
@@ -38,11 +44,12 @@ WHEELS = ("_rocm_sdk_core", "_rocm_sdk_devel", "_rocm_profiler")  # packages wit
 PREFIX = "rocprof_trace_decoder_"
 SECONDS = 1800.0  # for one shader engine; plain decoding takes some
 DONE, ERROR, NO_ROOM, NO_ARGUMENT = 0, 1, 2, 3  # return values of functions and callbacks
-GFXIP, OCCUPANCY, COUNTERS, WAVE, INFO, EVENT, SHADER_DATA, REALTIME, FREQUENCY, OTHER_SIMD, DISPATCH = range(
-    11
-)
+GFXIP, OCCUPANCY, COUNTERS, WAVE, INFO, EVENT, SHADER_DATA, REALTIME, FREQUENCY, OTHER_SIMD = range(10)
+DISPATCH, MARKER = 10, 11  # 12 is what other waves hide, which we compute for both decoders
+LATEST = 1 << 40  # cycles: a later time comes of tokens that the library does not know
 LOST, UNSTITCHED, UNFINISHED = 1, 2, 3  # values of INFO records
 MAX_WAVE_ROWS = 1 << 32
+MAX_RECORD = 1 << 12  # bytes
 
 PC = np.dtype([("address", "<u8"), ("id", "<u8")])
 
@@ -69,6 +76,8 @@ LAYOUT = {  # of the records, by kind; `size` as the library reports it
         " packet:<u8 offset:<u8 pc:pc"
     ),
 }
+VALUE = LAYOUT[SHADER_DATA]
+MARKER_HEAD = np.dtype([("size", "<u8"), ("value", VALUE)])  # later fields may grow
 STATE = np.dtype([("state", "<i4"), ("duration", "<i4")])
 # A word has 8 bits of kind, 24 of stall.
 TOKEN = np.dtype([("word", "<u4"), ("duration", "<i4"), ("time", "<i8"), ("pc", PC)])
@@ -149,39 +158,99 @@ class Official(NamedTuple):
 
 
 def official(job: OfficialJob) -> Official:
-    """Have the library decode a shader engine in a process of its own; raise TraceError if it does not."""
+    """Have the library decode a shader engine in another process; raise TraceError if it does not."""
     if getattr(sys, "frozen", False) or not sys.executable:
         raise OfficialMissing("The official decoder needs a Python to run in.", hint="Install rcv with pip.")
-    program = f"from {__name__} import serve; serve()"
-    with TemporaryFile() as given, TemporaryFile() as taken, TemporaryFile() as said:
-        pickle.dump((sys.path, job), given)
-        given.seek(0)
-        command = [
-            sys.executable,
-            "-c",
-            f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; {program}",
-        ]
-        with subprocess.Popen(command, stdin=given, stdout=taken, stderr=said) as process:
-            try:
-                ended(process, SECONDS)
-            finally:
-                process.kill()
-        taken.seek(0)
-        said.seek(0)
-        try:
-            answer = pickle.load(taken)
-        except (EOFError, pickle.UnpicklingError) as error:
-            code = process.returncode
-            ending = Message("signal {0}", -code) if code < 0 else Message("status {0}", code)
-            raise BrokenFile(
-                job.stream.name,
-                Message("the official decoder ended while it read it ({0})", ending),
-                said.read(4000).decode("utf-8", "replace"),
-            ) from error
+    answer = _process_of(job).answer(job)
     if isinstance(answer, RcvError):
         raise answer
     assert isinstance(answer, Official)
     return answer
+
+
+class _LibraryProcess:
+    """A process that decodes shader engines with the library, until this process ends."""
+
+    def __init__(self) -> None:
+        program = f"from {__name__} import serve; serve()"
+        paths = f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}; "
+        self._said = TemporaryFile()  # noqa: SIM115 - as long as the process
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", paths + program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+        )
+        self._threads = ThreadPoolExecutor(1)
+        self.close = finalize(self, _close, os.getpid(), self._process, self._said, self._threads)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def answer(self, job: OfficialJob) -> object:
+        """Return its answer; raise BrokenFile if it ends instead, Cancelled if the work is cancelled."""
+        asked = self._threads.submit(self._ask, job)
+        end = monotonic() + SECONDS
+        try:
+            while not wait([asked], BEAT).done and monotonic() < end:
+                checkpoint()
+        finally:
+            if not asked.done():
+                self._process.kill()
+        try:
+            return asked.result()
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            code = self._process.wait()
+            ending = Message("signal {0}", -code) if code < 0 else Message("status {0}", code)
+            self._said.seek(0)
+            raise BrokenFile(
+                job.stream.name,
+                Message("the official decoder ended while it read it ({0})", ending),
+                self._said.read(4000).decode("utf-8", "replace"),
+            ) from error
+
+    def _ask(self, job: OfficialJob) -> object:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        pickle.dump(job, self._process.stdin)
+        self._process.stdin.flush()
+        return pickle.load(self._process.stdout)
+
+
+def _close(
+    owner: int, process: subprocess.Popen[bytes], said: IO[bytes], threads: ThreadPoolExecutor
+) -> None:
+    if owner != os.getpid():  # a copy of the process that started it
+        return
+    process.kill()
+    threads.shutdown()
+    for pipe in (process.stdin, process.stdout, said):
+        assert pipe is not None
+        with suppress(OSError):  # what was not sent
+            pipe.close()
+    process.wait()
+
+
+_processes: dict[object, _LibraryProcess] = {}  # the last one
+
+
+def _process_of(job: OfficialJob) -> _LibraryProcess:
+    """The process for this library and environment, a new one if it ended."""
+    try:
+        about = Path(job.library).stat()
+    except OSError:  # a name for the system loader
+        about = None
+    mark = about and (about.st_size, about.st_mtime_ns)
+    key = os.getpid(), job.library, mark, tuple(sorted(os.environ.items()))
+    found = _processes.get(key)
+    if found is None or not found.is_there:
+        for old in _processes.values():
+            old.close()
+        _processes.clear()
+        found = _processes[key] = _LibraryProcess()
+    return found
 
 
 # -- in the process of the library ----------------------------------------------------------------------
@@ -206,17 +275,20 @@ Instruction = Callable[[int, int], tuple[bytes, int] | None]  # text and size at
 
 
 def serve() -> None:
-    """Decode the job on standard input and write the result to standard output."""
+    """Decode the jobs on standard input and write the results to standard output, until there is no more."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # the library may print
-    _, job = pickle.load(sys.stdin.buffer)
-    try:
-        answer: object = _decoded(job)
-    except RcvError as error:
-        answer = error
-    pickle.dump(answer, out)
-    out.flush()
-    os._exit(0)  # skip the library's exit handlers
+    while True:
+        try:
+            job = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            os._exit(0)  # skip the library's exit handlers
+        try:
+            answer: object = _decoded(job)
+        except RcvError as error:
+            answer = error
+        pickle.dump(answer, out)
+        out.flush()
 
 
 def _decoded(job: OfficialJob) -> Official:
@@ -346,6 +418,7 @@ class LibraryRecords:
         self.tables: dict[int, list[np.ndarray]] = {kind: [] for kind in LAYOUT}
         self.tokens: list[np.ndarray] = []
         self.states: list[np.ndarray] = []
+        self.markers: list[np.ndarray] = []
 
     def take(self, kind: int, at: int, count: int) -> None:
         """Take `count` records of a kind at an address; skip unknown kinds."""
@@ -355,6 +428,8 @@ class LibraryRecords:
             self.frequency = int(ctypes.c_uint64.from_address(at).value)
         elif kind == INFO and at:
             self.notes += np.frombuffer(ctypes.string_at(at, 4 * count), dtype="<i4").tolist()
+        elif kind == MARKER and at and 0 < count < MAX_WAVE_ROWS:
+            self._take_markers(at, count)
         elif kind in LAYOUT and at and count:
             table = _copied(at, count, LAYOUT[kind])
             if "size" in (table.dtype.names or ()):
@@ -365,6 +440,19 @@ class LibraryRecords:
             for wave in table if kind == WAVE else ():
                 self.states.append(_copied(int(wave["state_at"]), int(wave["states"]), STATE))
                 self.tokens.append(_copied(int(wave["token_at"]), int(wave["tokens"]), TOKEN))
+
+    def _take_markers(self, at: int, count: int) -> None:
+        """Take the values of markers, of which each record states its size."""
+        size = int(ctypes.c_uint64.from_address(at).value)
+        if not MARKER_HEAD.itemsize <= size <= MAX_RECORD:
+            return
+        row = np.dtype({"names": ["value"], "formats": [VALUE], "offsets": [8], "itemsize": size})
+        self.markers.append(_copied(at, count, row)["value"].copy())
+
+    def _values(self) -> np.ndarray:
+        """Shader data; of markers if the library sends these instead."""
+        values = self._table(SHADER_DATA)
+        return values if len(values) else np.concatenate([values, *self.markers])
 
     def _table(self, kind: int) -> np.ndarray:
         return np.concatenate([np.zeros(0, dtype=LAYOUT[kind]), *self.tables[kind]])
@@ -425,7 +513,7 @@ class LibraryRecords:
                     _columns(counters, "cu", "bank"),
                 ]
             ),
-            shader_data=_columns(self._table(SHADER_DATA), "time", "value", "cu", "simd", "slot", "flags"),
+            shader_data=_columns(self._values(), "time", "value", "cu", "simd", "slot", "flags"),
             other_simd=_columns(self._table(OTHER_SIMD), "time", "cycles", "kind"),
             has_lost_data=LOST in self.notes,
         )

@@ -106,6 +106,55 @@ def test_what_the_library_says_is_the_same_trace(library, one_engine, monkeypatc
     assert any("lost data" in problem.text for problem in theirs.problems)
 
 
+def test_one_process_decodes_several_engines(library, one_engine, monkeypatch, tmp_path) -> None:
+    """Starting a process and reading code objects takes far longer than decoding."""
+    folder = copied(raw_sample(NAME), tmp_path / "both")
+    started = []
+    process = official._LibraryProcess
+
+    class Counted(process):
+        def __init__(self) -> None:
+            started.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(official, "_LibraryProcess", Counted)
+    monkeypatch.setenv("STUB_ANYTHING", str(tmp_path))  # another environment than before
+    theirs = by_library(library, folder, monkeypatch)
+    assert len(list(folder.glob("*_1.att"))) > 1
+    assert len(theirs.waves) > len(raw_sample(NAME).engines[0]["waves"])
+    assert len(started) == 1
+    started[0].close()
+
+
+def test_times_of_a_library_that_lost_its_place_are_reported(
+    library, one_engine, monkeypatch, tmp_path
+) -> None:
+    table = np.zeros(1, dtype=LAYOUT[official.OCCUPANCY])
+    table["time"], table["bits"] = (1 << 40) + 1, 1
+    far = library[1].read_bytes() + record(official.OCCUPANCY, 1, table.tobytes())
+    (tmp_path / "records").write_bytes(far)
+    monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
+    trace = by_library((library[0], tmp_path / "records"), one_engine, monkeypatch)
+    (problem,) = (one for one in trace.problems if "loses its place" in one.text)
+    assert "1,099,511,627,776 cycles" in problem.text
+    assert "Leave out --decoder official" in problem.hint
+
+
+@pytest.mark.parametrize("size", [104, 128])
+def test_values_of_markers_are_shader_data(library, one_engine, monkeypatch, tmp_path, size) -> None:
+    """Records of 104 bytes, and of a later library that has more to say; and one that is too short."""
+    value = np.zeros(1, dtype=LAYOUT[official.SHADER_DATA])
+    value["time"], value["value"], value["cu"], value["slot"] = 1234, 6, 1, 3
+    markers = b"".join(struct.pack("<Q", size) + value.tobytes() + bytes(size - 32) for _ in range(2))
+    short = struct.pack("<Q", 16) + bytes(8)
+    data = record(official.MARKER, 2, markers) + record(official.MARKER, 1, short) + record(12, 1, bytes(48))
+    (tmp_path / "records").write_bytes(library[1].read_bytes() + data)
+    monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
+    trace = by_library((library[0], tmp_path / "records"), one_engine, monkeypatch)
+    (found,) = trace.shader_data
+    assert (found.value.tolist(), found.slot.tolist(), found.time.tolist()[0]) == ([6, 6], [3, 3], 1234)
+
+
 def test_a_library_that_crashes_costs_its_engine_and_says_so(library, one_engine, monkeypatch) -> None:
     monkeypatch.setenv("STUB_CRASH", "1")
     shutil.copyfile(one_engine / "1_0_shader_engine_0_1.att", one_engine / "1_0_shader_engine_1_1.att")
