@@ -58,6 +58,11 @@ OPTIONS = (
         "Replay the recording with the remedy of each finding when nothing else is being "
         "computed, and rank findings by the predicted gain.",
     ),
+    Option(
+        "findings.predict_on_battery",
+        False,
+        "Replay remedies of findings on battery, too; What if and --predict always replay.",
+    ),
     Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
     Option(
         "notes.beside",

@@ -71,6 +71,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     app.window.exporter.check_name(shot.panel)
     app.ui.settings["look.theme"] = shot.theme
     app.ui.settings["findings.predict"] = shot.panel in (FINDINGS, WINDOW)  # others need not wait for it
+    app.ui.settings["findings.predict_on_battery"] = True
     window = app.window
     window.loads_unseen = False
     window.resize(WINDOW_SIZE)

@@ -1,4 +1,4 @@
-"""Processors and memory that the system and the container allow this process."""
+"""Processors and memory that the system and the container allow this process, and its power."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 CGROUPS = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 MEMINFO = Path("/proc/meminfo")
+SUPPLIES = Path("/sys/class/power_supply")
 
 
 def cores() -> int:
@@ -23,6 +24,22 @@ def cores() -> int:
 def memory() -> int | None:
     """Return the bytes that programs can still take, or may take in this container; None if unknown."""
     return _bytes("MemAvailable:")
+
+
+def on_battery() -> bool:
+    """Return whether a battery of this computer, not of its mouse, is being discharged; False if unknown."""
+    return any(
+        (_word(supply / "type"), _word(supply / "status")) == ("battery", "discharging")
+        and _word(supply / "scope") != "device"
+        for supply in SUPPLIES.glob("*")
+    )
+
+
+def _word(file: Path) -> str:
+    """Return what a file of the system says in small letters, "" if it says nothing."""
+    with suppress(OSError, UnicodeDecodeError):
+        return file.read_text().strip().lower()
+    return ""
 
 
 def half_of_memory() -> int | None:

@@ -121,6 +121,7 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     settings = Settings(None)
     settings["look.theme"] = "light"
     settings["findings.predict"] = False  # what comes when nobody waits any more is tested alone
+    settings["findings.predict_on_battery"] = True  # where tests run does not matter
     tasks = Tasks(1)
     errors: list[BaseException] = []
     tasks.failed.connect(lambda error, _: errors.append(error))

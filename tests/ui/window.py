@@ -20,6 +20,7 @@ SAMPLE = SAMPLES / "matmul_tiled"
 SIZE = (1600, 900)  # px: sides are open
 CALM = {  # settings of windows in tests
     "findings.predict": False,  # what comes when nobody waits any more is tested alone
+    "findings.predict_on_battery": True,  # where tests run does not matter
 }
 LOOK_MS = 10  # between looks at jobs that run
 RESTS = 2  # looks in a row at which nothing was to be done

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.work import machine
-from rcv_py.work.machine import cores, half_of_memory, memory
+from rcv_py.work.machine import cores, half_of_memory, memory, on_battery
 
 CORES = 16
 FREE = 8_000_000  # kB
@@ -69,3 +69,27 @@ def test_where_nobody_says_half_of_the_memory_is_not_known(
     for name in ("CGROUPS", "OWN", "MEMINFO"):
         monkeypatch.setattr(machine, name, tmp_path / "none")
     assert half_of_memory() is None
+
+
+@pytest.mark.parametrize(
+    ("supplies", "expected"),
+    [
+        ({}, False),
+        ({"AC": {"type": "Mains", "online": "1"}, "BAT0": {"type": "Battery", "status": "Charging"}}, False),
+        (
+            {"AC": {"type": "Mains", "online": "0"}, "BAT0": {"type": "Battery", "status": "Discharging"}},
+            True,
+        ),
+        ({"mouse": {"type": "Battery", "status": "Discharging", "scope": "Device"}}, False),
+        ({"BAT0": {"type": "Battery"}}, False),
+    ],
+)
+def test_a_battery_that_is_discharged_is_that_of_the_computer(
+    supplies: dict[str, dict[str, str]], expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, files in supplies.items():
+        (tmp_path / name).mkdir()
+        for file, text in files.items():
+            (tmp_path / name / file).write_text(f"{text}\n")
+    monkeypatch.setattr(machine, "SUPPLIES", tmp_path)
+    assert on_battery() is expected

@@ -39,6 +39,7 @@ from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
+from rcv_py.work.machine import on_battery
 
 RESULT = "findings"
 NOTHING_OPEN = "Open a capture to see what to look at first."
@@ -56,7 +57,8 @@ SHOWN_IN = {
 MARGIN = 0.05  # of a range, left and right of it
 PREDICT_MS = 300  # delay after findings are shown: other requests come first
 RANKING_MS = 200  # minimum interval between changes of the progress of predictions
-SETTING = "findings.predict"
+SETTING, ON_BATTERY = "findings.predict", "findings.predict_on_battery"
+SAVES = "On battery: not ranked by prediction"
 
 
 def compiles() -> bool:
@@ -103,6 +105,7 @@ class TriagePanel(Panel):
         self.more.setCheckable(True)
         self.detail = PlainLabel(role="muted", wordWrap=True)
         self._is_open = False  # whether all that is known of a finding is shown
+        self._saves = False  # predictions are left out because the computer runs on battery
         self._stages: deque[Stage] = deque(maxlen=1)  # the last of the running predictions, by their thread
         self._ticks = QTimer(self, interval=RANKING_MS)
         self._ticks.timeout.connect(self._show_note)
@@ -116,7 +119,8 @@ class TriagePanel(Panel):
         self._due = self.request(self._predict, PREDICT_MS, priority=Priority.BACKGROUND)
         ui.session.trace.watch(self._open)
         ui.results.cell(RESULT).watch(self._take)
-        ui.settings.cell(SETTING).watch(self._take)
+        for setting in (SETTING, ON_BATTERY):
+            ui.settings.cell(setting).watch(self._take)
         ui.settings.cell(UNITS).watch(self._show_what_is_there)
         self._open()
 
@@ -181,7 +185,9 @@ class TriagePanel(Panel):
         self._due.cancel()
         self._moved = {}
         self._stop_ticks()
-        if self.findings is not None and self.ui.settings[SETTING] and compiles():
+        is_wanted = self.findings is not None and self.ui.settings[SETTING] and compiles()
+        self._saves = is_wanted and not self.ui.settings[ON_BATTERY] and on_battery()
+        if is_wanted and not self._saves:
             self._due.ask(PREDICT_MS)
         self._show()
 
@@ -255,7 +261,7 @@ class TriagePanel(Panel):
         findings = self.findings
         partial = "" if findings is None else findings.partial
         why = "" if findings is None else self._why_partial(findings)
-        ranked = ""
+        ranked = SAVES if self._saves else ""
         if self._stages:
             ranked = Message("{0} …", self._stages[-1])
         elif any(self._moved.values()):

@@ -503,6 +503,24 @@ def test_predictions_come_when_nothing_else_is_computed(
     assert not panel.findings.guesses, "findings as they are"
 
 
+def test_on_battery_nothing_is_predicted_unasked(
+    ui: UiContext, qtbot: QtBot, open_in, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rcv_py.features.findings.panel.PREDICT_MS", 1)
+    monkeypatch.setattr("rcv_py.features.findings.panel.on_battery", lambda: True)
+    panel = TriagePanel(ui)
+    qtbot.addWidget(panel)
+    ui.settings["findings.predict"] = True
+    ui.settings["findings.predict_on_battery"] = False
+    trace = sample_trace("matmul_small")
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: panel.note.text() == "On battery: not ranked by prediction")
+    assert not panel.findings.guesses
+    ui.settings["findings.predict_on_battery"] = True
+    qtbot.waitUntil(lambda: bool(panel.findings.guesses))
+    assert "On battery" not in panel.note.text()
+
+
 def test_progress_of_predictions_is_that_of_the_shown_findings(
     ui: UiContext, qtbot: QtBot, open_in, monkeypatch: pytest.MonkeyPatch
 ) -> None:
