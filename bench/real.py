@@ -21,7 +21,7 @@ from rcv_py.tuning import memory
 
 BEAT_MS = 5
 LOOK_EVERY = 4  # beats: asking everything whether it is idle is work, too
-QUIET_S = 0.3  # nothing runs any more if nothing ran for so long
+QUIET_S = 2.0  # nothing runs any more if nothing ran for so long: predictions begin after a pause
 BUSY_S = 0.01  # of CPU between two looks: something ran, whatever `idle` says
 TIMEOUT_S = 900.0
 PANEL_S = 0.25  # that each panel is in front, if all of them take turns
@@ -29,7 +29,10 @@ BARE_S = 2.0  # that the bare window is watched
 
 
 class Watch:
-    """Notes when the window showed its first picture, had all waves, and was settled; and longest gaps."""
+    """Notes when the window showed its first picture, all waves, findings, predictions, and was settled.
+
+    It also notes the longest gaps.
+    """
 
     def __init__(self, window: Any, takes_turns: bool) -> None:
         from PySide6.QtCore import QTimer  # noqa: PLC0415 - the program has loaded it by now
@@ -69,6 +72,7 @@ class Watch:
                     self._marks[mark] = now
                 self._is_asked = mark if is_so() else ""
                 break
+        self._look_at_findings(now)
         if "drawn" not in self._marks or spent - self._spent > BUSY_S or not window.idle:
             self._quiet_since = now
         elif now - self._quiet_since > QUIET_S:
@@ -76,6 +80,13 @@ class Watch:
         if now - self._began > TIMEOUT_S:
             self._end("The window does not come to rest.")
         self._spent = spent
+
+    def _look_at_findings(self, now: float) -> None:
+        panel = self._window.workspace.docks["triage"].made if "drawn" in self._marks else None
+        found = None if panel is None else panel.findings
+        for mark, is_there in (("findings", found), ("predictions", found and found.guesses)):
+            if is_there:
+                self._marks.setdefault(mark, now)
 
     def _shows_code(self) -> bool:
         """Whether the instructions of the capture are on the screen."""

@@ -6,6 +6,7 @@ F, a bare window of Qt and pyqtgraph until it is painted; O, `orjson.loads` of t
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 from bench.folders import SHIPPED, large_folder, recorded
 from bench.load import in_child
 from bench.table import Options, Row, measure
-from bench.tree import Seen, watch
+from bench.tree import Seen, watch, watch_alone
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import batches
 
@@ -29,6 +30,9 @@ COMMAND_MB = 400  # peak memory of `rcv triage --all` and `rcv report`, whatever
 GAP_MS = 50
 TWO_WORKERS = 1 / 1.8  # of the time of one
 KINDS = ("generated", "cloned")
+WHOLE = ("pa_mqa_small", "flash_attn_small_after", "moe_reduce", "preshuffle_gemm")  # recorded captures
+STEPS = ("first", "findings", "predictions", "settled")
+ALL_FINDINGS = 2.5  # of the time until findings stand: everything
 
 
 def view(folder: Path, how: str = "view") -> Seen:
@@ -68,6 +72,32 @@ def small(options: Options) -> Iterator[Row]:
     yield Row(f"settled / F, {name}", median(runs, lambda seen: seen.at("settled")) / wall, SETTLED_F)
     yield Row(f"  CPU / CPU of F, {name}", median(runs, lambda seen: seen.cpu_at("settled")) / cpu, CPU_F)
     yield memory_row(name, runs, folder)
+
+
+@measure("all")
+def whole(options: Options) -> Iterator[Row]:
+    """Until nothing runs any more, predictions included; beside the viewer that the variable RCV names."""
+    reference = os.environ.get("RCV", "")
+    folders = {name: folder for name in WHOLE for folder in recorded(name)[:1]} or {SHIPPED.name: SHIPPED}
+    for name, folder in folders.items():
+        view(folder)
+        runs, others = [], []
+        for _ in range(LARGE_RUNS):
+            runs.append(view(folder))
+            others += [watch_alone([reference, str(folder)])] if reference else []
+        for step in STEPS:
+            told = [run for run in runs if step in run.said]  # a small capture may have nothing to predict
+            if told:
+                yield Row(f"{name}: {step}", median(told, lambda seen, step=step: seen.at(step)), None, "s")
+        ratio = median(runs, lambda seen: seen.at("settled") / seen.at("findings"))
+        yield Row("  settled / findings", ratio, ALL_FINDINGS)
+        yield Row("  CPU", median(runs, lambda seen: seen.cpu_at("settled")), None, "s")
+        yield Row("  peak memory", median(runs, lambda seen: seen.peak / 1e6), None, "MB", 0)
+        if others:
+            ours, theirs = (median(of, lambda seen: seen.at("settled")) for of in (runs, others))
+            yield Row("  RCV: settled", theirs, None, "s")
+            yield Row("  RCV: peak memory", median(others, lambda seen: seen.peak / 1e6), None, "MB", 0)
+            yield Row("  settled / RCV", ours / theirs, None)
 
 
 @measure("settled-large")

@@ -7,12 +7,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+OFFSCREEN = "offscreen"  # a platform of Qt
 CPU_EVERY_S = 0.02
+REST_S = 2.0  # without work, after which a program that says nothing has done all
+REST_SHARE = 0.03  # of a processor that does not count as work: a cursor blinks
 MEMORY_SHARE = 0.05  # of the time goes into looking at memory, which holds up whoever is looked at
 MEMORY_EVERY_S = 0.1
 SCREEN = Path(__file__).with_name("screen.json")
@@ -118,12 +121,15 @@ def _length(span: str) -> int:
 
 
 def environment() -> dict[str, str]:
-    """The variables of a measured process: no display, and byte code as an installed program has it.
+    """The variables of a measured process: byte code as an installed program has it, and no display.
 
+    A display is used if it is named, as in `QT_QPA_PLATFORM=xcb xvfb-run python -m bench`.
     Its screen is that of a desk; Qt's own without a display is so narrow that sides of a window are folded.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"QT_QPA_PLATFORM": f"offscreen:configfile={SCREEN}"}
+    if kept.get("QT_QPA_PLATFORM", OFFSCREEN) != OFFSCREEN:
+        return kept
+    return kept | {"QT_QPA_PLATFORM": f"{OFFSCREEN}:configfile={SCREEN}"}
 
 
 def watch(words: Sequence[str]) -> Seen:
@@ -142,11 +148,25 @@ def watch(words: Sequence[str]) -> Seen:
     return seen
 
 
+def watch_alone(words: Sequence[str]) -> Seen:
+    """Run any program until it and its processes rest, and end it; `said` has when it came to rest."""
+    seen = Seen(began=time.monotonic())
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+    try:
+        _follow(process, seen, until_rest=True)
+    finally:
+        process.kill()
+        process.wait()
+    at_rest = bisect_left(seen.cpus, seen.cpu - REST_S * REST_SHARE)
+    seen.said["settled"] = seen.began + seen.times[at_rest]
+    return seen
+
+
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdigit()
 
 
-def _follow(process: subprocess.Popen[bytes], seen: Seen) -> None:
+def _follow(process: subprocess.Popen[bytes], seen: Seen, *, until_rest: bool = False) -> None:
     tree, look_again = Tree(process.pid), 0.0
     while True:
         now = time.monotonic()
@@ -155,12 +175,19 @@ def _follow(process: subprocess.Popen[bytes], seen: Seen) -> None:
         cpu = tree.cpu()
         seen.times.append(now - seen.began)
         seen.cpus.append(max(cpu, seen.cpus[-1] if seen.cpus else 0.0))
-        if ended is not None:
+        if ended is not None or (until_rest and _rests(seen)):
             break
         if now >= look_again:
             seen.peak = max(seen.peak, tree.memory())
             took = time.monotonic() - now
             look_again = now + max(MEMORY_EVERY_S, took / MEMORY_SHARE)
         time.sleep(CPU_EVERY_S)
-    process.wait()
+    if not until_rest:
+        process.wait()
     seen.wall, seen.cpu = seen.times[-1], seen.cpus[-1]
+
+
+def _rests(seen: Seen) -> bool:
+    """Whether hardly anything ran in the last `REST_S`."""
+    then = bisect_right(seen.times, seen.times[-1] - REST_S) - 1
+    return then >= 0 and seen.cpus[-1] - seen.cpus[then] <= REST_S * REST_SHARE
