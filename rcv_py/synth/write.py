@@ -91,7 +91,7 @@ def code_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[s
             [0, 0, 0, 0, *service, hits, sum(reasons), reasons]
             for hits, reasons in zip(*(column.tolist() for column in capture.pc_samples), strict=True)
         ]
-        names = [*written.CODE_HEADER.split(", "), *written.SAMPLE_COLUMNS]
+        names = [*written.CODE_HEADER.split(", "), *written.SAMPLE_COLUMNS[:3]]  # stochastic: all are sure
         header = (
             f"{written.CODE_HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons" if service else names
         )

@@ -252,6 +252,15 @@ def test_edge_10_pc_sampling_with_a_string_header_of_14(tmp_path):
     assert trace.code.stall_reasons[0].tolist() == [4] + [0] * 9
 
 
+def test_edge_10_a_heading_without_values_is_not_known(tmp_path):
+    header = [*code()["header"].split(", "), "PC_Issued", "PC_Stalled", "Stall_Reasons", "PC_Unsure"]
+    rows = [[*row("s_nop 0", 1, "/a.py:1", 8), 3, 4]]
+    table = opened(tmp_path, {"code.json": {"code": rows, "header": header}}).code
+    assert (table.samples_issued.tolist(), table.samples_stalled.tolist()) == ([3], [4])
+    assert table.stall_reasons is None
+    assert table.samples_unsure is None
+
+
 def test_edge_11_legacy_packed_occupancy(tmp_path):
     def packed(time, start, cu=3, slot=5, *, simd=2, kernel=9):
         return ((((time << 4 | cu) << 1 | start) << 4 | slot) << 2 | simd) << 12 | kernel

@@ -176,6 +176,7 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     ]
     by_place = list(zip_longest(*(row[:_MAX_COLUMNS] for row in usable)))  # pads short rows with None
     nothing = (None,) * len(usable)
+    known = {field for field, at in place.items() if at < len(by_place)}  # a heading alone says nothing
 
     def column(field: str) -> Sequence[object]:
         at = place.get(field, -1)
@@ -192,9 +193,9 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         [str(text).strip() for text in column("isa")],
         [text if isinstance(text, str) else "" for text in column("source")],
         numbers,
-        _reasons(column("reasons")) if "reasons" in place else None,
-        "issued" in place or "stalled" in place,
-        "unsure" in place,
+        _reasons(column("reasons")) if "reasons" in known else None,
+        not known.isdisjoint(("issued", "stalled")),
+        "unsure" in known,
     )
 
 
