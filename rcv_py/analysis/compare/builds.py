@@ -74,6 +74,7 @@ def steps(
     """Yield the comparison of each build with the previous build of the same kernel; see `compare`.
 
     If the two cannot be compared, for example because the problem size differs, a new series begins.
+    A capture without traced waves, such as PC samples, is not comparable either, but the series goes on.
     """
     first: dict[str, Build] = {}
     before: dict[str, Build] = {}
@@ -82,11 +83,13 @@ def steps(
             yield BuildStep(build)
             continue
         kernel = build.costs.kernel
-        start = first.setdefault(kernel, build)
+        start = first.get(kernel, build)
         found = step(build, before.get(kernel), start, measure=measure, threshold=threshold)
         yield found
+        if not build.costs.wave_count:
+            continue
         before[kernel] = build
-        if found.verdict is Verdict.NOT_COMPARABLE:
+        if kernel not in first or found.verdict is Verdict.NOT_COMPARABLE:
             first[kernel] = build
 
 

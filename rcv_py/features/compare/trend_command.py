@@ -55,8 +55,8 @@ def run(options: TrendOptions) -> CommandAnswer:
 
 
 def _gate(fail_on: str | None, rows: Sequence[BuildStep]) -> int:
-    """Whether the last capture of a kernel trips the gate."""
-    last = {row.kernel: row for row in rows if row.verdict is not None}
+    """Whether the last capture of a kernel that has traced waves trips the gate."""
+    last = {row.kernel: row for row in rows if row.verdict is not None and row.waves}
     trips = fail_on is not None and any(row.verdict in TRIPS[fail_on] for row in last.values())
     return ExitCode.GATE if trips else ExitCode.DONE
 

@@ -36,7 +36,7 @@ def rows_of(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three nights of a kernel, the second 1.5 times as slow; one of another kernel; a broken one."""
+    """Three nights of a kernel, the second 1.5 times as slow; PC samples of it; a broken capture."""
     root = tmp_path_factory.mktemp("nights")
     for at, name in enumerate(NIGHTS):
         write_sample("matmul_small", root / name)
@@ -94,7 +94,8 @@ def test_each_is_compared_with_the_one_before_of_its_kernel(
     assert rows["tue"]["of_first"] == pytest.approx(1.5, abs=0.01)
     assert rows["wed"]["of_first"] == 1.0
     assert rows["wed"]["duration"] == rows["mon"]["duration"]
-    assert rows["other"]["verdict"] == ""
+    assert (rows["other"]["before"], rows["other"]["verdict"]) == ("mon", "not comparable")
+    assert "B has no traced waves" in rows["other"]["sentence"], "most of its samples are of the same kernel"
     assert rows["broken"]["error"].startswith(str(nights / "broken"))
 
 
@@ -138,6 +139,8 @@ def test_other_forms(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("mon", "tue", "wed"), "difference", 3),
         (("mon", "wed"), "difference", 0),
         (("mon", "other", "broken"), "regression", 0),
+        (("mon", "tue", "other"), "regression", 3),  # PC samples take no regression back
+        (("other", "mon", "tue"), "regression", 3),
     ],
 )
 def test_the_gate(
