@@ -46,6 +46,7 @@ _OTHER_FILES = {
     **dict.fromkeys(
         (".zip", ".gz", ".tar", ".tgz", ".xz", ".zst", ".7z"), "it is an archive; unpack it first"
     ),
+    ".out": "it holds no code object; choose the folder around it, or an .att file",
     ".csv": "it is a table that lies beside captures; choose the ui_output folder",
 }
 
@@ -244,9 +245,13 @@ def shape_of(path: Path) -> CaptureForm:
         return CaptureForm.RAW
     if is_packed(path):
         return CaptureForm.PACKED
+    if is_capture(path):
+        return CaptureForm.DECODED
+    if path.is_file():
+        return CaptureForm.LISTED
     if not path.is_dir():
-        return CaptureForm.LISTED if path.is_file() else CaptureForm.COMPILED
-    return CaptureForm.DECODED if is_capture(path) or not _raws(path) else CaptureForm.RAW
+        return CaptureForm.COMPILED
+    return CaptureForm.RAW if _raws(path) else CaptureForm.DECODED
 
 
 def undecoded(folder: Path) -> tuple[RawCapture, ...]:
