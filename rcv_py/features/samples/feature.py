@@ -18,6 +18,7 @@ FEATURE = Feature(
                 "elsewhere than on the traced compute units."
             ),
             area="bottom",
+            keys=("Alt+Shift+0",),
             order=98,
             is_at_start=False,
             target="rcv_py.features.samples.panel:SamplesPanel",
