@@ -183,21 +183,24 @@ def test_reasons_of_the_kernel_and_of_the_selected_line(
     rows, found = sampled(samples), reasons(samples)
     named = rows[barrier].reasons.most_common()
     none = next(row for row, one in enumerate(rows) if not one.issued + one.stalled)
+    total = sum(row.issued + row.stalled for row in rows)
     with reused() as app:
         open_sample(app, qtbot, samples)
         summary = shown(app, qtbot, "summary")
         assert "no times" in summary.note.text()
-        assert all(f"{name}\t{times}" in summary.reasons.text() for name, times in found.items())
-        assert summary.reasons.total == sum(row.issued + row.stalled for row in rows)
+        assert [meter.name for meter in summary.reasons.meters] == ["issued", *dict(found.most_common())]
+        for at, times in enumerate((sum(row.issued for row in rows), *dict(found.most_common()).values())):
+            assert summary.reasons.meters[at].value == pytest.approx(100 * times / total)
+            assert f"{times:,} of {total:,} samples" in summary.reasons.tip(at)
         app.ui.session.select(Selection())
         assert "Select an instruction" in summary.line_title.text()
         app.ui.session.select_line(barrier)
         settle(app, qtbot)
         assert "s_barrier" in summary.line_title.text()
-        assert [share.name for share in summary.line_reasons.shares][1] == named[0][0]
-        assert "barrier" in [share.name for share in summary.line_reasons.shares]
+        assert [meter.name for meter in summary.line_reasons.meters][1] == named[0][0]
+        assert "barrier" in [meter.name for meter in summary.line_reasons.meters]
         app.ui.session.select_line(none)
         settle(app, qtbot)
-        assert summary.line_reasons.shares == ()
+        assert summary.line_reasons.meters == ()
         assert not summary.pipe_card.isVisible()
         assert not summary.unit_card.isVisible()
