@@ -7,6 +7,7 @@ zero gives inf or nan, never an error.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -37,6 +38,7 @@ MAX_DEFINITIONS = 1_000
 MAX_NAME = 80
 MAX_ELEMENTS = 1 << 24  # of one tensor: 128 MB
 HIDDEN = "_"  # prefix of names of intermediate results: computed, not shown
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_:]*")
 
 Lookup = Callable[[Name], np.ndarray]
 _SIGNS: dict[str, Callable[..., np.ndarray]] = {
@@ -150,6 +152,16 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
         except FormulaError as mistake:
             error = mistake
     return Definition(name=name, node=None, start=start, stop=stop, comment="", error=error, file=file)
+
+
+def word_at(text: str, position: int) -> str:
+    """Return the name or function at a character of a text, "" if there is none."""
+    start = text.rfind("\n", 0, position) + 1
+    stop = text.find("\n", position)
+    for match in _WORD.finditer(text, start, len(text) if stop < 0 else stop):
+        if match.start() <= position < match.end():
+            return match.group()
+    return ""
 
 
 # -- values of definitions ------------------------------------------------------------------------------
