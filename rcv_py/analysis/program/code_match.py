@@ -21,6 +21,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.runs import is_in
 from rcv_py.base.text import Message, count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -140,9 +141,9 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
     }
     young = [row for row, word in words.items() if by_text[row] == TokenKind.SALU and not _SCALAR.match(word)]
     table[young] = wrong[young] = 0
-    lose, get = np.unique(by_text[wrong.any(axis=1)]), np.flatnonzero(wrong.any(axis=0))
+    lose, get = by_text[wrong.any(axis=1)], np.flatnonzero(wrong.any(axis=0))
     names = {words[row] for row in np.flatnonzero(wrong.any(axis=1)).tolist()}
-    is_moved = len(names) >= MIN_MNEMONICS and bool(np.isin(lose, get).any())
+    is_moved = len(names) >= MIN_MNEMONICS and bool(is_in(lose, get).any())
     worst = np.argsort(-wrong, axis=None, kind="stable")[:EXAMPLES].tolist() if rows else []
     places = [divmod(at, KIND_COUNT) for at in worst]
     examples = tuple(
