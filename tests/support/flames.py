@@ -97,4 +97,4 @@ def way(panel: FlamegraphPanel) -> list[str]:
 
 def go_back(panel: FlamegraphPanel, place: int) -> None:
     """Follow a link of the path to the frame in view."""
-    panel.crumbs.linkActivated.emit(re.findall(r"href='(-?\d+)'", panel.crumbs.text())[place])
+    panel.crumbs.linkActivated.emit(re.findall(r"href='(.*?)'", panel.crumbs.text())[place])

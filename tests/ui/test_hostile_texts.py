@@ -44,7 +44,7 @@ IS_PAINTED = True
 OURS = {"qt", "b", "i", "br", "tt", "code", "span", "p", "a", "h4", "table", "tr", "td", "html", "head"}
 OURS |= {"body", "meta", "style", "title", "hr", "li", "ul"}  # of what Qt writes itself
 _OUR_LINK = re.compile(
-    r"(line|token|source|evidence|assumption|trial|more|play|try):[\d:]+|file|folder|path|\d+:\d+|"
+    r"(line|token|source|evidence|assumption|trial|more|play|try):[\d:]+|frame:(-1|\d+)|file|folder|path|\d+:\d+|"
 )
 ROWS = 40  # of a model that are asked; equal ones say equal things
 GRID = 24  # pixels between places that the mouse rests at

@@ -102,8 +102,8 @@ class FlameChoices(QWidget):
 def way_html(scene: FlameScene | None, frame: int) -> Rich:
     """Return the path to a frame as links, `All › file › file:258`; -1 is the root."""
     way = [] if scene is None or frame < 0 else scene.tree.ancestors(frame)
-    parts = [rich("<a href='-1'>{}</a>", "All"), *(["…"] if len(way) > MAX_NAMES else [])]
+    parts = [rich("<a href='frame:-1'>{}</a>", "All"), *(["…"] if len(way) > MAX_NAMES else [])]
     for one in way[-MAX_NAMES:]:
         assert scene is not None
-        parts.append(rich("<a href='{}'>{}</a>", one, elide_right(scene.labels[one], LETTERS)))
+        parts.append(rich("<a href='frame:{}'>{}</a>", one, elide_right(scene.labels[one], LETTERS)))
     return joined(" › ", parts)

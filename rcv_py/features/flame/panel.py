@@ -76,7 +76,7 @@ class FlamegraphPanel(Panel):
         session, view = self.session, self.view
         self.choices.changed.connect(self._changed)
         self.choices.reset.connect(lambda _: view.reset())
-        self.crumbs.linkActivated.connect(lambda link: view.zoom_to(int(link)))
+        self.crumbs.linkActivated.connect(lambda link: view.zoom_to(int(link.removeprefix("frame:"))))
         self.find_bar.edited.connect(self._search)
         self.find_bar.stepped.connect(self._step)
         view.chosen.connect(self._choose)
