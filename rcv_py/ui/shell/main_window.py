@@ -736,5 +736,7 @@ class MainWindow(QMainWindow):
         if arrangement:
             self.workspace.load(arrangement)
         for name, dock in self.workspace.docks.items():
-            if isinstance(states.get(name), dict):
-                dock.load_state(states[name])
+            parts = {part.id: states[part.id] for part in dock.parts if part.id in states}
+            state = states.get(name)
+            if isinstance(state, dict) or parts:  # these parts were once panels of their own
+                dock.load_state(parts | (state if isinstance(state, dict) else {}))
