@@ -23,6 +23,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.findings.waiting import BOUND, LIKELY, WaitPattern, width_sentences
+from rcv_py.base.runs import is_in
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 
 WORTH_SAYING = 0.01  # of the waves' lives: shorter waits for a unit at work are not reported
@@ -108,7 +109,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     stall = np.bincount(table.line[rows], table.stall[rows], len(code))
     per_hit = stall / np.maximum(1, code.hits)
     known = inputs.addresses.line[~np.isnan(inputs.addresses.conflict)]
-    lines = np.setdiff1d(np.flatnonzero(per_hit > CONFLICT), known)
+    lines = np.flatnonzero((per_hit > CONFLICT) & ~is_in(np.arange(len(code)), known))
     if not len(lines):
         return
     lines = lines[np.argsort(-stall[lines], kind="stable")]

@@ -19,6 +19,7 @@ from rcv_py.analysis.waits.load_batch import LoadBatch, load_batch
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.whatif.changes import changes_text, named
 from rcv_py.analysis.whatif.hoist import hoisted
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import has_known_operands
 
@@ -84,7 +85,7 @@ class FindingContext:
         """
         target, uses = self.producer - self.reach_before, self.inputs.uses
         mates = uses.line[np.isin(uses.wait, uses.wait[uses.line == self.producer])]
-        mates = np.unique(mates[(mates >= target) & (mates < self.producer)])
+        mates = ascending(mates[(mates >= target) & (mates < self.producer)])
         for mate in mates.tolist():
             if mate - replace(self, producers=(mate,)).reach_before > target:
                 target = mate + 1
