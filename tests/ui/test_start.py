@@ -263,7 +263,8 @@ def test_a_window_whose_capture_cannot_be_opened_shows_the_first_page_and_why(
     app: App, qtbot: QtBot, tmp_path: Path
 ) -> None:
     app.window.show_with(tmp_path)
-    qtbot.waitUntil(app.window.isVisible)
+    qtbot.waitUntil(lambda: app.window.errors.last is not None)  # a slow look at the folder: after the window
+    assert app.window.isVisible()
     assert app.window.pages.currentWidget() is app.window.welcome
     assert app.window.errors.last is not None
     app.window.errors.last.close()
