@@ -191,8 +191,11 @@ def test_columns_of_a_recording_agree(one: Recording) -> None:
 
 
 def test_what_is_asked_for_is_checked() -> None:
-    code = sample_trace("matmul_small").code
-    code = replace(code, hits=np.where(np.arange(len(code)) < 100, code.hits, 0))  # the others never ran
+    trace = sample_trace("matmul_small")
+    code = replace(
+        trace.code, hits=np.where(np.arange(len(trace.code)) < 100, trace.code.hits, 0)
+    )  # the others never ran
+    trace = replace(trace, code=code)
     never = int(np.flatnonzero(code.hits == 0)[-1])
     ran = int(np.flatnonzero(code.hits)[3])
     for wrong in (
@@ -201,13 +204,13 @@ def test_what_is_asked_for_is_checked() -> None:
         ChangeRequest(move=[(ran, never)]),
     ):
         with pytest.raises(UsageError):
-            wrong.changes(code)
+            wrong.changes(trace)
     asked = ChangeRequest(
         latency=[("memory", 0.5), (str(ran), 2.0)], free=[ran], no_barriers=True, more_waves=1
     )
-    assert [type(change) for change in asked.changes(code)] == [Latency, Latency, Free, NoBarrier, MoreWaves]
+    assert [type(change) for change in asked.changes(trace)] == [Latency, Latency, Free, NoBarrier, MoreWaves]
     asked = ChangeRequest(only=[(ran, 2), (ran, 1)], dpp=[ran], merge=[(1, 2), (1, ran)])
-    assert asked.changes(code) == [Only(ran, (2, 1)), Dpp((ran,)), Merge((1, 2, ran))]
+    assert asked.changes(trace) == [Only(ran, (2, 1)), Dpp((ran,)), Merge((1, 2, ran))]
 
 
 def test_a_sample_has_whole_engines() -> None:

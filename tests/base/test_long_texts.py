@@ -29,7 +29,8 @@ SCRIPT = """
 import resource; resource.setrlimit(resource.RLIMIT_CPU, ({cpu}, {cpu}))
 from importlib import import_module
 from rcv_py.analysis.latency.access_widths import access_width
-from rcv_py.analysis.program.registers import _TO_LDS, _UNPRINTED
+from rcv_py.analysis.program.registers import _UNPRINTED
+from rcv_py.model.operands import _TO_LDS
 from rcv_py.analysis.counters.formula.parser import _TOKENS
 from rcv_py.base.text import no_formula
 from pathlib import Path
