@@ -67,7 +67,10 @@ def whole_number(value: object, default: int) -> int:
 
 def number_column(values: Sequence[object], default: int) -> np.ndarray:
     """Return the `whole_number` of each value as int64 [n]."""
-    if set(map(type, values)) <= {int}:
+    kinds = set(map(type, values))
+    if kinds == {type(None)}:  # the file has no such column
+        return np.full(len(values), default, dtype=np.int64)
+    if kinds <= {int}:
         with suppress(OverflowError):
             column = np.array(values, dtype=np.int64)
             low, high = bounds(column)
