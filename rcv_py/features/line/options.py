@@ -11,9 +11,7 @@ from rcv_py.model.modes import MEASURES
 class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --top 5"):
     """Show how long executions took, or the details of one of them."""
 
-    agents = opt.AgentTool(
-        "Use it to see whether all executions of an instruction are slow, or all about one execution."
-    )
+    agents = opt.AgentTool("Use it to see whether all executions of an instruction are slow.")
 
     needs = (
         opt.Need(

@@ -28,7 +28,7 @@ class NotesOptions(
     """Print notes about a capture; add, remove, import or export some."""
 
     agents = opt.AgentTool(
-        "Use it to read what people noted about a capture, and with add to point them at a place.",
+        "Use it to read what people noted, or with add to point them at a place.",
         rare=("at", "beside", "file", "out", "regex", "sort", "source", "top"),
     )
 

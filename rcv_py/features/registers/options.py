@@ -11,9 +11,7 @@ class RegistersOptions(
 ):
     """Show how many registers are held, the peak, and which are free."""
 
-    agents = opt.AgentTool(
-        "Use it before an edit that takes registers: where most are held, which are free at a line."
-    )
+    agents = opt.AgentTool("Use it before an edit that takes registers.")
 
     needs = (
         opt.without("line", "the list", "by run_files top sort ascending"),

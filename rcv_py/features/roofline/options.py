@@ -9,6 +9,4 @@ from rcv_py.cli.options import shared
 class RooflineOptions(shared.OfWaves, shared.WithRunFiles, example="rcv roofline FOLDER"):
     """Show how near the kernel and its loops come to their roofs."""
 
-    agents = opt.AgentTool(
-        "Use it to see how far from the peaks of the GPU a kernel is, and which roof is nearer."
-    )
+    agents = opt.AgentTool("Use it to see how far from which peak of the GPU a kernel is.")

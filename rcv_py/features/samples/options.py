@@ -13,9 +13,7 @@ SAMPLES_BY = ("instruction", "source")
 class SamplesOptions(shared.RowOptions, example="rcv samples FOLDER --samples OUT/HOST/1234_results.db"):
     """Show PC samples, and where they differ from traced cycles."""
 
-    agents = opt.AgentTool(
-        "Use it to see whether the traced compute units are like the rest of the GPU, or why samples stalled."
-    )
+    agents = opt.AgentTool("Use it to see whether traced compute units are like the others.")
 
     by: str = opt.option(
         "what a row is: an instruction or a source line (default instruction)",
