@@ -49,10 +49,10 @@ def test_each_wait_names_its_memory_operations():
 def test_a_loop_has_its_work_and_a_modelled_length():
     (loop,) = document("loops", str(KERNEL))["rows"]
     assert (loop["head"], loop["last"], loop["depth"], loop["instructions"]) == (21, 33, 1, 13)
-    assert (loop["memory"], loop["lds"], loop["matrix"], loop["vector"]) == (2, 0, 0, 6)
+    assert (loop["memory"], loop["lds"], loop["mfma"], loop["valu"]) == (2, 0, 0, 6)
     assert loop["bytes"] == 2 * 4 * LANES
     assert loop["flop"] == (4 + 2) * LANES
-    assert loop["matrix_share"] == 0
+    assert loop["mfma_busy_share_of_length"] == 0
     assert loop["length"] > 800  # the usual latency of a load, which nothing in the loop hides
 
 

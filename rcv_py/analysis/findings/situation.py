@@ -380,7 +380,7 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "hot": Precondition("most of the stall is not in the first execution",
         lambda case: not case.is_cold),
     "room-before": Precondition(
-        Message("at least {0} instructions before the load and those of the same wait, back to the last "
+        Message("at least {0} instructions before all loads of the same wait, back to the last "
                 "wait, branch or barrier, write neither their addresses nor touch their destinations", ROOM),
         lambda case: case.room_before >= ROOM),
     "batch": Precondition(

@@ -22,8 +22,8 @@ from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
 COUNTED = {
-    "vector": VALU,
-    "matrix": MATRIX,
+    "valu": VALU,
+    "mfma": MATRIX,
     "memory": VMEM,
     "lds": LDS,
     "scalar_memory": SMEM,
@@ -38,12 +38,14 @@ class StaticLoops(ColumnTable):
     last: np.ndarray  # int64, code row of its last instruction
     depth: np.ndarray  # int64, from 1
     instructions: np.ndarray  # int64
-    vector: np.ndarray  # int64, instructions of vector arithmetic
-    matrix: np.ndarray  # int64
+    valu: np.ndarray  # int64, instructions of vector arithmetic
+    mfma: np.ndarray  # int64, MFMA and WMMA instructions
     memory: np.ndarray  # int64, of vector memory
     lds: np.ndarray  # int64
     scalar_memory: np.ndarray  # int64
-    matrix_share: np.ndarray  # float64, cycles of the matrix unit over the length; nan if that is unknown
+    mfma_busy_share_of_length: (
+        np.ndarray
+    )  # float64, cycles of the matrix unit over the length; nan if that is unknown
     bytes: np.ndarray  # float64, requested from memory by a wave with all lanes; nan: unknown
     lds_bytes: np.ndarray  # float64
     flop: np.ndarray  # float64, of a wave with all lanes; nan: unknown
@@ -77,7 +79,7 @@ def static_loops(trace: Trace) -> StaticLoops:
         depth=found.depth.astype(np.int64),
         instructions=sums((~code.is_label).astype(np.int64)),
         **{name: sums(((unit == of) & ~code.is_label).astype(np.int64)) for name, of in COUNTED.items()},
-        matrix_share=sums(of_code.passes[:-1].astype(np.float64)) / np.maximum(length, 1),
+        mfma_busy_share_of_length=sums(of_code.passes[:-1].astype(np.float64)) / np.maximum(length, 1),
         bytes=sums(np.where(unit == VMEM, moved, 0.0) + unread),
         lds_bytes=sums(np.where(unit == LDS, moved, 0.0) + unread),
         flop=sums(flop),

@@ -10,7 +10,7 @@ from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
-_TITLES = {"lds": "LDS", "scalar_memory": "scalar memory"}
+_TITLES = {"valu": "VALU", "mfma": "MFMA", "lds": "LDS", "scalar_memory": "scalar memory"}
 LOOPS = Spec.of(
     "loops program",
     "One row per loop of a program that has not run, in its order; instructions of inner loops count once.",
@@ -25,14 +25,16 @@ LOOPS = Spec.of(
         kinds.COUNT("lds_bytes", "The same of LDS", "LDS bytes"),
         kinds.COUNT("flop", "Floating-point operations of an iteration of a wave, with all lanes", "FLOP"),
         kinds.MEAN_CYCLES("length", "Modelled time of an iteration of a wave alone", "cycles"),
-        kinds.SHARE("matrix_share", "Part of it in which the matrix unit is busy", "matrix"),
+        kinds.SHARE(
+            "mfma_busy_share_of_length", "Part of it in which the MFMA unit is busy", "MFMA unit busy"
+        ),
     ),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
-    window="head last depth instructions length matrix_share bytes flop",
+    window="head last depth instructions length mfma_busy_share_of_length bytes flop",
     nothing="The program has no loop.",
     note=(
         "Cycles are modelled: one wave alone, usual latencies of loads, every block once.  "
-        "Bytes and operations are those of a wave with all lanes active."
+        "Bytes and operations count a wave with all lanes active."
     ),
 )
 SCHEMA = Schema(

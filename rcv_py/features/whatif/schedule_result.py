@@ -57,7 +57,7 @@ SCHEDULES = Spec.of(
 PROGRAM = replace(
     SCHEDULES,
     name="schedules of a program",
-    row="One row per block, those of deep loops first; modelled cycles of one execution by one wave alone.",
+    row="One row per block, deep loops first; modelled cycles of one execution by one wave alone.",
     fields=tuple(
         replace(field, meaning=_MODELLED, title="this order") if field.name == "length" else field
         for field in SCHEDULES.fields

@@ -67,8 +67,8 @@ TROUBLES = (
     Trouble(
         r"ROCP_TOOL_ATTACH|ptrace|rocattach|failed to attach",
         "rocprofv3 cannot attach to this process.",
-        "Start it with ROCP_TOOL_ATTACH=1 in its environment, name its own number and not that of a shell"
-        " around it, and be its user or root (kernel.yama.ptrace_scope 0; in Docker --cap-add SYS_PTRACE).",
+        "Start it with ROCP_TOOL_ATTACH=1 in its environment, name its own number, not the shell's,"
+        " and be its user or root (kernel.yama.ptrace_scope 0; in Docker --cap-add SYS_PTRACE).",
     ),
     Trouble(
         r"/dev/kfd.*(permission denied|unable)|permission denied.*/dev/(kfd|dri)",
