@@ -110,6 +110,7 @@ class Trace(PickledByCopy):
     target_from: str = ""  # source of the target, as text; "" if only the generation is known
     disassembler: str = ""  # with its version, of the texts of a raw capture that no file gives
     facts: RunFacts | None = None  # from tables of the run, for a capture that includes them
+    has_only_costs: bool = False  # a table of costs: instructions have costs, there are no waves or times
     is_static: bool = False  # a compiled program that has not run: no wave, no time, no cost is known
     is_part: bool = False  # it is the beginning of a capture that is still being decoded
     batch_cache: BatchStreams | None = None  # cache of batches of its waves in a long-running process
@@ -164,11 +165,6 @@ class Trace(PickledByCopy):
     def has_times(self) -> bool:
         """Whether anything in the trace happened at a known time."""
         return bool(len(self.waves) or len(self.occupancy))
-
-    @property
-    def has_only_costs(self) -> bool:
-        """Whether instructions have costs, and neither waves nor times: a table of costs."""
-        return not self.has_times and bool(self.code.hits.any())
 
     @property
     def has_shader_data(self) -> bool:

@@ -354,6 +354,7 @@ def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sample
         target=exact,
         target_from=source,
         has_thread_trace=has_cycles,
+        has_only_costs=has_cycles,
         has_pc_samples=is_sampled,
         waves=waves,
         code=code.table,
