@@ -13,6 +13,7 @@ import pytest
 
 from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.shared import OfRawFiles
 from tests.cli.test_wave_choice import mixed
 from tests.support.command_runs import run
 from tests.support.pmc import write_tables
@@ -202,6 +203,12 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("pmc", "{pmc}", "", "--like"),
     ("events", MARKED, "", "--kind dispatch"),
     ("events", MARKED, "", "--match wave"),
+    ("whatif", "tutorial_after", "", "--batch 32"),
+    ("samples", SAMPLED, "", "--by source"),
+    ("samples", SAMPLED, "", "--top 1"),
+    ("samples", SAMPLED, "", "--sort stalled"),
+    ("samples", SAMPLED, "--sort stalled", "--ascending"),
+    ("events", MARKED, "", "--by scope"),
     ("events", MARKED, "--match ^wave", "--regex"),
     ("events", MARKED, "--match WAVE", "--case"),
     ("events", MARKED, "", "--sort name"),
@@ -453,9 +460,16 @@ ELSEWHERE = {
         "view",
         "strict",
         "yaml",
+        "attach",
+        "regions",
+        "consecutive",
+        "seconds",
+        "target_counters",
+        "limit",
     },
     # All counters of the capture count on all SIMDs; tests of the panels have some that do not.
-    "counters": {"simd"},
+    "counters": {"simd", "array", "wgp", "instance"},  # streamed ones have these: test_streamed
+    "samples": {"samples"},  # tests/features/samples/test_command.py
     "schedule": {"mca"},  # test_mca
     "compare": {"fail_on", "jobs", "cluster"},  # an exit code: test_compare
 }
@@ -570,10 +584,8 @@ def test_every_option_is_in_a_table() -> None:
         flags = (flag for action in shown_actions(parser(command)) for flag in action.option_strings)
         options = {flag.lstrip("-").replace("-", "_") for flag in flags if flag.startswith("--")}
         options -= {"help", "json", "csv"}
-        options -= {
-            "decoder",
-            "source_map",
-        }  # of raw captures: tests/formats/raw
+        if "decoder" in options:  # of raw captures and of compiled files: tests/formats/raw, test_compiled
+            options -= set(OfRawFiles.arguments)
         missing += [f"{name} --{flag}" for flag in sorted(options - seen.get(name, set()))]
     assert missing == []
 
