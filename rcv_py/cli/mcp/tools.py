@@ -95,13 +95,12 @@ _LEFT_OUT = ("more", "fail_on", "strict", "jobs", "cluster", "mca")
 # Arguments that the short definition of a tool leaves to `help`: few calls need them.
 _RARE = frozenset(
     (
-        "array", "ascending", "author", "bar", "bars", "beyond_noise", "case", "channels", "charge",
-        "context", "cu", "cycles", "decoder", "depth", "detail", "dpp", "from", "hit", "ideal_mb",
-        "inlined", "instance", "isa_xml", "iterations_of", "kernel", "least", "like", "limit", "log",
-        "merge", "mode", "no_causes", "no_idle", "no_predict", "only", "order", "raw", "regex", "rule",
-        "run_files", "scale", "se", "seed", "simd", "size", "source_map", "target", "theme", "to",
-        "touching", "unit_of", "waves", "wgp", "with_notes", "without_kernel", "without_se",
-        "without_sources",
+        "ascending", "author", "bar", "bars", "beyond_noise", "case", "channels", "charge", "context",
+        "cu", "decoder", "detail", "dpp", "from", "hit", "ideal_mb", "inlined", "isa_xml",
+        "iterations_of", "kernel", "least", "like", "limit", "log", "merge", "mode", "no_causes",
+        "no_idle", "no_predict", "only", "order", "raw", "regex", "rule", "run_files", "scale", "se",
+        "seed", "simd", "source_map", "target", "theme", "to", "touching", "unit_of", "waves",
+        "with_notes", "without_kernel", "without_se", "without_sources",
     )
 )  # fmt: skip
 _MEANT = {

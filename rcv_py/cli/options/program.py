@@ -105,7 +105,7 @@ class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
 class ExportOptions(shared.OfRawFiles, example="rcv export FOLDER --to perfetto --out trace.pftrace"):
     """Write files for Perfetto, speedscope, CSV and Parquet."""
 
-    agents = opt.AgentTool("Use it to hand a trace to another tool.", writes=True)
+    agents = opt.AgentTool("Use it to hand a trace to another tool.", writes=True, rare=("cycles",))
 
     folder: Path = shared.folder()
     to: str = opt.option(
@@ -160,7 +160,7 @@ class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out 
     """Draw a panel or the window into a picture."""
 
     agents = opt.AgentTool(
-        "Use it to show a person a timeline; it answers with a picture.", optional=("out",)
+        "Use it to show a person a timeline; it answers with a picture.", optional=("out",), rare=("size",)
     )
 
     needs = (

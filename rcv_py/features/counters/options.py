@@ -15,7 +15,9 @@ class CountersOptions(
 ):
     """Summarise hardware counters and formulas over them."""
 
-    agents = opt.AgentTool("Use it when the capture has counters (list shows them).")
+    agents = opt.AgentTool(
+        "Use it when the capture has counters (list shows them).", rare=("array", "wgp", "instance")
+    )
 
     needs = (
         opt.without("list", "the values", "raw formula file se cu array wgp instance simd only"),

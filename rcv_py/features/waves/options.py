@@ -12,7 +12,7 @@ class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --t
     """List waves, or show what one of them did."""
 
     usual = shared.ALL
-    agents = opt.AgentTool("Use it to pick waves, or with wave to follow one.")
+    agents = opt.AgentTool("Use it to pick waves, or with wave to follow one.", rare=("resident",))
 
     needs = (
         opt.without(
