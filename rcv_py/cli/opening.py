@@ -218,6 +218,15 @@ class ChosenWaves:
         return "" if self.read else UNREADABLE
 
 
+def refuse_unrun(trace: Trace, subject: str) -> None:
+    """Raise UsageError if a table of costs is asked of a compiled program that has not run."""
+    if trace.is_static:
+        raise UsageError(
+            Message("This program has not run, so nothing is known about {0}.", subject),
+            hint="Read it with `rcv isa`, `rcv registers`, `rcv loops` and `rcv schedule`, or record it.",
+        )
+
+
 def choose_waves(
     options: OfWaves, explaining: Sequence[Analysis] = (), wanted: Sequence[Analysis] = ()
 ) -> ChosenWaves:

@@ -207,3 +207,21 @@ def test_source_lines_count_their_instructions_and_lead_to_them():
     assert "v_pk_fma_f32" in " ".join(row["text"] for row in found)
     caller = document("source", str(KERNEL), "tiny.hip:25", "--top", "0")["rows"]
     assert {row["instruction"] for row in found} < {row["instruction"] for row in caller}
+
+
+@pytest.mark.parametrize(
+    "words", [("hotspot",), ("hotspot", "--bins", "4"), ("hotspot", "--charge", "self"), ("flame",)]
+)
+def test_tables_of_costs_are_refused_with_what_to_read_instead(words):
+    done = run(words[0], str(KERNEL), *words[1:])
+    assert done.code == 2
+    assert "has not run, so nothing is known about" in done.err
+    assert "rcv isa" in done.err
+
+
+def test_costs_and_executions_are_unknown_not_zero():
+    facts = document("info", str(KERNEL))
+    assert facts["format"]["is_static"]
+    costs = {name: value for name, value in facts["code"].items() if name != "instructions"}
+    assert set(costs.values()) == {None}
+    assert "compiled for  gfx942" in run("info", str(KERNEL)).out

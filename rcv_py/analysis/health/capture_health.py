@@ -39,6 +39,7 @@ from rcv_py.model.waves import WaveBatch
 
 HEALTHY = "healthy"
 NOTABLE_DRAIN = 0.05  # of the latency
+NOT_RUN = "not_run"  # the note about a compiled program
 NO_MAP = "debug_info"  # the note about instructions without a source line
 # What is checked, for readers if nothing is reported.
 CHECKED = (
@@ -141,8 +142,9 @@ def verdict(notes: Sequence[HealthNote]) -> str:
 def headline(notes: Sequence[HealthNote]) -> str:
     """Return the title of the worst serious note, or a sentence that there is none.
 
-    A capture without any source line is not called healthy: costs are known by instruction only.
+    A capture without any source line is not called healthy: costs are known by instruction only.  Nor is a
+    program that has not run.
     """
     serious = [note.title for note in notes if note.is_serious]
-    unmapped = [note.title for note in notes if note.name == NO_MAP]
-    return next(iter((*serious, *unmapped)), HEALTHY)
+    lacking = [note.title for name in (NOT_RUN, NO_MAP) for note in notes if note.name == name]
+    return next(iter((*serious, *lacking)), HEALTHY)

@@ -18,7 +18,7 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent
 from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, heading
-from rcv_py.cli.opening import ChosenWaves, announced, counted_waves
+from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, refuse_unrun
 from rcv_py.features.flame.options import FlameOptions
 from rcv_py.features.flame.result import SANDWICH, SANDWICH_SCHEMA, SCHEMA, at_least, frames, placed
 from rcv_py.model.modes import ReferenceRule
@@ -43,6 +43,7 @@ def run(options: FlameOptions) -> CommandAnswer:
     is_hiding = metric is Metric.NONHIDDEN and options.clock is None
     waves = counted_waves(options, (_HIDDEN,) if is_hiding else ())
     trace = waves.trace
+    refuse_unrun(trace, "costs")
     costs = cost_columns(trace.code)
     charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
     content = _content(trace, options)

@@ -11,7 +11,16 @@ from rcv_py.analysis.device.occupancy_limits import OccupancyLimit, OccupancyLim
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, listing
-from rcv_py.cli.opening import ChosenWaves, counted_waves, facts_of, opened, refuse, warn, window_of
+from rcv_py.cli.opening import (
+    ChosenWaves,
+    counted_waves,
+    facts_of,
+    opened,
+    refuse,
+    refuse_unrun,
+    warn,
+    window_of,
+)
 from rcv_py.features.compat.command import like_analyzer
 from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.features.hotspot.result import (
@@ -40,10 +49,13 @@ def run(options: HotspotOptions) -> CommandAnswer:
     if options.like:
         trace = opened(options)
         warn(trace)
+        refuse_unrun(trace, "costs")
         return like_analyzer(trace, options)
     if options.bins is not None:
         return _histogram(options)
-    return (_ranking if options.charge is None else _places)(counted_waves(options), options)
+    waves = counted_waves(options)
+    refuse_unrun(waves.trace, "costs")
+    return (_ranking if options.charge is None else _places)(waves, options)
 
 
 def _ranking(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
@@ -158,6 +170,7 @@ def _histogram(options: HotspotOptions) -> CommandAnswer:
     wanted = hotspot_bins(None, window_of(options.clock))
     waves = counted_waves(options, (wanted,))
     trace = waves.trace
+    refuse_unrun(trace, "costs")
     refuse(trace, options, "PC samples do not name waves.")
     rows = waves.of(wanted) if len(trace.waves) else static_bins(trace.code, len(trace.code))
     bins = binned(rows, number)

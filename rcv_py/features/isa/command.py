@@ -19,7 +19,7 @@ from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, Message, count, join_texts, plural, uncapitalized
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, listing, matched, nothing
-from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
+from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, refuse_unrun, wave_of
 from rcv_py.cli.options.option import flag_of
 from rcv_py.features.isa.help_result import SCHEMA, asked, help_facts, help_table
 from rcv_py.features.isa.options import IsaOptions
@@ -60,6 +60,8 @@ def run(options: IsaOptions) -> CommandAnswer:
     trace = waves.trace
     if trace.is_static and options.by in ("instruction", "block"):
         return _program(trace, options)
+    if options.by == "label":
+        refuse_unrun(trace, "the cost of labels")
     costs = _costs(trace, options)
     found = _listing(waves, costs, options)
     texts = found.table.plain("text" if "text" in found.table.spec else "name")  # of blocks and labels

@@ -170,12 +170,11 @@ class LoopsPanel(TablePanel[LoopSummary]):
     def _refresh(self) -> None:
         self.legend.set_items([])
         self.both.setCurrentIndex(0 if self.is_loops else 1)
-        for widget in (self.scope, self.phases):
-            widget.setVisible(self.is_loops)
         trace = self.session.trace.value
         is_static = trace is not None and trace.is_static
-        for choice in (self.scope, self.listed):
-            choice.setHidden(is_static)
+        self.phases.setVisible(self.is_loops)
+        self.scope.setVisible(self.is_loops and not is_static)
+        self.listed.setHidden(is_static)
         self.note.clear()
         self.shown_segments = None
         if trace is not None and is_static:

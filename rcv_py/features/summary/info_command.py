@@ -152,7 +152,10 @@ def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         Message("{0} ({1})", form["target"], INFERRED) if form["target_from"] == INFERRED else form["target"]
     )
     yield "kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""
-    yield "recorded", join_texts(", ", filter(None, (target, what, version)))
+    yield (
+        "compiled for" if form["is_static"] else "recorded",
+        join_texts(", ", filter(None, (target, what, version))),
+    )
 
 
 def _of_allocated(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,6 @@ from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.mapping import mapping as mapped_lines
 from rcv_py.base.text import Message
 from rcv_py.features.health.result import SEVERITY
-from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import AllocatedRegisters, CompiledKernel
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
@@ -80,6 +79,7 @@ FACTS = (
         kinds.WHOLE("gfxip", "Generation of the instruction set, a number"),
         kinds.FLAG("has_thread_trace", "Whether waves were traced"),
         kinds.FLAG("has_pc_samples", "Whether there are PC samples"),
+        kinds.FLAG("is_static", "Whether a compiler made it and it has not run: no time or cost is known"),
     ),
     kinds.NAME("kernel", "Name of the kernel with most cycles"),
     Field("kernels", kinds.texts("A name."), "Names of all kernels of the program"),
@@ -237,11 +237,12 @@ def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str,
             "gfxip": trace.gfxip,
             "has_thread_trace": trace.has_thread_trace,
             "has_pc_samples": trace.has_pc_samples,
+            "is_static": trace.is_static,
         },
         "kernel": trace.kernel_name,
         "kernels": [kernel.demangled for kernel in trace.code.kernels],
         "waves": _waves(trace),
-        "code": _code(trace.code),
+        "code": _code(trace),
         "allocated": _allocated(allocated),
         "activity": dict(zip(("idle", "stall", "issue"), activity(trace.code).percent, strict=True)),
         "source": _source(trace),
@@ -281,11 +282,15 @@ def _waves(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _code(code: CodeTable) -> dict[str, Any]:
+def _code(trace: Trace) -> dict[str, Any]:
+    code, nothing = trace.code, {field.name: None for field in _CODE}
     if not len(code):  # no file has the program or its costs
-        return {field.name: None for field in _CODE}
+        return nothing
+    instructions = int(np.count_nonzero(~code.is_label))
+    if trace.is_static:
+        return nothing | {"instructions": instructions}
     return {
-        "instructions": int(np.count_nonzero(~code.is_label)),
+        "instructions": instructions,
         "executed": int(np.count_nonzero(code.hits > 0)),
         "hits": int(code.hits.sum()),
         "latency": int(code.latency.sum()),
