@@ -56,5 +56,5 @@ def is_capture(path: Path) -> bool:
     try:
         with os.scandir(path) as entries:
             return any(WAVE_NAME.fullmatch(entry.name) for entry in entries)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: the name has a null byte
         return False
