@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -71,6 +72,32 @@ def test_machine_code_is_kept_in_the_users_folder_and_nowhere_else(room: Path) -
     assert list(room.rglob("*.nb?")) == []
     assert compiled.NUMBA is not None
     assert compiled.NUMBA.config.CACHE_DIR == "", "others keep theirs where they did"
+
+
+def test_kernels_that_threads_begin_together_keep_their_own_folders(room: Path, tmp_path: Path) -> None:
+    """Numba reads its folder twice: between, another thread must not change it."""
+    config = compiled.NUMBA.config
+    read: list[tuple[str, str, str]] = []
+
+    class Code:
+        def __init__(self, folder: Path) -> None:
+            self.folder = folder
+
+        def enable_caching(self) -> None:
+            first = config.CACHE_DIR
+            for _ in range(100):
+                os.sched_yield()
+            read.append((str(self.folder), first, config.CACHE_DIR))
+
+    def keep(folder: Path) -> None:
+        for _ in range(100):
+            compiled._keep(Code(folder), folder)
+
+    folders = [tmp_path / str(number) for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(keep, folders))
+    assert [seen for seen in read if len(set(seen)) != 1] == []
+    assert config.CACHE_DIR == ""
 
 
 def test_of_processes_that_begin_together_one_compiles(room: Path) -> None:

@@ -57,6 +57,7 @@ PLAIN = {  # nothing that kernels do not need, because compiling is slow
 WAITS_S = 30.0  # for another process that compiles, at most
 BEAT_S = 0.02
 _ONE = Lock()  # of the threads that compile
+_FOLDER_LOCK = Lock()  # of the threads that set or read numba's folder, which is one for the process
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
@@ -148,7 +149,8 @@ class _Compiled:
     def _folder(self) -> Path:
         """The folder of machine code: the user's choice, else ours."""
         assert NUMBA is not None
-        chosen = NUMBA.config.CACHE_DIR
+        with _FOLDER_LOCK:
+            chosen = NUMBA.config.CACHE_DIR
         return Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
 
     def _made(self) -> Callable[..., Any]:
@@ -240,14 +242,13 @@ def _remembered() -> Iterator[None]:
 def _keep(code: Any, folder: Path) -> None:
     """Let a function cache its machine code in a folder; functions of other programs keep theirs."""
     assert NUMBA is not None
-    before = NUMBA.config.CACHE_DIR
-    try:
-        NUMBA.config.CACHE_DIR = str(folder)
-        code.enable_caching()
-    except (OSError, RuntimeError):
-        return  # no writable folder
-    finally:
-        NUMBA.config.CACHE_DIR = before
+    with _FOLDER_LOCK, suppress(OSError, RuntimeError):  # no writable folder
+        before = NUMBA.config.CACHE_DIR
+        try:
+            NUMBA.config.CACHE_DIR = str(folder)
+            code.enable_caching()
+        finally:
+            NUMBA.config.CACHE_DIR = before
 
 
 @cache
