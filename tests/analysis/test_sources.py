@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.cost.explorer import NO_SOURCE, CostNode, source_tree, top_lines
+from rcv_py.analysis.cost.explorer import NO_SOURCE, CostNode, source_tree
 from rcv_py.analysis.cost.ranking import BY, ranking
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
 from rcv_py.analysis.program.blocks import labels
@@ -158,17 +158,6 @@ def test_no_folder_costs_more_than_everything_or_less_than_a_child(code: CodeTab
             walk(child)
 
     walk(source_tree(code, paths, code.latency, how, 0))
-
-
-def test_top_lines_are_ranked_with_their_text() -> None:
-    found = top_lines(CODE, SOURCES, CODE.latency, INCLUSIVE)
-    assert [(one.file, one.line, one.cost, one.text) for one in found] == [
-        (B, 4, 110, ""),
-        (A, 5, 11, "five"),
-        (B, 8, 10, ""),
-    ]
-    assert found[0].share == pytest.approx(110 / 1111)
-    assert [one.line for one in top_lines(CODE, SOURCES, CODE.latency, INCLUSIVE, file=B, limit=1)] == [4]
 
 
 # -- labels and ranks -------------------------------------------------------------------------------

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 
-from rcv_py.features.hotspot.files_rows import TopLinesPanel
-from rcv_py.features.hotspot.files_tree import FileTreePanel
+from rcv_py.features.hotspot.files_panel import FilesPanel
 from rcv_py.features.hotspot.panel import HotspotPanel
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.features.source.panel import SourcePanel
@@ -23,7 +20,7 @@ from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain
 from tests.support.source_places import without_sources
 
-KINDS = (IsaPanel, SourcePanel, FileTreePanel, TopLinesPanel, HotspotPanel)
+KINDS = (IsaPanel, SourcePanel, FilesPanel, HotspotPanel)
 
 
 NO_SOURCES = "no sources"
@@ -52,7 +49,7 @@ def test_the_views_agree_about_a_capture(
         panel.show()
     open_in(trace, load_all(trace, workers=0))
     settled()
-    isa, explorer, hotspot = panels[IsaPanel], panels[FileTreePanel], panels[HotspotPanel]
+    isa, explorer, hotspot = panels[IsaPanel], panels[FilesPanel], panels[HotspotPanel]
     cost = np.where(trace.code.is_label, 0, isa._rows.cost)
     assert explorer.tree.rows.root.cost == cost.sum() > 0
     assert sum(child.cost for child in explorer.tree.rows.root.children) == cost.sum()
@@ -60,8 +57,8 @@ def test_the_views_agree_about_a_capture(
         qtbot.waitUntil(  # type: ignore[attr-defined]
             lambda: hotspot.plot.bins.totals.sum() == trace.code.latency.sum()
         )
-    top = panels[TopLinesPanel].view
-    QTest.mouseClick(top.viewport(), Qt.MouseButton.LeftButton, pos=top.cell_rect(0, "place").center())
+    places = [place for place in explorer.tree.rows.root.walk() if not place.children and place.cost]
+    explorer.tree.chosen.emit(max(places, key=lambda place: place.cost))
     settled()
     line = ui.session.selection.value.line
     assert isa.view.current == line

@@ -175,18 +175,6 @@ def test_the_histogram(clock: TimeWindow | None, app: App, shown: Any) -> None:
     assert told_kinds == kinds
 
 
-@pytest.mark.parametrize(("how", "idle"), [(SourceCost.SELF, True), (SourceCost.INCLUSIVE, False)])
-def test_lines_ranked_by_cost(how: SourceCost, idle: bool, app: App, shown: Any) -> None:
-    app.ui.session.source_cost.set(how)
-    app.ui.settings["isa.show_idle"] = idle
-    panel = shown("top_lines")
-    rows = printed(panel)["rows"]
-    assert cells(panel.view, "cost", "text") == told(rows, "cost", "text")
-    assert [round(share, 3) for (share,) in cells(panel.view, "share_of_total")] == [
-        pytest.approx(100 * row["share_of_total"], abs=0.001) for row in rows[:FIRST]
-    ]
-
-
 @pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
 def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
     app.ui.session.clock_range.set(clock)
@@ -198,8 +186,11 @@ def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
     assert [row["source_line"] for row in rows] == sorted(row["source_line"] for row in rows)
 
 
-def test_the_tree_of_places(shown: Any) -> None:
-    panel = shown("file_tree")
+@pytest.mark.parametrize(("how", "idle"), [(SourceCost.SELF, True), (SourceCost.INCLUSIVE, False)])
+def test_the_tree_of_places(how: SourceCost, idle: bool, app: App, shown: Any) -> None:
+    app.ui.session.source_cost.set(how)
+    app.ui.settings["isa.show_idle"] = idle
+    panel = shown("explorer")
     places = [place for place in panel.tree.rows.root.walk() if place is not panel.tree.rows.root]
     assert told(printed(panel)["rows"], "name", "cost") == [(one.name, one.cost) for one in places[:FIRST]]
 

@@ -10,8 +10,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.cost.annotations import Annotation
-from rcv_py.features.hotspot.files_rows import TopLinesPanel
-from rcv_py.features.hotspot.files_tree import FileTreePanel
+from rcv_py.features.hotspot.files_panel import FilesPanel
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.features.isa.rows import LEAST_PX
 from rcv_py.features.source.panel import SourcePanel
@@ -81,18 +80,10 @@ def test_a_column_the_user_hid_stays_hidden(
 
 
 def test_the_tree_of_files_keeps_names(ui: UiContext, settle: Callable[..., None]) -> None:
-    panel = FileTreePanel(ui)
+    panel = FilesPanel(ui)
     settle(panel, 200)
     assert panel.tree.columnWidth(panel.tree.rows.column_of("name")) >= 60
     assert not panel.tree.isColumnHidden(panel.tree.rows.column_of("share"))
-
-
-def test_top_lines_keep_the_share(ui: UiContext, settle: Callable[..., None]) -> None:
-    panel = TopLinesPanel(ui)
-    settle(panel, 240)
-    view = panel.view
-    at = place_of(view, "share_of_total")
-    assert view.columnViewportPosition(at) + view.columnWidth(at) <= view.viewport().width() + 1
 
 
 def test_a_file_opens_at_its_hottest_line(ui: UiContext, settle: Callable[..., None], qtbot: object) -> None:
@@ -117,12 +108,12 @@ def test_what_gave_way_comes_back_in_a_wider_window(ui: UiContext, settle: Calla
 def test_widths_of_a_wide_window_do_not_stay_in_a_narrow_one(
     ui: UiContext, settle: Callable[..., None]
 ) -> None:
-    wide, narrow = TopLinesPanel(ui), TopLinesPanel(ui)
+    wide, narrow = SourcePanel(ui), SourcePanel(ui)
     settle(wide, 600)
     settle(narrow, 240)
     narrow.view.load_state(wide.view.save_state())
     narrow.view.widths.stretch()
-    at = place_of(narrow.view, "share_of_total")
+    at = place_of(narrow.view, "text")
     end = narrow.view.columnViewportPosition(at) + narrow.view.columnWidth(at)
     assert end <= narrow.view.viewport().width() + 1
 
@@ -137,13 +128,6 @@ def test_a_width_by_hand_is_kept(ui: UiContext, settle: Callable[..., None]) -> 
     assert second.view.columnWidth(at) == 133
     second.resize(1100, 500)
     assert second.view.columnWidth(at) == 133
-
-
-def test_the_share_is_whole_in_the_narrowest_column(ui: UiContext, settle: Callable[..., None]) -> None:
-    panel = TopLinesPanel(ui)
-    settle(panel, 195)
-    view, at = panel.view, place_of(panel.view, "share_of_total")
-    assert view.columnViewportPosition(at) + view.columnWidth(at) <= view.viewport().width() + 1
 
 
 def test_columns_grow_with_their_numbers(ui: UiContext, qtbot: object) -> None:

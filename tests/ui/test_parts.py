@@ -19,12 +19,11 @@ from tests.ui.window import settle, window
 
 WIDE = (1920, 1080)
 PARTS = {
-    "top_lines": "explorer",
     "labels": "search",
     "history": "search",
 }  # once panels of their own
 KEYS = {  # as they were when each was a tab
-    "triage": "Ctrl+Shift+1", "explorer": "Ctrl+Shift+2", "top_lines": "Ctrl+Shift+3",
+    "triage": "Ctrl+Shift+1", "explorer": "Ctrl+Shift+2",
     "search": "Ctrl+Shift+4", "labels": "Ctrl+Shift+5", "history": "Ctrl+Shift+6",
     "compute_unit": "Ctrl+Shift+7",
 }  # fmt: skip
@@ -40,7 +39,7 @@ def test_the_left_side_has_three_tabs_that_fit(qtbot: QtBot, reused: Reused) -> 
         (bar,) = (one for one in workspace.tab_bars() if one.isVisible() and "Files" in texts_of(one))
         assert texts_of(bar) == ["Findings", "Files", "Search"]
         assert bar.tabRect(2).right() <= bar.width() <= 340
-        assert {info.within for info in discover() if info.id in PARTS} == {"explorer", "search"}
+        assert {info.within for info in discover() if info.id in PARTS} == {"search"}
 
 
 @pytest.mark.parametrize(("name", "home"), PARTS.items())
@@ -129,13 +128,13 @@ def test_going_through_a_list_by_keys_selects_nothing(qtbot: QtBot, reused: Reus
     with reused(size=WIDE, sample=qtbot) as app:
         session, workspace = app.ui.session, app.window.workspace
         first = session.selection.value
-        for name in ("file_tree", "top_lines", "matches", "labels", "history"):
+        for name in ("explorer", "matches", "labels", "history"):
             session.selection.set(first)
             session.query.set(SearchQuery("s_" if name == "matches" else ""))
             workspace.show_panel(name)
             settle(app, qtbot)
             part = workspace.panel(name)
-            rows = part.tree if name == "file_tree" else part.view
+            rows = part.tree if name == "explorer" else part.view
             before, visits = session.selection.value, session.visited.value
             rows.setFocus(Qt.FocusReason.TabFocusReason)
             for key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_End, Qt.Key.Key_Home):
@@ -143,7 +142,7 @@ def test_going_through_a_list_by_keys_selects_nothing(qtbot: QtBot, reused: Reus
             settle(app, qtbot)
             assert (session.selection.value, session.visited.value) == (before, visits), name
             if name != "history":
-                QTest.keyClick(rows, Qt.Key.Key_End if name == "file_tree" else Qt.Key.Key_Down)
+                QTest.keyClick(rows, Qt.Key.Key_End if name == "explorer" else Qt.Key.Key_Down)
                 QTest.keyClick(rows, Qt.Key.Key_Return)
                 settle(app, qtbot)
                 assert session.selection.value != before, name

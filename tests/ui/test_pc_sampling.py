@@ -33,7 +33,7 @@ TIMES = (
     "wave_picker",
     "distribution",
 )
-CODE = ("isa", "source", "explorer", "top_lines", "hotspot", "labels", "summary")
+CODE = ("isa", "source", "explorer", "hotspot", "labels", "summary")
 
 
 def shown(app: App, qtbot: QtBot, name: str) -> Panel:
@@ -162,7 +162,7 @@ def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused, samples:
         assert "barrier" in row[headers.index("main stall reason")]
         hotspot = shown(app, qtbot, "hotspot")
         assert sum(row[2] for row in hotspot.sheet().rows) == count
-        top = shown(app, qtbot, "top_lines")
+        top = shown(app, qtbot, "explorer")
         assert "samples" in top.sheet().headers
         details = shown(app, qtbot, "token_details")
         facts = dict(list(details.sheet().rows))

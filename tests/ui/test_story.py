@@ -85,7 +85,7 @@ def test_from_the_slow_bar_to_the_source_line(
         assert_everything_follows(app)
 
         # Files: a click on its costliest line.
-        files = panel(app, "file_tree")
+        files = panel(app, "explorer")
         app.window.workspace.show_panel("explorer")
         settle(app, qtbot)
         places = [place for place in files.tree.rows.root.walk() if not place.children and place.cost]

@@ -28,8 +28,8 @@ from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, box, open_sample, settle, window
 
 EXPECTED = {
-    "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
-    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history", "file_tree",
+    "overview", "global_timeline", "compute_unit", "utilization", "explorer", "isa", "source",
+    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history",
     "matches",
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,16 +38,6 @@ class CostNode(TreeNode):
     file: int = -1  # index into Trace.sources, -1 for folders and NO_SOURCE
     line: int = -1
     text: str | None = None  # of a line or an instruction, without its number; None of other nodes
-
-
-class TopLine(NamedTuple):
-    """A source line in the ranking."""
-
-    file: int  # index into Trace.sources
-    line: int  # 1-based
-    cost: int
-    share: float  # of all code lines, 0 to 1
-    text: str  # of the source line, "" if its copy is missing
 
 
 def source_tree(
@@ -89,58 +79,16 @@ def source_tree(
     return CostNode(cost=int(cost.sum()), by_kind=root.by_kind, children=children)
 
 
-def top_lines(
-    code: CodeTable,
-    sources: Sequence[SourceFile],
-    cost: np.ndarray,
-    how: SourceCost,
-    *,
-    file: int | None = None,
-    limit: int = 50,
-) -> tuple[TopLine, ...]:
-    """Return the most expensive source lines of all files, or of a file, without lines of no cost."""
-    return _top_lines(source_costs(code, cost, how, len(sources)), sources, file, limit)
-
-
-def top_kinds(
-    code: CodeTable, cost: np.ndarray, how: SourceCost, files: int, *, file: int | None, limit: int
-) -> np.ndarray:
-    """Return the cost of `top_lines` by kind of instruction, int64 [n, KIND_COUNT]."""
-    costs = source_costs(code, cost, how, files)
-    return costs.by_kind[_ranked(costs, file, limit)]
-
-
-def _top_lines(
-    costs: SourceCosts, sources: Sequence[SourceFile], file: int | None, limit: int
-) -> tuple[TopLine, ...]:
-    rows = _ranked(costs, file, limit)
-    columns = (costs.file[rows].tolist(), costs.line[rows].tolist(), costs.cost[rows].tolist())
-    return tuple(
-        TopLine(at, line, worth, worth / max(costs.total, 1), line_text(sources, at, line))
-        for at, line, worth in zip(*columns, strict=True)
-    )
-
-
-def _ranked(costs: SourceCosts, file: int | None, limit: int) -> np.ndarray:
-    """Return the rows of the most expensive lines, int64."""
-    rows = np.arange(len(costs)) if file is None else np.arange(len(costs))[costs.lines_of(file)]
-    rows = rows[costs.cost[rows] > 0]
-    return rows[np.argsort(-costs.cost[rows], kind="stable")][:limit]
-
-
 def _lines(costs: SourceCosts, sources: Sequence[SourceFile], file: int, limit: int) -> list[CostNode]:
-    by_kind = costs.by_kind[_ranked(costs, file, limit)]
+    """Return the most expensive lines of a file, without lines of no cost."""
+    rows = np.arange(len(costs))[costs.lines_of(file)]
+    rows = rows[costs.cost[rows] > 0]
+    rows = rows[np.argsort(-costs.cost[rows], kind="stable")][:limit]
+    columns = (costs.line[rows].tolist(), costs.cost[rows].tolist(), costs.by_kind[rows])
     return [
-        CostNode(
-            name=f":{top.line}  {top.text}",
-            tip=top.text,
-            cost=top.cost,
-            by_kind=kinds,
-            file=file,
-            line=top.line,
-            text=top.text,
-        )
-        for top, kinds in zip(_top_lines(costs, sources, file, limit), by_kind, strict=True)
+        CostNode(name=f":{line}  {text}", tip=text, cost=cost, by_kind=kinds, file=file, line=line, text=text)
+        for line, cost, kinds in zip(*columns, strict=True)
+        for text in (line_text(sources, file, line),)
     ]
 
 

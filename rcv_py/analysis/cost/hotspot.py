@@ -113,24 +113,10 @@ def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
     return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))
 
 
-class Hottest(NamedTuple):
-    """The most expensive lines and kinds, in the unit of the costs: cycles, or samples."""
+def hottest(code: CodeTable, cost: np.ndarray, most: int) -> np.ndarray:
+    """Return at most `most` code rows with any cost, the most expensive first, equal rows in program order.
 
-    line: np.ndarray  # int64 [k], code rows, the most expensive first, equal rows in program order
-    cost: np.ndarray  # int64 [k], of each of these
-    kind: np.ndarray  # int64 [m], TokenKind, the most expensive first; only kinds with any cost
-    kind_cost: np.ndarray  # int64 [m], of all instructions of the kind
-    total: int  # of the whole program
-
-
-def hottest(code: CodeTable, cost: np.ndarray, most: int) -> Hottest:
-    """Return at most `most` instructions with any cost, and the cost of each kind.
-
-    `cost` is the cost of each code row, int64 [n]; labels cost nothing.  Kinds follow from mnemonics; kinds
-    without a name count as NONE.
+    `cost` is the cost of each code row, int64 [n]; labels cost nothing.  Int64.
     """
     own = np.where(code.is_label, 0, cost)
-    order = np.argsort(-own, kind="stable")[: min(most, int(np.count_nonzero(own > 0)))]
-    by_kind = sums_by_kind(np.zeros(len(own), dtype=np.int64), code.kind, own, 1)[0]
-    ranked = np.argsort(-by_kind, kind="stable")[: int(np.count_nonzero(by_kind > 0))]
-    return Hottest(order, own[order], ranked, by_kind[ranked], int(own.sum()))
+    return np.argsort(-own, kind="stable")[: min(most, int(np.count_nonzero(own > 0)))]

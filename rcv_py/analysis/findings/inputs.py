@@ -384,7 +384,7 @@ class FindingInputs:
     def _hot_rows(self) -> np.ndarray:
         """Rows of the attribution with the largest pattern of one of the HOTTEST instructions, int64."""
         table, lines = self.attribution, hottest(self.trace.code, cost_columns(self.trace.code).cost, HOTTEST)
-        rows = np.flatnonzero(np.isin(table.line, lines.line))
+        rows = np.flatnonzero(np.isin(table.line, lines))
         each = table.line[rows].astype(np.int64) * 256 + self.patterns[rows]
         keys, of = np.unique(each, return_inverse=True)
         cycles = np.bincount(of, table.cycles[rows], len(keys))

@@ -1,59 +1,276 @@
-"""Cost by source place: files and their lines as a tree, or all lines ranked."""
+"""Folders, files and their lines, by cost."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+import numpy as np
+from PySide6.QtCore import QModelIndex, QPoint
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QLineEdit, QWidget
 
-from PySide6.QtWidgets import QLineEdit
-
-from rcv_py.base.text import translated
+from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching, source_tree
+from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.base.text import Message, percent, short_count, translated
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.layout import BAR, boxed, column, row
-from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import named, with_tip
-from rcv_py.ui.widgets.parts import PartedPanel
+from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text, named, with_tip
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import PAD
+from rcv_py.ui.table.cost_bars import kind_lines, kind_parts
+from rcv_py.ui.table.rows_view import MIN_ROW
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.table.tree_table import Tree, TreeColumn, TreeTable, share_text
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
-EVERY_MS = 120
+NO_SOURCES = (
+    "No instruction has a source place, so labels are ranked instead. "
+    "Build the kernel with debug information (-g) to see files."
+)
+STREAM_MS = 500
+EVERY_MS = 120  # while the user types
+INDENT_PX = 10
+ALL_LINES = 20_000  # maximum lines of a file searched for a text
 
 
-@runtime_checkable
-class Filtered(Protocol):
-    """A part that shows only what matches a text."""
-
-    def set_filter(self, text: str) -> None:
-        """Show only matching rows; all rows for an empty text."""
-
-
-class FilesPanel(PartedPanel):
-    """Files and lines by cost, as a tree or ranked."""
+class FilesPanel(Panel):
+    """Folders, files and lines by cost."""
 
     panel_id = "explorer"
-
-    texts = MappingProxyType({"file_tree": "Tree", "top_lines": "Ranked"})
-    choice_name = "How lines are listed"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         tip = "Show only files and lines with this text in their path, place or code."
         field = QLineEdit(placeholderText=translated("Filter files and lines"), clearButtonEnabled=True)
         self.field = with_tip(named(field, "Filter files and lines"), tip)
-        self._soon = self.request(self._filter, EVERY_MS, always_rests=True)
-        self.field.textChanged.connect(self._soon.update)
-        column(boxed(row(self.choice, (self.field, 1), margins=BAR, spacing=4)), (self.stack, 1), of=self)
+        self._filter = ""  # the text of the field that the tree shows
+        self.tree = TreeTable(
+            self._tree(),
+            ui,
+            sort="share",
+            # Without room for names, the cycles column gives way first: the bars show cycles too.
+            yields={"cost": 240, "bar": 60},
+            opens_by_key=True,
+            row_px=lambda: max(MIN_ROW, QFontMetrics(ui.theme.mono).height() + 1),
+        )
+        self.remembered = {"tree": self.tree}
+        self.note = PlainLabel(NO_SOURCES, role="muted", visible=False, wordWrap=True)
+        self.note.setContentsMargins(8, 6, 8, 6)
+        self.empty = WithEmptyState(boxed(column(self.note, (self.tree, 1))))
+        column(row(self.field, margins=BAR), (self.empty, 1), of=self)
+        soon = self.request(self._compute, EVERY_MS, always_rests=True)
+        self.field.textChanged.connect(soon.update)
+        self._costs = CostUpdates(self, self._compute, STREAM_MS)
+        self._set_up_tree()
+        session = self.session
+        session.trace.watch(self._open)
+        session.selection.watch(self._follow)
+        session.source_cost.watch(self._costs.ask)
+        self._open()
+
+    def _set_up_tree(self) -> None:
+        tree = self.tree
+        tree.setIndentation(INDENT_PX)
+        tree.setAccessibleName(translated("Files and lines by cost"))
+        tree.menu_asked.connect(self._open_menu)
+        tree.chosen.connect(self._go)
+        tree.clicked.connect(self._toggle_folder)
+        tree.activated.connect(self._toggle_folder)
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        missing = self.why_missing("code")
+        self.empty.say(missing)
+        self.note.setVisible(not missing and not has_sources(self.session.trace.value))
+        if not missing:
+            self._compute()
+
+    def _compute(self) -> None:
+        trace, cost = self.session.trace.value, charged_job(self.ui)
+        if trace is None or cost is None or not len(trace.code):
+            return
+        self._filter = self.field.text().strip()
+        how, is_source, wanted = self.session.source_cost.value, has_sources(trace), self._filter
+        lines = ALL_LINES if wanted else LINES
+
+        def tree() -> CostNode:
+            root = (
+                source_tree(trace.code, trace.sources, cost(), how, lines)
+                if is_source
+                else label_tree(trace, cost(), lines)
+            )
+            return matching(root, wanted, trace.sources) if wanted else root
+
+        self._costs.run(tree, self._take)
+
+    def _take(self, root: CostNode) -> None:
+        self.tree.set_width("line", self._line_px(root))
+        self.tree.show_tree(self._tree(root), is_all_open=bool(self._filter))
+        is_none = bool(self._filter) and not root.children
+        self.empty.say(Message("No file or line has “{0}” in it.", self._filter) if is_none else "")
+        self._follow()
+
+    def _line_px(self, root: CostNode) -> int:
+        """Return the width that the deepest line needs: its arrows, and the longest number."""
+
+        def depth(node: CostNode) -> int:
+            return 1 + max(map(depth, node.children), default=0)
+
+        largest = max((place.line for place in root.walk()), default=0)
+        char_px = QFontMetrics(self.ui.theme.mono).horizontalAdvance("0")
+        return (depth(root) - 1) * INDENT_PX + len(str(largest)) * char_px + 2 * PAD
+
+    def _tree(self, root: CostNode | None = None) -> Tree[CostNode]:
+        trace, total = self.session.trace.value, 0 if root is None else root.cost
+        unit, is_source = unit_of(trace), has_sources(trace)
+        mono, title = self.ui.theme.mono, "line" if is_source else "#"
+
+        def tip(place: CostNode) -> str:
+            """Return path, exact cost, and the cost by kind."""
+            cost = Message("{0} {1}, {2} of all", grouped(place.cost), unit, percent(place.cost, total))
+            return "\n".join([*_where(trace, place), cost, *kind_lines(place.by_kind)])
+
+        def starts_open(place: CostNode) -> bool:
+            """Return whether a node starts open: folders, and the most expensive file or label."""
+            is_first = 2 * place.cost > total if is_source else place.row == 0
+            return (is_source and place.file < 0) or is_first
+
+        return Tree(
+            root or CostNode(),
+            (
+                TreeColumn(
+                    id="line",
+                    title=title,
+                    text=lambda place: "" if place.text is None else str(place.line),
+                    key=lambda place: (-1 if place.text is None else place.line, place.name),
+                    is_number=True,
+                    width=60,
+                    font=lambda place: mono,
+                ),
+                TreeColumn(
+                    id="share",
+                    title="%",
+                    text=lambda place: share_text(place.cost, total),
+                    key=_cost_of,
+                    is_number=True,
+                    width=46,
+                ),
+                TreeColumn(
+                    id="bar",
+                    title="cost",
+                    parts=lambda place: kind_parts(self.ui.theme, place.by_kind),
+                    width=44,
+                ),
+                TreeColumn(
+                    id="cost",
+                    title=unit,
+                    text=lambda place: short_count(place.cost) if place.cost else "",
+                    key=_cost_of,
+                    is_number=True,
+                    width=60,
+                ),
+                TreeColumn(
+                    id="name",
+                    title="place",
+                    text=lambda place: place.name if place.text is None else place.text,
+                    key=lambda place: place.name,
+                    font=lambda place: None if place.text is None else mono,
+                ),
+            ),
+            tip,
+            lambda place: f"{place.name}, {grouped(place.cost)} {unit}, {percent(place.cost, total)}",
+            lambda place: (place.file, place.line, place.tip),
+            starts_open,
+        )
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _go(self, place: CostNode) -> None:
+        if place.file >= 0:
+            line = place.line if place.line >= 0 else self._hottest_line(place)
+            self.session.select_source(place.file, line)
+        elif place.line >= 0:
+            self.session.select_line(place.line)
+
+    def _toggle_folder(self, index: QModelIndex) -> None:
+        if index.isValid() and _is_folder(self.tree.rows.node(index)):
+            self.tree.toggle(index)
+
+    def _hottest_line(self, place: CostNode) -> int:
+        if place.children:
+            return max(place.children, key=_cost_of).line
+        trace = self.session.trace.value
+        assert trace is not None
+        costs = source_costs(
+            trace.code, trace.code.latency, self.session.source_cost.value, len(trace.sources)
+        )
+        own = costs.lines_of(place.file)
+        return int(costs.line[own][np.argmax(costs.cost[own])]) if own.stop > own.start else 1
+
+    def _follow(self) -> None:
+        self.tree.mark(self._selected_place())
+
+    def _selected_place(self) -> CostNode | None:
+        selection = self.session.selection.value
+        if has_sources(self.session.trace.value) and selection.source is not None:
+            file, line = selection.source
+            wanted = [place for place in self.tree.rows.root.walk() if place.file == file]
+            return next((place for place in wanted if place.line == line), wanted[0] if wanted else None)
+        lines = [
+            place for place in self.tree.rows.root.walk() if place.line == selection.line and place.file < 0
+        ]
+        return lines[-1] if selection.line is not None and lines else None
+
+    # -- menu, state --------------------------------------------------------------------------------
+
+    def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
+        place = self.tree.rows.node(index)
+        go = self._toggle_folder if _is_folder(place) else lambda _: self._go(place)
+        copy = ("Copy path", lambda: copy_text(place.tip or place.name))
+        menu = self.tree.menu(("Go there", lambda: go(index)), copy)
+        self.add_copy(menu)
+        menu.popup(at)
+
+    def first_focus(self) -> QWidget:
+        return self.tree
 
     def focus_search(self) -> bool:
         self.field.setFocus()
         self.field.selectAll()
         return True
 
-    def _prepare(self, part: Panel) -> None:
-        if isinstance(part, Filtered):
-            part.set_filter(self.field.text().strip())
+    def command_line(self) -> command_text.CommandWords | None:
+        how = command_text.charge(self.ui)
+        return command_text.rcv(self.session, "hotspot", "--by=tree", *how, "--top=0")
 
-    def _show_chosen(self) -> None:
-        super()._show_chosen()
-        self._filter()
+    def sheet(self) -> Sheet | None:
+        root = self.tree.rows.root
+        if not root.children:
+            return None
+        rows = (
+            (place.name, place.tip, place.cost, place.cost / max(1, root.cost))
+            for place in root.walk()
+            if place is not root
+        )
+        return Sheet("Files", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
 
-    def _filter(self) -> None:
-        self._prepare(self.chosen_panel)
+
+def _cost_of(place: CostNode) -> int:
+    return place.cost
+
+
+def _where(trace: Trace | None, place: CostNode) -> list[str]:
+    """Return the place of a line and its whole text, or a path."""
+    if place.text is None:
+        return [place.tip or place.name]
+    where: str = Message("instruction {0}", place.line)
+    if trace is not None and place.file >= 0:
+        where = place_text(trace.sources, place.file, place.line)
+    return [where, *([place.text] if place.text else [])]
+
+
+def _is_folder(place: CostNode) -> bool:
+    return place.file < 0 and place.line < 0

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QLineEdit, QToolButton
 from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, distribution_view
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import Message, plural
-from rcv_py.features.line.token_first_look import FirstLook
 from rcv_py.model.modes import Which
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
@@ -59,7 +58,6 @@ class TokenDetailsPanel(Panel):
         names = ("Selected instruction", "All executions of the instruction", "This execution")
         texts = (GrowingText(ui.session, ui.theme, name) for name in names)
         self.head, self.all, self.text = texts
-        self.first = FirstLook(self)
         self.chart = DistributionChart(ui.theme, is_small=True)
         self.hits = PlainLabel(role="heading")
         self.note = PlainLabel(role="muted", wordWrap=True, visible=False)
@@ -126,9 +124,8 @@ class TokenDetailsPanel(Panel):
         speeds = row(*self.speeds.values(), margins=(8, 2, 8, 2), spacing=4)
         self.this = boxed(column(row(*spinner, margins=(8, 6, 8, 0), spacing=4), speeds))
         self.note.setContentsMargins(8, 2, 8, 2)
-        self.chosen = (self.head, self.every, self.all, self.this, self.note, self.text)
-        parts = (*self.chosen, self.first, None)
-        self.empty = page(self, scrolled(boxed(column(*parts)), is_wide=False))
+        parts = (self.head, self.every, self.all, self.this, self.note, self.text)
+        self.empty = page(self, scrolled(boxed(column(*parts, None)), is_wide=False))
 
     def _restyle(self) -> None:
         self.before.setIcon(icon(self.ui.theme, "back"))
@@ -214,16 +211,10 @@ class TokenDetailsPanel(Panel):
 
     def _show(self) -> None:
         trace, facts = self.session.trace.value, self.facts
-        has_first = trace is not None and bool(len(trace.code))
-        self.first.want(has_first)
         if trace is None or facts is None:
             self._computing.stop()
-            self.empty.say("" if has_first else self.reason(NOTHING))
-            for part in self.chosen:
-                part.hide()
+            self.empty.say(self.reason(NOTHING))
             return
-        for part in (self.head, self.all, self.text):
-            part.show()
         self.empty.say("")
         from rcv_py.features.line.token_facts import FactsText  # noqa: PLC0415 - as above
 
@@ -309,14 +300,14 @@ class TokenDetailsPanel(Panel):
     def command_line(self) -> command_text.CommandWords | None:
         selection = self.session.selection.value
         if self.facts is None:
-            return self.first.command_line()
+            return None
         place = str(selection if self.facts.token is not None else replace(selection, hit=None))
         return command_text.rcv(self.session, "place", place)
 
     def sheet(self) -> Sheet | None:
         facts, trace = self.facts, self.session.trace.value
         if facts is None or trace is None:
-            return self.first.sheet()
+            return None
         from rcv_py.features.line.token_facts import all_rows, this_rows  # noqa: PLC0415 - as above
 
         rows = [

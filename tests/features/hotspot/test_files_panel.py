@@ -1,4 +1,4 @@
-"""Explorer and top lines: where the time went, by place, and one click to get there."""
+"""Files: where the time went, by place, and one click to get there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from rcv_py.analysis.cost.explorer import CostNode
-from rcv_py.features.hotspot.files_rows import TopLinesPanel
-from rcv_py.features.hotspot.files_tree import FileTreePanel
+from rcv_py.features.hotspot.files_panel import FilesPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
@@ -21,8 +20,8 @@ BAR = 2
 
 
 @pytest.fixture
-def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[FileTreePanel]:
-    panel = FileTreePanel(ui)
+def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[FilesPanel]:
+    panel = FilesPanel(ui)
     rows = panel.tree.rows
     QAbstractItemModelTester(rows, QAbstractItemModelTester.FailureReportingMode.Fatal, rows)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
@@ -32,17 +31,7 @@ def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[FileTre
     settled()
 
 
-@pytest.fixture
-def top(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[TopLinesPanel]:
-    panel = TopLinesPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(400, 300)
-    panel.show()
-    yield panel
-    settled()
-
-
-def index_of(panel: FileTreePanel, name: str) -> QModelIndex:
+def index_of(panel: FilesPanel, name: str) -> QModelIndex:
     place = next(place for place in panel.tree.rows.root.walk() if place.name.startswith(name))
     return panel.tree.rows.index_of(place)
 
@@ -52,13 +41,13 @@ def outline(place: CostNode, depth: int = 0) -> list[str]:
     return lines + [line for child in place.children for line in outline(child, depth + 1)]
 
 
-def click(panel: FileTreePanel, name: str) -> None:
+def click(panel: FilesPanel, name: str) -> None:
     at = panel.tree.visualRect(index_of(panel, name)).center()
     QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
 def test_the_tree_folds_folders_and_ranks_lines(
-    explorer: FileTreePanel, open_in: Callable, settled: Settled
+    explorer: FilesPanel, open_in: Callable, settled: Settled
 ) -> None:
     assert "Ctrl+O" in explorer.empty.sentence.text()
     open_in(trace())
@@ -78,7 +67,7 @@ def test_the_tree_folds_folders_and_ranks_lines(
 
 
 def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
-    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -93,7 +82,7 @@ def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
 
 
 def test_the_selected_file_is_marked(
-    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -106,7 +95,7 @@ def test_the_selected_file_is_marked(
 
 
 def test_a_folder_that_was_closed_stays_closed(
-    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -119,7 +108,7 @@ def test_a_folder_that_was_closed_stays_closed(
 
 
 def test_widths_are_remembered_of_columns_that_have_no_room(
-    explorer: FileTreePanel, open_in: Callable, settled: Settled
+    explorer: FilesPanel, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -135,7 +124,7 @@ def test_widths_are_remembered_of_columns_that_have_no_room(
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
 def test_arrows_move_and_a_key_opens(
-    key: Qt.Key, explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
+    key: Qt.Key, explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -150,7 +139,7 @@ def test_arrows_move_and_a_key_opens(
 
 
 def test_without_sources_labels_and_instructions_are_ranked(
-    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     label = ("label_7:", TokenKind.NONE, 0, 0, 0, 0, ())
     code = code_table((*ROWS[:4], label, *ROWS[4:]), has_source=False)
@@ -170,7 +159,7 @@ def test_without_sources_labels_and_instructions_are_ranked(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_of_the_tree_have_the_colours_of_kinds(
-    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
 ) -> None:
     ui.settings["look.theme"] = theme
     open_in(trace())
@@ -183,7 +172,7 @@ def test_bars_of_the_tree_have_the_colours_of_kinds(
     assert ui.theme.kind(TokenKind.LDS).rgb() in colors
 
 
-def test_the_sheet_lists_every_place(explorer: FileTreePanel, open_in: Callable, settled: Settled) -> None:
+def test_the_sheet_lists_every_place(explorer: FilesPanel, open_in: Callable, settled: Settled) -> None:
     assert explorer.sheet() is None
     open_in(trace())
     settled()
@@ -192,44 +181,11 @@ def test_the_sheet_lists_every_place(explorer: FileTreePanel, open_in: Callable,
     assert rows[0][2:] == (3050, pytest.approx(3050 / 3110))
 
 
-def test_top_lines_rank_all_files_or_one(
-    top: TopLinesPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
-) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
-    places = [row[1] for row in top.sheet().rows]
-    assert places == ["kernels/attn.py:3", "lib/attn.py:2", "kernels/attn.py:2"]
-    view = top.view
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.cell_rect(1, "place").center())
-    assert ui.session.selection.value.source == (1, 2)
-    assert view.current == 1
-    top.scope.setCurrentIndex(1)
-    top.scope.activated.emit(1)
-    settled()
-    assert len(list(top.sheet().rows)) == 1
-    ui.session.select_line(3)
-    qtbot.waitUntil(lambda: len(list(top.sheet().rows)) == 2)  # type: ignore[attr-defined]
-    assert [row[1] for row in top.sheet().rows] == ["kernels/attn.py:3", "kernels/attn.py:2"]
-
-
-def test_top_lines_without_sources_are_instructions(
-    top: TopLinesPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace(code_table(has_source=False), sources=()), [two_waves()])
-    settled()
-    assert top.scope.isHidden()
-    assert next(iter(top.sheet().rows))[1:3] == ("#3", 2010)
-    view = top.view
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.cell_rect(1, "place").center())
-    assert ui.session.selection.value.line == 4
-
-
 def test_a_program_that_never_ran_is_explained(
-    top: TopLinesPanel, explorer: FileTreePanel, open_in: Callable, settled: Settled
+    explorer: FilesPanel, open_in: Callable, settled: Settled
 ) -> None:
     idle = tuple((row[0], row[1], 0, 0, 0, 0, row[6]) for row in ROWS)
     open_in(trace(code_table(idle)))
     settled()
-    assert top.empty.is_empty
     assert explorer.tree.rows.root.cost == 0
     assert np.all(explorer.tree.rows.root.by_kind == 0)

@@ -17,7 +17,6 @@ from rcv_py.analysis.timeline.token_details import (
     waiters,
 )
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import percent
 from rcv_py.features.line.token_facts import FactsText, TokenFacts
 from rcv_py.features.waves.wave_picker_panel import by_speed, changed, choices
 from rcv_py.formats.open import open_trace
@@ -25,12 +24,12 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave, WaveIndex
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import SearchQuery, Selection
+from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times, cycles_in
 from tests.support import drawing
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle
+from tests.ui.window import SAMPLE, settle
 
 
 def index(*ids: tuple[int, int, int, int], length: tuple[int, ...] = ()) -> WaveIndex:
@@ -161,38 +160,6 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
     assert session.selection.value.line == 2
     panel.text.anchorClicked.emit(QUrl("file:///etc/passwd"))
     assert session.selection.value.line == 2
-
-
-def test_the_hottest_instructions_are_a_click_away(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
-        session, panel = app.ui.session, app.window.workspace.docks["token_details"].panel
-        code = session.trace.value.code
-        cost = np.where(code.is_label, 0, code.latency + code.idle)
-        top, text = int(cost.argmax()), panel.first.toPlainText()
-        assert panel.first.isVisible()
-        assert not panel.empty.is_empty
-        assert session.selection.value.line == top, "the hottest is selected at first"
-        second = int(np.argsort(-cost, kind="stable")[1])
-        panel.first.anchorClicked.emit(QUrl(f"line:{second}"))
-        settle(app, qtbot)
-        assert session.selection.value.line == second
-        assert code.text[second] in panel.head.toPlainText()
-        assert panel.first.isVisible(), "below the selected instruction"
-        session.select(Selection())
-        settle(app, qtbot)
-        assert not panel.head.isVisible()
-        assert f"{percent(int(cost[top]), int(cost.sum()))} {top} {code.text[top]}" in text
-        found = app.ui.results.cell("findings").value.in_full
-        named = [one.title for one in found if any(place.line == top for place in one.evidence)]
-        assert f"finding: {named[0]}" in text
-        assert panel.sheet() is not None
-        assert next(iter(panel.sheet().rows))[0] == top
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
-        assert "samples" in panel.first.toPlainText()
-        assert panel.first.isVisible()
-        code = session.trace.value.code
-        assert code.text[session.line] in panel.head.toPlainText(), "nothing of the capture before"
 
 
 def test_small_shares_are_text_not_markup() -> None:
