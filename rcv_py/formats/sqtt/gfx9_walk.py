@@ -332,9 +332,7 @@ def add_segment(what: int, s: int, length: int, joins: bool, state: ndarray, row
 
 
 @part
-def on_issue(  # noqa: C901 - one rule of three cases
-    what: int, s: int, now: int, state: ndarray, rows: Rows
-) -> None:
+def on_issue(what: int, s: int, now: int, state: ndarray, rows: Rows) -> None:
     """Record a stall, the issue of an instruction, or of an instruction that needs no unit."""
     until, length = now, 0
     if what == IMMEDIATE:
@@ -388,9 +386,7 @@ def on_kind(what: int, s: int, now: int, state: ndarray, rows: Rows) -> None:
 
 
 @part
-def set_kind(  # noqa: C901 - one rule
-    what: int, s: int, now: int, state: ndarray, rows: Rows
-) -> None:
+def set_kind(what: int, s: int, now: int, state: ndarray, rows: Rows) -> None:
     """Set kind of its oldest record without a kind, and its duration from the time of the token."""
     at = state[FRONT + s]
     begin, floor = rows.time[at], 0
