@@ -31,6 +31,9 @@ def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
     )
     inside = tmp_path / "rcv_py" / "bundled"
     expected = [inside / "resources" / "fonts" / "JetBrainsMono-Regular.ttf"]
-    expected += [inside / "sample_traces" / name for name in ("matmul_tiled", "pc_sampling", "placeholder")]
+    expected += [
+        inside / "sample_traces" / name
+        for name in ("compiled_rms_norm", "matmul_tiled", "pc_sampling", "placeholder", "raw_rms_norm")
+    ]
     expected += [inside / "docs" / "tutorial.md", inside / "packaging" / "skill" / "rcv" / "SKILL.md"]
     assert asked.stdout.split() == list(map(str, expected))

@@ -66,7 +66,7 @@ def captures(path: Path) -> tuple[Path, ...] | None:
 
 def all_captures(paths: Iterable[Path]) -> list[Path]:
     """Return the captures at or below the paths, each once; a path without a capture is kept."""
-    return list(dict.fromkeys(found for path in paths for found in captures(path) or (path,)))
+    return list(dict.fromkeys(found for path in paths for found in captures(path) or (locate(path).folder,)))
 
 
 def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path]]:

@@ -100,7 +100,7 @@ def _made(name: str) -> tuple[dict[str, bytes], dict[str, Any]]:
             ]
             alone = replace(capture, waves=tuple(wave for wave in waves if wave.se == se))
             file = f"1_0_shader_engine_{se}_{dispatch}.att"
-            write = _gfx9 if capture.generation == 9 else _rdna
+            write = gfx9_stream if capture.generation == 9 else _rdna
             files[file], said = write(alone, se, elsewhere)
             captures.append({"file": file, "se": se, "code_object": FIRST_CODE, **said})
     return files, {"arch": arch, "code": codes, "captures": captures}
@@ -182,9 +182,10 @@ def _wave(wave: WaveRun, cu: int, end: int, entry: int, **told: Any) -> dict[str
     return {**place, "complete": True, "entry": [entry, 0], "stitched": [len(told["insts"])] * 2, **told}
 
 
-def _gfx9(
-    capture: SyntheticCapture, se: int, elsewhere: Sequence[Sequence[int]]
+def gfx9_stream(
+    capture: SyntheticCapture, se: int, elsewhere: Sequence[Sequence[int]], **header: int
 ) -> tuple[bytes, dict[str, Any]]:
+    """The stream of a shader engine, with more facts for its header, and what is true of it."""
     tape = gfx9.Tape(cu=1)
     launches, residents, waves = [], [], []
     entries = [_base(number) + one.address for number, one in enumerate(capture.kernels, start=FIRST_CODE)]
@@ -210,7 +211,7 @@ def _gfx9(
             _wave(wave, 1, wave.end, entries[wave.kernel], insts=insts, timeline=[*map(list, told.states)])
         )
         residents.append((1, wave.simd, wave.slot, wave.begin, wave.end - gfx9.CLOCK, wave.kernel))
-    return tape.stream(se=se), _said(capture, launches, residents, waves, cu=1, simd=None, me=0)
+    return tape.stream(se=se, **header), _said(capture, launches, residents, waves, cu=1, simd=None, me=0)
 
 
 def _waiting_at_once(tokens: np.ndarray) -> np.ndarray:

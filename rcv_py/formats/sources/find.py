@@ -34,13 +34,14 @@ def sources_of(
 ) -> tuple[SourceFile, ...]:
     """Return a SourceFile for each path of a raw capture, in order: its copy, or the file of this machine.
 
-    Missing files become a Problem.  Never raises.
+    Relative paths, as builds that can be repeated have them, lead on from the folder.  Missing files become
+    a Problem.  Never raises.
     """
     if side_files.SNAPSHOTS in names:
         copies = side_files.read_sources(listing(folder), tuple(paths), Problems())
     else:
         copies = tuple(SourceFile(path, None) for path in paths)
-    found = tuple(one if one.lines is not None else on_disk(one.path, rules) for one in copies)
+    found = tuple(one if one.lines is not None else on_disk(one.path, rules, folder) for one in copies)
     problems += missing_files(found)
     return found
 
@@ -99,9 +100,14 @@ def local_file(path: str, rules: Sequence[Rule]) -> Path | None:
         return None
 
 
-def on_disk(path: str, rules: Sequence[Rule]) -> SourceFile:
-    """Return the source file that a path names here, or the reason why it has no lines.  Never raises."""
+def on_disk(path: str, rules: Sequence[Rule], folder: Path = Path()) -> SourceFile:
+    """Return the source file that a path names here, or the reason why it has no lines.  Never raises.
+
+    A relative path leads on from a folder, if that is given.
+    """
     here = Path(mapped(path, rules))
+    if folder.name:
+        here = folder.absolute() / here
     why = Message("There is no {0} on this machine.", here)
     if here.suffix.lower() not in SUFFIXES:
         return SourceFile(

@@ -23,6 +23,8 @@ PATH_LETTERS = 64
 CARD_PX = 620
 SAMPLES = {  # what each shows, the sample to begin with first
     "matmul_tiled": "start here: a matrix product whose waves wait for memory; where, when and why",
+    "raw_rms_norm": "raw .att streams with their code object, decoded here",
+    "compiled_rms_norm": "two builds of a kernel that no GPU has run: instructions, registers, limits",
     "pc_sampling": "samples of the program counter: hot instructions and stall reasons, no times",
     "placeholder": "a capture without waves: what the window says, and how to record again",
 }
