@@ -47,7 +47,7 @@ TARGET_FROM = "the code object"
 WHAT_THEN = "Read its instructions, registers and limits; record it with rocprofv3 --att for times."
 NOT_RUN_BRIEF = "The program has not run: nothing was measured."
 _NARROW = dict.fromkeys(("se", "sa", "cu", "simd", "slot"), np.int16)  # columns of waves
-_CALLS = ("s_swappc", "s_call", "s_setpc")
+_CALLS = ("s_swappc", "s_swap_pc", "s_call", "s_setpc", "s_set_pc")
 _ESCAPED = {"%": "%25", "/": "%2F", "\\": "%5C"}
 
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 _NO_DESTINATION = re.compile(
-    r"\S*_(store(?!xchg)|prefetch)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg|setpc"
+    r"\S*_(store(?!xchg)|prefetch)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg|set_?pc"
     r"|set_pc|add_pc|rfe|setvskip|set_gpr|sendmsg(?!_rtn)|alloc_vgpr|wakeup|delay_alu|clause|ttracedata|icache|dcache)"
     r"|exp\b|export|(buffer|global)_(inv|wb|gl)|tensor_|v_mfma_ld_scale|v_wmma_ld_scale"
     r"|ds_(?!read|load|\w*_rtn|\w*permute|swizzle|consume|append|ordered_count|direct|param)"

@@ -22,7 +22,7 @@ MEMORY = (VMEM, LDS, SMEM)
 _UNITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), unit)
     for pattern, unit in (
-        (r"s_(c?branch|cbranch_|setpc|swappc|call)", BRANCH),
+        (r"s_(c?branch|cbranch_|set_?pc|swap_?pc|add_pc|call)", BRANCH),
         (r"s_(wait|nop|sleep|barrier|setprio|delay_alu|clause|endpgm)", NONE),
         (r"s_(sendmsg|ttracedata)|exp", MESSAGE),
         (r"s_(load|store|buffer_|scratch_|atomic|dcache|memtime|memrealtime|prefetch)", SMEM),

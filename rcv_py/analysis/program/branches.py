@@ -26,8 +26,9 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
 _WORD = 4  # bytes; a branch is one word
-_ENDS = ("s_branch", "s_endpgm", "s_setpc", "s_rfe")  # the next line does not run after them
-_JUMPS = ("s_branch", "s_cbranch", "s_call", "s_setpc", "s_swappc", "s_subvector_loop", "s_rfe")
+_LEAVES = ("s_branch", "s_setpc", "s_set_pc", "s_add_pc", "s_rfe")
+_ENDS = (*_LEAVES, "s_endpgm")  # the next line does not run after them
+_JUMPS = (*_LEAVES, "s_cbranch", "s_call", "s_swappc", "s_swap_pc", "s_subvector_loop")
 _SETTERS = ("s_set", "s_swap")  # of the program counter, if the text says `pc`
 _COMMENT = re.compile(r"\s*(//|;).*$")
 

@@ -112,6 +112,7 @@ _RULES = tuple(
     for beginnings, of in (
         ("s_barrier|s_wakeup_barrier|ds_gws_", _C.BARRIER),
         ("s_branch|s_cbranch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),
+        ("s_set_pc|s_swap_pc|s_add_pc", _C.BRANCH),  # gfx1250
         ("s_nop|v_nop|s_sleep|s_delay_alu|s_clause|s_setprio|s_inst_prefetch|s_icache_inv|s_wakeup", _C.NOP),
         ("s_sendmsg|s_endpgm|s_trap|s_sethalt|s_ttracedata", _C.MESSAGE),
         ("s_load|s_store|s_prefetch|s_memtime|s_memrealtime", _C.SMEM),

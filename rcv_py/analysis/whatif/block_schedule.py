@@ -28,7 +28,7 @@ LEAST = 0.01  # of all cycles; blocks that cost less are left out
 TURNS = 4  # simulated iterations of a single-block loop, of which the last counts
 _USUAL = {VMEM: 800, LDS: 100, SMEM: 250}  # cycles, for loads whose latency no wait shows
 _FENCES = re.compile(
-    r"s_(barrier|c?branch|setpc|swappc|call|endpgm|sendmsg|sleep|setprio|setreg|sethalt|trap|dcache|icache|rfe)"
+    r"s_(barrier|c?branch|set_?pc|swap_?pc|add_pc|call|endpgm|sendmsg|sleep|setprio|setreg|sethalt|trap|dcache|icache|rfe)"
     r"|(buffer|global)_(inv|wb|gl)|s_set_gpr|s_memtime|s_memrealtime|exp"
 )
 _LEFT_OUT = re.compile(r"s_(wait|nop|delay_alu|clause)|v_nop")

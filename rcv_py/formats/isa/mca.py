@@ -20,7 +20,7 @@ MAX_LENGTH = 200  # letters of an instruction
 _INSTRUCTION = re.compile(
     r"(?:s|v|ds|buffer|global|flat|scratch|tbuffer|image)_[a-z0-9_]+(?: [A-Za-z0-9_,:\[\]()|.+\- ]*)?"
 )
-_BRANCH = re.compile(r"s_(?:c?branch|setpc|swappc|call|endpgm)")
+_BRANCH = re.compile(r"s_(?:c?branch|set_?pc|swap_?pc|add_pc|call|endpgm)")
 _CYCLES = re.compile(r"^Total Cycles:\s+(\d{1,12})$", re.MULTILINE)
 _ERROR = re.compile(r"^<stdin>:(\d{1,6}):\d+: error", re.MULTILINE)
 _UNKNOWN = "is not a recognized processor"

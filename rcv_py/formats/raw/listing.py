@@ -51,7 +51,7 @@ def listing(
     for engine in engines:
         for key, program in engine.programs.items():
             programs.setdefault(key, program)
-    rows, places = _rows(programs, sidecar, sources, names)
+    rows, places = _rows(sorted(programs.items()), sidecar, sources, names)
     keys = (
         np.array([one[0] for one in places], dtype=np.int64),
         np.array([one[1] for one in places], dtype=np.uint64),
@@ -83,8 +83,8 @@ def program_code(
     names: Names,
     problems: Problems,
 ) -> Code:
-    """Return the code of programs, by code object and first address, that have not run: all totals are 0."""
-    rows, _ = _rows(programs, Sidecar(), sources, names)
+    """Return the code of programs, in their order, that have not run: all totals are 0."""
+    rows, _ = _rows(list(programs.items()), Sidecar(), sources, names)
     for row in rows:
         row.extend((0, 0, 0, 0))
     return code_of({"header": list(HEADER)}, rows, gfxip, problems)
@@ -96,15 +96,17 @@ def source_texts(chains: Sequence[Chain]) -> list[str]:
 
 
 def _rows(
-    programs: Mapping[tuple[int, int], Program], sidecar: Sidecar, sources: Sources, names: Names
+    programs: Sequence[tuple[tuple[int, int], Program]], sidecar: Sidecar, sources: Sources, names: Names
 ) -> tuple[list[list[Any]], list[tuple[int, int, int]]]:
     """The rows of all programs as a code.json has them up to their totals, and where each instruction is."""
-    ordered = sorted(programs.items())
-    source_places = _sources(ordered, sources)
+    source_places = _sources(programs, sources)
     rows: list[list[Any]] = []
     places: list[tuple[int, int, int]] = []  # code object, address, line number
-    last: tuple[int, int] = (-1, -1)
-    for (codeobj, first), program in ordered:
+    last = before = (-1, -1)
+    for (codeobj, first), program in programs:
+        if (codeobj, first) < before:
+            last = (-1, -1)  # a function that a kernel calls stands behind it
+        before = (codeobj, first)
         program_places = source_places[codeobj, first]
         for at, (address, text) in enumerate(zip(program.address.tolist(), program.text, strict=True)):
             if (codeobj, address) <= last:
