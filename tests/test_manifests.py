@@ -41,7 +41,7 @@ from collections import Counter
 from rcv_py.results import common, kinds
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
-ROWS = Spec.of(
+ROWS = Spec(
     "planted", "One row per mnemonic.", "mnemonic",
     kinds.TEXT("mnemonic", "First word"), kinds.COUNT("instructions", "Instructions of it"),
 )

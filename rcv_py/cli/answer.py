@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -184,29 +185,26 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
         print(f"  {padded(name, left)}  {text}")
 
 
-def json_head(schema: Schema) -> dict[str, Any]:
-    """Return the head of a document: name and version of its schema, and the version of rcv."""
-    return {"schema": schema.id, "rcv": __version__}
-
-
-def json_text(schema: Schema, content: dict[str, Any]) -> str:
-    r"""Return a JSON document that names its schema; terminal control characters are written as `\u202e`."""
+def json_text(document: Mapping[str, Any]) -> str:
+    r"""Return JSON for people and programs; terminal control characters are written as `\u202e`."""
     import orjson  # noqa: PLC0415 - text and CSV do not wait for it
 
-    document = json_head(schema) | content
     try:
         data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
     except TypeError:  # a name that is not valid text
-        data = orjson.dumps(_valid(document), option=orjson.OPT_INDENT_2)
+        data = orjson.dumps(plain_document(document), option=orjson.OPT_INDENT_2)
     return escaped_json(data.decode())
 
 
-def _valid(value: Any) -> Any:
+def plain_document(value: Any) -> Any:
+    """Return a document as readers of its JSON get it: lists, valid texts, None in place of nan."""
     if isinstance(value, dict):
-        return {_valid(key): _valid(item) for key, item in value.items()}
+        return {plain_document(key): plain_document(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_valid(item) for item in value]
-    return encodable(value) if isinstance(value, str) else value
+        return [plain_document(item) for item in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return encodable(value)[:] if isinstance(value, str) else value
 
 
 _FILTERS = (
@@ -268,20 +266,20 @@ class CommandAnswer:
             target.write(visible(text.getvalue(), "\n\t").encode())
         return self.code
 
-    def full(self, options: Options) -> dict[str, Any]:
-        """Return the document with its description of the run."""
-        trace, facts = self.of, {**self.about}
+    def json(self, options: Options) -> dict[str, Any]:
+        """Return the whole document: name and version of its schema, the version of rcv, and the rest."""
+        head, trace, facts = {"schema": self.schema.id, "rcv": __version__}, self.of, {**self.about}
         if isinstance(trace, ChosenWaves):
             facts = {"waves": trace.about, "alarm": trace.alarm, **facts}
             trace = trace.trace
         if trace is None:
-            return {"about": about(options, **facts), **self.document()}
-        return {"about": about(options, (trace,), **facts), "capture": trace.name, **self.document()}
+            return {**head, "about": about(options, **facts), **self.document()}
+        return {**head, "about": about(options, (trace,), **facts), "capture": trace.name, **self.document()}
 
     def _print(self, options: Options) -> None:
         form = options.form
         if form == "json":
-            print(json_text(self.schema, self.full(options)))
+            print(json_text(self.json(options)))
         elif form == "csv":
             sys.stdout.write(csv_text(*self.csv()))
         elif form:
@@ -318,8 +316,7 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], CommandAnsw
     answers = [make(one) for one in alone]
 
     def document() -> dict[str, Any]:
-        pairs = zip(answers, alone, strict=True)
-        return {"documents": [json_head(answer.schema) | answer.full(one) for answer, one in pairs]}
+        return {"documents": [answer.json(one) for answer, one in zip(answers, alone, strict=True)]}
 
     def csv() -> Csv:
         tables = [answer.csv() for answer in answers]

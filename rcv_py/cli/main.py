@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
@@ -22,7 +22,8 @@ from rcv_py.cli.terminal import on_a_terminal, outlets
 from rcv_py.tuning.memory import without_garbage
 from rcv_py.tuning.processors import start_one_numpy_thread
 
-if TYPE_CHECKING:  # it imports numpy, which not every command needs
+if TYPE_CHECKING:  # they import numpy, which not every command needs
+    from rcv_py.cli.answer import CommandAnswer
     from rcv_py.formats.capture_cache import CaptureCache
 
 ENDED = "Ended from outside; no half-written file is left."
@@ -37,12 +38,7 @@ def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -
     _prepare_streams()
     start_one_numpy_thread()
     words = list(sys.argv[1:] if argv is None else argv)
-    with outlets():
-        return _answered(words, cache)
-
-
-def _answered(words: list[str], cache: CaptureCache | None) -> int:
-    with ExitStack() as spoken:  # messages of errors, too
+    with outlets(), ExitStack() as spoken:  # messages of errors, too
         return _exit_code(words, cache, spoken)
 
 
@@ -99,17 +95,15 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
     return code
 
 
-def run_command(options: Options) -> int:
-    """Run a command, print its answer if it gives one, and return the exit code."""
+def run_command(options: Options, give: Callable[[CommandAnswer, Options], int] | None = None) -> int:
+    """Run a command, print its answer if it gives one, or `give` it on, and return the exit code."""
     with without_garbage():
         command = import_module(module_of(options.command))
     with _raw_files(options):
         answer = command.run(options)
-        return (
-            int(answer or ExitCode.DONE)
-            if answer is None or isinstance(answer, int)
-            else answer.show(options)
-        )
+        if answer is None or isinstance(answer, int):
+            return int(answer or ExitCode.DONE)
+        return answer.show(options) if give is None else give(answer, options)
 
 
 def _raw_files(options: Options) -> AbstractContextManager[None]:

@@ -61,7 +61,7 @@ _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs tha
 
 def measured_in(spec: Spec, measure: str) -> Spec:
     """Return the spec of costs in a measure: for PC samples, people see no executions and no cycles."""
-    return replace(spec, fields=tuple(map(_sampled, spec.fields))) if measure == SAMPLES else spec
+    return spec.but(fields=tuple(map(_sampled, spec.fields))) if measure == SAMPLES else spec
 
 
 def _sampled(field: Field) -> Field:

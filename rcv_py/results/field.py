@@ -54,32 +54,9 @@ class Kind(NamedTuple):
         """Whether values are scalars, which can be sorted and written into a cell."""
         return not self.names and not self.is_nested
 
-    def __call__(
-        self,
-        name: str,
-        meaning: str,
-        title: str = "",
-        *,
-        at: ShownIn = ShownIn.EVERYWHERE,
-        digits: int | None = None,
-        is_unknown: bool = False,
-        is_optional: bool = False,
-        of: Callable[[Mapping[str, Any]], str] | None = None,
-        key: str = "",
-    ) -> Field:
-        """Return a field of the kind."""
-        return Field(
-            name=name,
-            kind=self,
-            meaning=meaning,
-            title=title,
-            at=at,
-            digits=digits,
-            is_unknown=is_unknown,
-            is_optional=is_optional,
-            of=of,
-            key=key,
-        )
+    def __call__(self, name: str, meaning: str, title: str = "", **more: Any) -> Field:
+        """Return a field of the kind; `more` are further attributes of it."""
+        return Field(name, self, meaning, title, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,16 +169,14 @@ def rows(*fields: Field, row: str = "One row.") -> Kind:
     return Kind(json=lambda sentence: json_types.listed(sentence, one), is_nested=True)
 
 
-def record_field(
-    name: str, meaning: str, *fields: Field, is_unknown: bool = False, is_optional: bool = False
-) -> Field:
-    """Return a field that is a record."""
-    return record(*fields)(name, meaning, is_unknown=is_unknown, is_optional=is_optional)
+def record_field(name: str, meaning: str, *fields: Field, **more: Any) -> Field:
+    """Return a field that is a record; `more` are further attributes of it."""
+    return record(*fields)(name, meaning, **more)
 
 
-def rows_field(name: str, meaning: str, *fields: Field, is_optional: bool = False) -> Field:
+def rows_field(name: str, meaning: str, *fields: Field) -> Field:
     """Return a field of nested rows."""
-    return rows(*fields)(name, meaning, is_optional=is_optional)
+    return rows(*fields)(name, meaning)
 
 
 def optional(fields: Iterable[Field]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _INDEX = kinds.INDEX._replace(has_minus_one=True)
 MAX_DISPATCHES = 100_000  # most rows of single launches; the longest are kept
 MAX_SHOWN = 20  # rows of a table for people
 
-KERNELS = Spec.of(
+KERNELS = Spec(
     "profile kernels",
     "Kernels by the time of their launches, the longest first.",
     "kernel",
@@ -47,7 +47,7 @@ KERNELS = Spec.of(
     ),
     nothing="It lists no kernel.",
 )
-AGENTS = Spec.of(
+AGENTS = Spec(
     "profile agents",
     "GPUs of the machine.",
     "GPU",
@@ -63,7 +63,7 @@ AGENTS = Spec.of(
     ),
     nothing="It lists no GPU.",
 )
-COUNTERS = Spec.of(
+COUNTERS = Spec(
     "profile counters",
     "Counters that were read for launches.",
     "counter",
@@ -73,7 +73,7 @@ COUNTERS = Spec.of(
     kinds.NUMBER("mean", "Mean per launch"),
     nothing="It has no counters.",
 )
-GRAPHS = Spec.of(
+GRAPHS = Spec(
     "profile graphs",
     "Launches of HIP graphs, in order.",
     "graph",
@@ -86,7 +86,7 @@ GRAPHS = Spec.of(
     RECORDING,
     nothing="No graph was launched.",
 )
-DISPATCHES = Spec.of(
+DISPATCHES = Spec(
     "profile dispatches",
     "Single launches, the longest first.",
     "dispatch",
@@ -115,7 +115,7 @@ DISPATCHES = Spec.of(
     RECORDING,
     nothing="It lists no launch.",
 )
-CODE_OBJECTS = Spec.of(
+CODE_OBJECTS = Spec(
     "profile code objects",
     "Code objects that were loaded.",
     "code object",

@@ -32,7 +32,7 @@ OUTCOMES = (
     kinds.NUMBER("lanes", "Mean number of active lanes (EXEC)", is_unknown=True, digits=2),
     kinds.NUMBER("waves", "Mean number of waves on the sampled unit", is_unknown=True, digits=2),
 )
-SAMPLES = Spec.of(
+SAMPLES = Spec(
     "profile samples",
     "Instructions by PC samples, most samples first.",
     "instruction",
@@ -45,7 +45,7 @@ SAMPLES = Spec.of(
     RECORDING,
     nothing="It has no PC samples.",
 )
-LINES = Spec.of(
+LINES = Spec(
     "profile lines",
     "Source lines by PC samples, most samples first.",
     "line",
@@ -53,7 +53,7 @@ LINES = Spec.of(
     *OUTCOMES,
     nothing="No PC sample has a source line.",
 )
-STALLS = Spec.of(
+STALLS = Spec(
     "profile stalls",
     "Why PC samples did not issue, the most frequent reason first.",
     "reason",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -47,23 +48,14 @@ Column = np.ndarray | DictionaryColumn
 Columns = Mapping[str, Column | Sequence[Any]]
 
 
-@dataclass(frozen=True)
 class Spec:
-    """The declaration of a table: what its rows are, and every field."""
+    """The declaration of a table: what its rows are, and every field; it never changes.
 
-    name: str  # such as "loops iterations": how the reference of the API calls it
-    row: str  # a sentence: "One row per loop."
-    noun: str  # what one row is: "loop"
-    fields: tuple[Field, ...]  # in the order of documents and CSV
-    order: tuple[str, ...] = ()  # for people, if different: these first, then the others
-    window: tuple[str, ...] = ()  # the same for tables of the window, if different
-    nothing: str = ""  # a sentence: why there may be no rows
-    note: str = ""  # a sentence for people: how the numbers are meant
-    csv: tuple[str, ...] = ()  # columns of CSV, if not the plain ones of documents
+    Orders are names with spaces between them: the fields that come first.
+    """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         name: str,
         row: str,
         noun: str,
@@ -73,20 +65,22 @@ class Spec:
         nothing: str = "",
         note: str = "",
         csv: str = "",
-    ) -> Spec:
-        """Return the spec of these fields; orders are names with spaces between them."""
-        first, in_window, in_csv = (tuple(names.split()) for names in (order, window, csv))
-        return cls(
-            name=name,
-            row=row,
-            noun=noun,
-            fields=fields,
-            order=first,
-            window=in_window,
-            nothing=nothing,
-            note=note,
-            csv=in_csv,
-        )
+    ) -> None:
+        self.name = name  # such as "loops iterations": how the reference of the API calls it
+        self.row = row  # a sentence: "One row per loop."
+        self.noun = noun  # what one row is: "loop"
+        self.fields = fields  # in the order of documents and CSV
+        self.order = tuple(order.split())  # for people, if different
+        self.window = tuple(window.split())  # the same for tables of the window, if different
+        self.nothing = nothing  # a sentence: why there may be no rows
+        self.note = note  # a sentence for people: how the numbers are meant
+        self.csv = tuple(csv.split())  # columns of CSV, if not the plain ones of documents
+
+    def but(self, **changes: Any) -> Spec:
+        """Return the same spec with some other attributes."""
+        spec = copy(self)
+        vars(spec).update(changes)
+        return spec
 
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
@@ -96,26 +90,18 @@ class Spec:
 
     def at(self, where: ShownIn) -> tuple[Field, ...]:
         """Return the fields shown there, in the order for people or for documents."""
-        order = (
-            ()
-            if where is ShownIn.DATA
-            else self.window or self.order
-            if where is ShownIn.WINDOW
-            else self.order
-        )
+        order = self.window or self.order if where is ShownIn.WINDOW else self.order
+        order = () if where is ShownIn.DATA else order
         first = [self[name] for name in order]
         rest = [field for field in self.fields if field.name not in order]
         return tuple(field for field in (*first, *rest) if where in field.at)
 
     def hide(self, where: ShownIn, *names: str) -> Spec:
         """Return a spec that does not show these fields there."""
-        return replace(
-            self,
-            fields=tuple(
-                replace(field, at=field.at & ~where) if field.name in names else field
-                for field in self.fields
-            ),
+        hidden = (
+            replace(field, at=field.at & ~where) if field.name in names else field for field in self.fields
         )
+        return self.but(fields=tuple(hidden))
 
     def field(self, name: str = "rows") -> Field:
         """Return the field of a document that holds its rows."""
@@ -133,7 +119,7 @@ class Spec:
 
     def with_field(self, field: Field) -> Spec:
         """Return a spec with one more field."""
-        return replace(self, fields=(*self.fields, field))
+        return self.but(fields=(*self.fields, field))
 
 
 class ResultTable:

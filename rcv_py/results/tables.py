@@ -27,7 +27,7 @@ _BUSY = kinds.CYCLES("busy", "Time after the stall: issuing, on gfx10 and later 
 _KERNEL = kinds.NAME("kernel", "Name of the kernel")
 _TIME = kinds.CYCLE("time", "Time")
 
-CODE = Spec.of(
+CODE = Spec(
     "code",
     "One row per instruction of the program; costs are sums over all traced waves.",
     "instruction",
@@ -52,7 +52,7 @@ CODE = Spec.of(
     kinds.NUMBER("sample_lanes", "Mean active lanes of its samples", is_optional=True, is_unknown=True),
     kinds.NUMBER("sample_waves", "Mean waves on the sampled unit", is_optional=True, is_unknown=True),
 )
-WAVES = Spec.of(
+WAVES = Spec(
     "waves",
     "One row per traced wave, without reading its file.",
     "wave",
@@ -65,7 +65,7 @@ WAVES = Spec.of(
     kinds.BYTES("bytes", "Size of its file"),
     kinds.TEXT("file", "Name of its file"),
 )
-TOKENS = Spec.of(
+TOKENS = Spec(
     "tokens",
     "One row per executed instruction.",
     "instruction",
@@ -76,7 +76,7 @@ TOKENS = Spec.of(
     *(_KIND, _LINE),
     kinds.INDEX("hit", "How often its wave had executed the instruction before"),
 )
-STATES = Spec.of(
+STATES = Spec(
     "states",
     "One row per segment of a wave's timeline.",
     "segment",
@@ -84,7 +84,7 @@ STATES = Spec.of(
     kinds.CYCLES("duration", "Duration"),
     Field("state", kinds.choice(*(state.name for state in WaveState), "unknown"), "What the wave was doing"),
 )
-WAITS = Spec.of(
+WAITS = Spec(
     "waits",
     "One row for each executed wait and each instruction it waited for.",
     "instruction",
@@ -98,7 +98,7 @@ WAITS = Spec.of(
         "is_newest", "Whether it was issued last of what the wait required; add up `stall` only there"
     ),
 )
-OCCUPANCY = Spec.of(
+OCCUPANCY = Spec(
     "occupancy",
     "One row for each time a wave began or ended anywhere on the traced shader engines.",
     "change",
@@ -109,7 +109,7 @@ OCCUPANCY = Spec.of(
     kinds.PLACE("cluster", "Number of the cluster; -1: unknown"),
     kinds.TEXT("kernel_name", "Name of the kernel"),
 )
-EVENTS = Spec.of(
+EVENTS = Spec(
     "events",
     "One row per dispatch, hardware event, marker or value of shader data.",
     "event",
@@ -120,7 +120,7 @@ EVENTS = Spec.of(
     kinds.TEXT("place", "Where it happened"),
     kinds.TEXT("detail", "Further details"),
 )
-COUNTERS = Spec.of(
+COUNTERS = Spec(
     "counters",
     "One row per sample of a counter.",
     "sample",
@@ -132,7 +132,7 @@ COUNTERS = Spec.of(
     Field("value", kinds.NUMBER._replace(unit="counts"), "Count since the previous sample"),
 )
 
-SOURCES = Spec.of(
+SOURCES = Spec(
     "sources",
     "One row per source file that instructions come from.",
     "file",
@@ -141,7 +141,7 @@ SOURCES = Spec.of(
     kinds.FLAG("has_text", "Whether the capture holds a copy"),
     kinds.TEXT("note", "Why it holds none"),
 )
-PROBLEMS = Spec.of(
+PROBLEMS = Spec(
     "problems",
     "One row per problem.",
     "problem",
@@ -151,7 +151,7 @@ PROBLEMS = Spec.of(
     kinds.TEXT("hint", "What to do"),
 )
 ROWS = kinds.COUNT("rows", "Rows that it represents")
-HELP = Spec.of(
+HELP = Spec(
     "help",
     "One row per column of a table.",
     "column",
@@ -160,7 +160,7 @@ HELP = Spec.of(
     kinds.TEXT("unit", "Unit of its values"),
     kinds.TEXT("meaning", "What it is"),
 )
-CURVE = Spec.of(
+CURVE = Spec(
     "counter_curve",
     "One row per step of the curve of a counter or formula.",
     "step",

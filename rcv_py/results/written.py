@@ -8,7 +8,7 @@ from rcv_py.results.field import Field, Kind, ShownIn, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec
 
-REPORTS = Spec.of(
+REPORTS = Spec(
     "reports",
     "One row per capture, in the order they were named.",
     "report",
@@ -31,7 +31,7 @@ PACKED = (
     kinds.COUNT("missing", "Waves that could not be read: they are missing there, too"),
     kinds.COUNT("bytes", "Size of the output in bytes"),
 )
-SAMPLES = Spec.of(
+SAMPLES = Spec(
     "samples",
     "One row per sample.",
     "sample",
@@ -43,7 +43,7 @@ SAMPLES = Spec.of(
     ),
 )
 SYNTH = (SAMPLES.field("samples"),)
-SCHEMAS = Spec.of(
+SCHEMAS = Spec(
     "schemas",
     "One row per schema.",
     "schema",

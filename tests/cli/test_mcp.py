@@ -331,7 +331,6 @@ def test_a_root_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_
 
 
 def test_an_agent_reads_no_letter_that_a_terminal_would_obey() -> None:
-    told = json.dumps({"kernel": "a\x9b31m\u202eb\u2066"})
-    text = reply(["info", "x"], 0, told).text
+    text = reply([{"kernel": "a\x9b31m\u202eb\u2066"}]).text
     assert text.isascii()
     assert text.isprintable()

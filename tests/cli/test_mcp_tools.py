@@ -173,9 +173,9 @@ def test_help_tells_all_arguments_of_a_tool(tmp_path: Path) -> None:
 
 
 def test_text_that_is_no_document_is_passed_on() -> None:
-    done = reply(["report", "x"], 0, "a.html\nb.html\n")
+    done = reply([], "a.html\nb.html\n")
     assert done.document == {"printed": ["a.html", "b.html"]}
-    partly = reply(["report", "x"], 2, "a.html\n", "x: It is damaged.")
+    partly = reply([], "a.html\n", "x: It is damaged.")
     assert partly.is_error
     assert partly.text == "x: It is damaged.\na.html"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -29,7 +27,7 @@ SPEC = Spec(
     "things",
     "One row a thing.",
     "thing",
-    (
+    *(
         Field("line", ROW, "Row of the program", is_unknown=True),
         Field("stall", CYCLES, "Stall"),
         Field("median", RANK_CYCLES, "Median", is_unknown=True),
@@ -42,7 +40,7 @@ SPEC = Spec(
         ),
         Field("note", choice("", "entry"), "What it is", is_optional=True, at=ShownIn.DATA),
     ),
-    order=("text", "line"),
+    order="text line",
 )
 
 
@@ -168,7 +166,7 @@ def test_a_type_says_unit_null_and_what_is_inside() -> None:
 
 
 def test_a_count_that_is_not_known_is_nan_in_columns_and_null_in_documents() -> None:
-    spec = Spec("counts", "One row.", "row", (Field("taken", COUNT, "Jumps", is_unknown=True),))
+    spec = Spec("counts", "One row.", "row", Field("taken", COUNT, "Jumps", is_unknown=True))
     found = ResultTable(spec, {"taken": [3, -1, np.nan]})
     assert found.columns["taken"].dtype == np.float64  # type: ignore[union-attr]
     assert [row["taken"] for row in found.rows()] == [3, None, None]
@@ -179,7 +177,7 @@ def test_a_count_that_is_not_known_is_nan_in_columns_and_null_in_documents() -> 
 
 def test_csv_spreads_a_mapping_that_says_so_the_largest_first() -> None:
     kinds = mapping(CYCLES, ("A", "B", "C"), "Cycles", is_spread=True)
-    spec = Spec("bins", "One row.", "row", (Field("first", ROW, "Row"), Field("kinds", kinds, "Kinds")))
+    spec = Spec("bins", "One row.", "row", Field("first", ROW, "Row"), Field("kinds", kinds, "Kinds"))
     found = ResultTable(spec, {"first": [0, 1], "kinds": [[1, 0, 5], [1, 0, 0]]})
     assert found.csv() == (["first", "C", "A"], [(0, 5, 1), (1, 0, 1)])
     assert found.rows()[0]["kinds"] == {"C": 5, "A": 1}
@@ -198,12 +196,12 @@ def test_what_is_hidden_from_people_stays_in_documents() -> None:
 
 
 def test_the_window_may_have_an_order_of_its_own() -> None:
-    spec = replace(SPEC, window=("stall", "line"))
+    spec = SPEC.but(window=("stall", "line"))
     assert [field.name for field in spec.at(ShownIn.WINDOW)][:2] == ["stall", "line"]
     assert [field.name for field in spec.at(ShownIn.TEXT)][:2] == ["text", "line"]
 
 
 def test_the_api_has_whole_numbers_unless_one_is_not_known() -> None:
-    spec = Spec("counts", "One row.", "row", (Field("taken", COUNT, "Jumps", is_unknown=True),))
+    spec = Spec("counts", "One row.", "row", Field("taken", COUNT, "Jumps", is_unknown=True))
     assert Answer.of(ResultTable(spec, {"taken": [3, 4]}), None)["taken"].dtype == np.int64
     assert np.isnan(Answer.of(ResultTable(spec, {"taken": [3, -1]}), None)["taken"][1])

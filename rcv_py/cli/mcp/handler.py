@@ -6,7 +6,8 @@ import io
 import shlex
 import tempfile
 import traceback
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -20,10 +21,13 @@ import orjson
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
 from rcv_py.base.machine.ending import check_end
 from rcv_py.base.text import count, elide_right, escaped_json, visible
+from rcv_py.cli.answer import CommandAnswer, plain_document
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import run_command
-from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, USUAL_KB, AllowedPaths, Tool, short, tools
+from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, SCHEMA, USUAL_KB, AllowedPaths, Tool, short, tools
+from rcv_py.cli.options.option import Options
+from rcv_py.cli.schemas import schema_document
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import locate
 from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
@@ -58,41 +62,49 @@ class CommandRunner:
         Errors become part of the reply; only a stop raises.
         """
         self._cache = self._cache or CaptureCache(CAPTURES)
+        documents: list[dict[str, Any]] = []
+
+        def take(answer: CommandAnswer, options: Options) -> int:
+            documents.append(plain_document(answer.json(options)))
+            return answer.code
+
         out, err = io.StringIO(), io.StringIO()
+        code, error = ExitCode.USAGE, ""
         try:
             with redirect_stdout(out), redirect_stderr(err):
-                code = run_command(parse(words).but(cache=self._cache))
-        except RcvError as error:
-            return reply(words, ExitCode.USAGE, error=f"{error} {error.hint}")
+                code = ExitCode(run_command(parse(words).but(cache=self._cache), take))
+        except RcvError as failed:
+            error = f"{failed} {failed.hint}"
         except SystemExit:  # argparse has printed `rcv hotspot: error: argument --by: …`
             text = err.getvalue().strip().rpartition("error: ")[2] or "the arguments do not fit"
-            return reply(words, ExitCode.USAGE, error=f"{text[:1].upper()}{text[1:]}.")
-        except Exception as error:  # the last place that knows the words that lead to the bug
-            check_end(error)
+            error = f"{text[:1].upper()}{text[1:]}."
+        except Exception as bug:  # the last place that knows the words that lead to the bug
+            check_end(bug)
             traceback.print_exc()
             line = shlex.join(["rcv", *words])
-            text = f"This is a bug of rcv ({error!r}). Please report it with: {line}"
-            return reply(words, ExitCode.BUG, error=text)
-        lines = (line.strip().removeprefix("rcv: ") for line in err.getvalue().splitlines())
-        failed = " ".join(filter(None, lines)) if code == ExitCode.USAGE else ""  # of the parts that failed
-        return reply(words, code, out.getvalue(), failed, max_kb)
+            code, error = ExitCode.BUG, f"This is a bug of rcv ({bug!r}). Please report it with: {line}"
+        if code == ExitCode.USAGE and not error:  # of the parts that failed
+            lines = (line.strip().removeprefix("rcv: ") for line in err.getvalue().splitlines())
+            error = " ".join(filter(None, lines))
+        meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": int(code)}
+        return replace(reply(documents, out.getvalue(), error, max_kb), meta=meta)
 
 
-def reply(words: list[str], code: int, printed: str = "", error: str = "", max_kb: int = 0) -> Reply:
-    """Return the result of a finished command, its document shortened to `max_kb` KB (0: not shortened)."""
-    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": int(code)}
-    try:
-        document, cut = fitted(orjson.loads(printed), max_kb)
-    except orjson.JSONDecodeError:  # a command without JSON prints the names of its files
-        if not error:
-            return Reply(printed.strip(), {"printed": printed.splitlines()}, meta=meta)
-        return Reply("\n".join(filter(None, (error.strip(), printed.strip()))), is_error=True, meta=meta)
+def reply(documents: list[dict[str, Any]], printed: str = "", error: str = "", max_kb: int = 0) -> Reply:
+    """Return the result of a finished command, its document shortened to `max_kb` KB (0: not shortened).
+
+    A command without a document prints the names of its files.
+    """
     if error:
-        return Reply(error.strip(), is_error=True, meta=meta)
+        texts = (error.strip(), "" if documents else printed.strip())
+        return Reply("\n".join(filter(None, texts)), is_error=True)
+    if not documents:
+        return Reply(printed.strip(), {"printed": printed.splitlines()})
+    document, cut = fitted(documents[0], max_kb)
     said = sentences(document)
     if cut:
         said += f" Shortened to {max_kb} KB: {', '.join(cut)}. For more: a filter, top, or max_kb (0: all)."
-    return Reply(visible(said), document, meta=meta)
+    return Reply(visible(said), document)
 
 
 def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[str]]:
@@ -105,23 +117,24 @@ def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[
     room = int(max_kb * KB * (1 - _TEXT_ROOM))
     if not max_kb or _size(document) <= room:
         return document, []
-    lists = _lists(document)
-    limits = {place: min(one.length, MAX_ITEMS) for place, one in lists.items()}
+    length: Counter[str] = Counter()
+    for place, items in _lists(document):
+        length[place] = max(length[place], len(items))
+    limits = {place: min(longest, MAX_ITEMS) for place, longest in length.items()}
     while True:
-        shorter = _shortened(document, limits, "")
-        cut = [
-            f"{place} {limits[place]:,} of {one.length:,}"
-            for place, one in lists.items()
-            if one.length > limits[place]
-        ]
-        shorter["shortened"] = cut
-        if _size(shorter) <= room:
-            return shorter, cut
-        left = {place: one.weight for place, one in _lists(shorter).items() if limits.get(place, 0) > 1}
-        if not any(left.values()):
-            return _without_largest(shorter, cut, room)
-        place = max(left, key=lambda name: left[name])
-        limits[place] = limits[place] * 3 // 4
+        shorter = _shortened(document, limits)
+        cut = [f"{place} {limits[place]:,} of {n:,}" for place, n in length.items() if n > limits[place]]
+        if _size(shorter | {"shortened": cut}) <= room:
+            return shorter | {"shortened": cut}, cut
+        weight: Counter[str] = Counter()  # of all lists at a place, without lists inside
+        for place, items in _lists(shorter):
+            weight[place] += _size(items)
+            weight[place.rpartition("[]")[0]] -= _size(items)
+        left = [place for place, limit in limits.items() if limit > 1 and weight[place] > 0]
+        if not left:
+            return _without_largest(shorter | {"shortened": cut}, cut, room)
+        largest = max(left, key=lambda place: weight[place])
+        limits[largest] = limits[largest] * 3 // 4
 
 
 def _without_largest(document: dict[str, Any], cut: list[str], room: int) -> tuple[dict[str, Any], list[str]]:
@@ -139,40 +152,27 @@ def _size(value: object) -> int:
     return len(orjson.dumps(value))
 
 
-def _shortened(value: Any, limits: dict[str, int], place: str) -> Any:
+def _shortened(value: Any, limits: dict[str, int], place: str = "") -> Any:
     if isinstance(value, dict):
-        return {
-            key: _shortened(item, limits, f"{place}.{key}" if place else key) for key, item in value.items()
-        }
+        return {key: _shortened(item, limits, _inside(place, key)) for key, item in value.items()}
     if isinstance(value, list):
         return [_shortened(item, limits, f"{place}[]") for item in value[: limits[place]]]
     return value
 
 
-@dataclass(slots=True)
-class _List:
-    """All lists at one place of a document: the longest, and the bytes of items without lists inside."""
+def _lists(value: Any, place: str = "") -> Iterator[tuple[str, list[Any]]]:
+    """Every list of a document, and its place, such as `rows[].parts`."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _lists(item, _inside(place, key))
+    elif isinstance(value, list):
+        yield place, value
+        for item in value:
+            yield from _lists(item, f"{place}[]")
 
-    length: int = 0
-    weight: int = 0
 
-
-def _lists(document: dict[str, Any]) -> dict[str, _List]:
-    found: dict[str, _List] = {}
-
-    def weigh(value: Any, place: str) -> int:
-        if isinstance(value, dict):
-            parts = ((key, f"{place}.{key}" if place else key) for key in value)
-            return sum(len(key) + 4 + weigh(value[key], inside) for key, inside in parts)
-        if not isinstance(value, list):
-            return _size(value)
-        own = found.setdefault(place, _List())
-        own.length = max(own.length, len(value))
-        own.weight += sum(weigh(item, f"{place}[]") for item in value)
-        return 2
-
-    weigh(document, "")
-    return found
+def _inside(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
 
 
 PROCESSES = 2
@@ -260,43 +260,35 @@ class ToolHandler:
 
     def call(self, name: str, given: Mapping[str, Any], request: ClientRequest) -> Reply:
         """Return the result of a tool; errors become a sentence in it.  Raise Cancelled if stopped."""
-        if name == HELP:
-            return self._help(given)
-        tool = self.tools.get(name)
-        if tool is None:
-            return failure(f"There is no tool {name}.", f"There are {', '.join(self.tools)}.")
         try:
-            if name == PICTURE:
-                return self._picture(tool, given, request)
-            max_kb = _max_kb(given) if tool.has_json else 0
-            if "out_dir" in tool.actions and not (given.get("out") or given.get("out_dir")):
-                given = {**given, "out_dir": "."}  # the folder for written files, not the one we run in
-            words = tool.words(given, self.paths)
-        except UsageError as error:
-            return failure(str(error), error.hint)
-        return self._run(words, request, max_kb)
-
-    def _help(self, given: Mapping[str, Any]) -> Reply:
-        """Return every argument of a tool with its meaning and default."""
-        tool = self.tools.get(str(given.get("tool")))
-        if tool is None:
-            return failure("help is about one tool.", f"There are {', '.join(self.tools)}.")
-        return Reply(
-            tool.description, {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
-        )
-
-    def _run(self, words: list[str], request: ClientRequest, max_kb: int, *, is_alone: bool = False) -> Reply:
-        try:
-            return self._reply(words, request, max_kb, is_alone=is_alone)
+            return self._called(name, given, request)
         except Cancelled:
             raise
         except RcvError as error:
             return failure(str(error), error.hint)
 
+    def _called(self, name: str, given: Mapping[str, Any], request: ClientRequest) -> Reply:
+        tool = self.tools.get(str(given.get("tool")) if name == HELP else name)
+        if tool is None:
+            what = "help is about one tool." if name == HELP else f"There is no tool {name}."
+            return failure(what, f"There are {', '.join(self.tools)}.")
+        if name == HELP:
+            told = {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
+            return Reply(tool.description, told)
+        if name == PICTURE:
+            return self._picture(tool, given, request)
+        max_kb = _max_kb(given) if tool.has_json else 0
+        if "out_dir" in tool.actions and not (given.get("out") or given.get("out_dir")):
+            given = {**given, "out_dir": "."}  # the folder for written files, not the one we run in
+        words = tool.words(given, self.paths)
+        if name == SCHEMA and given.get("name"):
+            return reply([schema_document(str(given["name"]))], max_kb=max_kb)
+        return self._reply(words, request, max_kb)
+
     def _reply(
         self, words: list[str], request: ClientRequest, max_kb: int = 0, *, is_alone: bool = False
     ) -> Reply:
-        """Run a command line, preferably in the process that has its capture open."""
+        """Run a command line, preferably in the process that has its capture open; raise RcvError."""
         if self.pool.waiting >= MAX_WAITING:
             raise UsageError(
                 f"The server is busy: {MAX_WAITING} calls wait already.",
@@ -312,20 +304,22 @@ class ToolHandler:
 
     def _picture(self, tool: Tool, given: Mapping[str, Any], request: ClientRequest) -> Reply:
         """Draw in a separate process; without a name the picture is only sent."""
-        if given.get("out"):
-            words = tool.words(given, self.paths)
-            done = self._run(words, request, 0, is_alone=True)
-            path = Path(self.paths.writable(str(given["out"])))
-            return done if done.is_error else _with_picture(done, path)
+        words = tool.words(given, self.paths)
         with tempfile.TemporaryDirectory(prefix="rcv-") as place:
-            path = Path(place) / "picture.png"
-            words = [*tool.words(given, self.paths), f"--out={path}"]
-            done = self._run(words, request, 0, is_alone=True)
-            return done if done.is_error else replace(_with_picture(done, path), text="", document=None)
+            is_named = bool(given.get("out"))
+            path = Path(self.paths.writable(str(given["out"])) if is_named else f"{place}/picture.png")
+            done = self._reply([*words, *([] if is_named else [f"--out={path}"])], request, is_alone=True)
+            if done.is_error:
+                return done
+            picture = path.read_bytes() if path.suffix.lower() == ".png" else None
+            return replace(done, picture=picture) if is_named else Reply("", picture=picture, meta=done.meta)
 
     def pages(self) -> list[Page]:
         """Return the resources: the index, captures below the root, and schemas of documents."""
-        captures = self._captures()
+        try:
+            captures = locate(self.paths.root).captures(_DEPTH)
+        except RcvError:  # a root without captures has none to list
+            captures = ()
         more = f"; {count(len(captures))} in all" if len(captures) > MAX_LISTED else ""
         names = [str(path.relative_to(self.paths.root)) for path in captures[:MAX_LISTED]]
         text = f"What the capture holds, as rcv info prints it{more}"
@@ -337,28 +331,21 @@ class ToolHandler:
 
     def read(self, uri: str, request: ClientRequest) -> str:
         """Return the JSON text of a resource; raise RcvError with a sentence if it cannot be read."""
-        answer = self._reply(self._words_of(uri), request)
+        name = unquote(uri.removeprefix(_SCHEMA).removeprefix(_CAPTURE))
+        if uri.startswith(_SCHEMA):
+            return escaped_json(orjson.dumps(schema_document(name)).decode())
+        if uri == _INDEX:
+            words = ["index", str(self.paths.root), "--json"]
+        elif uri == _SCHEMAS:
+            words = ["schema", "--json"]
+        elif uri.startswith(_CAPTURE):
+            words = ["info", str(self.paths.readable(name)), "--json"]
+        else:
+            raise UsageError(f"There is no resource {uri}.", hint=f"Try {_INDEX} or {_SCHEMAS}.")
+        answer = self._reply(words, request)
         if answer.is_error:
             raise UsageError(answer.text)
         return escaped_json(orjson.dumps(answer.document).decode())
-
-    def _words_of(self, uri: str) -> list[str]:
-        if uri == _INDEX:
-            return ["index", str(self.paths.root), "--json"]
-        if uri == _SCHEMAS:
-            return ["schema", "--json"]
-        name = unquote(uri.removeprefix(_SCHEMA).removeprefix(_CAPTURE))
-        if uri.startswith(_SCHEMA) and not name.startswith("-"):  # which would be an option
-            return ["schema", name]
-        if uri.startswith(_CAPTURE):
-            return ["info", str(self.paths.readable(name)), "--json"]
-        raise UsageError(f"There is no resource {uri}.", hint=f"Try {_INDEX} or {_SCHEMAS}.")
-
-    def _captures(self) -> tuple[Path, ...]:
-        try:
-            return locate(self.paths.root).captures(_DEPTH)
-        except RcvError:  # a root without captures has none to list
-            return ()
 
 
 def _max_kb(given: Mapping[str, Any]) -> int:
@@ -368,7 +355,3 @@ def _max_kb(given: Mapping[str, Any]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UsageError(f"{MAX_KB} is a whole number, 0 or more, not {short(value)}.", hint="0 means all.")
     return min(value, MAX_KB_OF_ALL)
-
-
-def _with_picture(done: Reply, path: Path) -> Reply:
-    return replace(done, picture=path.read_bytes() if path.suffix.lower() == ".png" else None)

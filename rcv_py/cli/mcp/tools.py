@@ -85,6 +85,7 @@ NOTES, NOTES_READ = "notes", "list"  # the command, and the only action of it th
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"
 HELP = "help"
+SCHEMA = "schema"  # of a name it is answered by the server itself
 MAX_LETTERS = 8192  # of an argument; a path has at most 4,096
 MAX_VALUES = 1000  # of a list
 USUAL_KB = 8  # of an answer: some two thousand tokens of a language model

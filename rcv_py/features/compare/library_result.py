@@ -70,7 +70,7 @@ def _replicate(row: Record) -> str:
 
 
 _NOISE = kinds.NUMBER._replace(digits=6)
-LIBRARY = Spec.of(
+LIBRARY = Spec(
     "library",
     "One row per capture.",
     "capture",

@@ -36,7 +36,7 @@ _MEASURES = (  # attribute of ProgramFacts, what it is
 )
 _AMOUNT = kinds.COUNT
 _AB = unknown(_AMOUNT("a", "Of A; null if unknown", "A"), _AMOUNT("b", "Of B; null if unknown", "B"))
-MEASURES = Spec.of(
+MEASURES = Spec(
     "compare build measures",
     "One row per measure of the kernel, and per class of instructions that either build has.",
     "measure",
@@ -47,7 +47,7 @@ MEASURES = Spec.of(
     ),
 )
 _CYCLES = kinds.COUNT("cycles_a", "Recorded latency and idle of A; null if A has not run", "cycles A")
-ROWS = Spec.of(
+ROWS = Spec(
     "compare build instructions",
     "One row per instruction that differs, in the order of B; of a recorded A the costliest first.",
     "instruction",
@@ -60,7 +60,7 @@ ROWS = Spec.of(
     common.SOURCE_PLACE,
     nothing="Both builds have the same instructions.",
 )
-BLOCKS = Spec.of(
+BLOCKS = Spec(
     "compare build blocks",
     "One row per block of B with the block of A that it comes from, then blocks only in A.",
     "block",
@@ -75,7 +75,7 @@ BLOCKS = Spec.of(
     common.SOURCE_PLACE,
     note="Cycles are modelled: one wave alone, usual latencies of loads.",
 )
-KERNELS = Spec.of(
+KERNELS = Spec(
     "compare builds",
     "One row per kernel that both builds have, changed ones first.",
     "kernel",

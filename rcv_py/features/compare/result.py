@@ -111,14 +111,14 @@ def _spec(by: str) -> Spec:
         )
         for field in _FIELDS
     )
-    names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != _REAL.name)
+    names = ["noise" if name == "noise_text" else name for name in _TEXT[by] if name != _REAL.name]
     return Spec(
-        name="compare",
-        row="Differences, the largest first.",
-        noun=UNITS[by],
-        fields=tuple(fields),
-        order=_TEXT[by],
-        window=tuple(sorted(names, key=lambda name: name != "text")),  # the instruction is what is read first
+        "compare",
+        "Differences, the largest first.",
+        UNITS[by],
+        *fields,
+        order=" ".join(_TEXT[by]),
+        window=" ".join(sorted(names, key=lambda name: name != "text")),  # the instruction is read first
     )
 
 
@@ -176,7 +176,7 @@ def change_table(found: Comparison, by: str) -> ResultTable:
 # -- both programs side by side, and the differences as frames ------------------------------------------
 
 _COST = kinds.MEAN_CYCLES._replace(digits=3, text=lambda value: f"{value:,.1f}" if value else "")
-LISTING = Spec.of(
+LISTING = Spec(
     "compare listing",
     "One row per instruction or pair, in the order of B.",
     "instruction",
@@ -209,7 +209,7 @@ def _indented(row: Mapping[str, Any]) -> str:
 
 
 SHADES = ("fewer", "within noise", "more")
-FRAMES = Spec.of(
+FRAMES = Spec(
     "compare flame",
     "Frames row by row, from left to right.",
     "frame",
@@ -325,7 +325,7 @@ _WORK_ROWS = (  # attribute of WorkCosts, what it is, and its unit
     ("cycles_per_kb", "Cycles per 1,000 requested bytes of a wave", "cycles"),
     ("cycles_per_instruction", "Cycles per execution of a wave", "cycles"),
 )
-WORK = Spec.of(
+WORK = Spec(
     "compare work",
     "One row per measure: the work of waves and of the launch, and its cost.",
     "measure",

@@ -32,7 +32,7 @@ def _of_first(row: Mapping[str, Any]) -> str:
     return "" if row["of_first"] is None else f"{100 * (row['of_first'] - 1):+.1f} %"
 
 
-TREND = Spec.of(
+TREND = Spec(
     "trend",
     "One row per capture, in order.",
     "capture",

@@ -15,7 +15,7 @@ from rcv_py.results.table import ResultTable, Spec
 
 _LATENCY = kinds.CYCLES("latency", "Latency", key="total")
 _USED = Kind(json=lambda sentence: json_types.either(sentence, "integer", "string"))
-SOURCES = Spec.of(
+SOURCES = Spec(
     "hotspot like sources",
     "Source lines by stall.",
     "source line",
@@ -25,7 +25,7 @@ SOURCES = Spec.of(
     kinds.NUMBER("stall_percent_of_latency", "Stall in percent of the line's latency", digits=4, key="rate"),
     kinds.TEXT("dominant_class", "Class with most stall", key="dominant"),
 )
-ROWS = Spec.of(
+ROWS = Spec(
     "hotspot like",
     "Instructions by stall.",
     "instruction",

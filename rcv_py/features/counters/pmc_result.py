@@ -89,7 +89,7 @@ def _kernel(row: Mapping[str, Any]) -> str:
     return Message("{0} (dispatch {1})", name, row["dispatch"]) if row["dispatch"] else name
 
 
-PMC = Spec.of(
+PMC = Spec(
     "pmc",
     "Kernels or dispatches by reads from memory, the largest first; means per dispatch.",
     "kernel",

@@ -36,7 +36,7 @@ def _total(row: Mapping[str, Any]) -> str:
 
 _VALUE = kinds.NUMBER._replace(ending=", in the unit.", digits=None, text=_number)
 _SUM = kinds.NUMBER._replace(digits=None, text=_number)
-COUNTERS = Spec.of(
+COUNTERS = Spec(
     "counter_numbers",
     "One row per counter or formula.",
     "counter",
@@ -68,7 +68,7 @@ FACTS = (
         kinds.TEXT("text", "A sentence"),
     ),
 )
-RECORDED = Spec.of(
+RECORDED = Spec(
     "counters list",
     "One row per counter.",
     "counter",

@@ -16,7 +16,7 @@ from rcv_py.results.field import Field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
 
-EVENTS = Spec.of(
+EVENTS = Spec(
     "events",
     "Entries by time.",
     "event",
@@ -42,7 +42,7 @@ _COSTS = (
     kinds.CYCLES("shortest", "Shortest entry"),
     kinds.CYCLES("longest", "Longest entry"),
 )
-SCOPES = Spec.of(
+SCOPES = Spec(
     "scopes",
     "Scopes and points of markers, most own cycles first.",
     "scope",
@@ -62,7 +62,7 @@ SCOPES = Spec.of(
     kinds.SOURCE("source", "Where it begins, with callers outwards"),
     nothing="The capture has no scope of markers.",
 )
-UNITS = Spec.of(
+UNITS = Spec(
     "scope_units",
     "Scopes and points on each compute unit.",
     "row",

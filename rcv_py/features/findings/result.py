@@ -57,7 +57,7 @@ GAIN = kinds.SHARE(
 PREDICTED = kinds.RATIO._replace(ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
 AT_STAKE = kinds.WHOLE("cycles", "Amount at stake, in cycles or, for PC samples, in samples", at=_WINDOW)
 
-FINDINGS = Spec.of(
+FINDINGS = Spec(
     "triage",
     "The findings.",
     "finding",
@@ -250,7 +250,7 @@ class Judged(NamedTuple):
 
 
 FOLDER_FACTS = (kinds.TEXT("folder", "The folder, as it was given"),)
-CAPTURES = Spec.of(
+CAPTURES = Spec(
     "triage folder",
     "One row per capture.",
     "capture",

@@ -29,7 +29,7 @@ _NAMES = (
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; empty for other frames"),
 )
 _BEGIN = Field("start", kinds.SIGNED_INDEX._replace(ending=", in the unit."), "Left edge")
-FRAMES = Spec.of(
+FRAMES = Spec(
     "flame",
     "Frames row by row, from left to right.",
     "frame",
@@ -40,7 +40,7 @@ FRAMES = Spec.of(
     _SELF,
     _COST("total", "The frame with its children"),
 )
-SANDWICH = Spec.of(
+SANDWICH = Spec(
     "flame sandwich",
     "Frames row by row, the topmost row first, from left to right.",
     "frame",

@@ -38,7 +38,7 @@ _REASONS = (
 SETTINGS = OPTIONS("settings", "Options of rocprofv3 by name")
 _NOTE = kinds.TEXT("note", "Stable name of the check", key="name")
 
-NOTES = Spec.of(
+NOTES = Spec(
     "check notes",
     "Reasons not to trust the capture, the most severe first.",
     "note",
@@ -47,8 +47,8 @@ NOTES = Spec.of(
     *_REASONS,
     SETTINGS,
 )
-NOTE_ROWS = Spec.of("check", "One row per note.", "note", _NOTE, SEVERITY, *_REASONS)
-NUMBERS = Spec.of(
+NOTE_ROWS = Spec("check", "One row per note.", "note", _NOTE, SEVERITY, *_REASONS)
+NUMBERS = Spec(
     "check numbers",
     "One row per number that supports a note.",
     "number",

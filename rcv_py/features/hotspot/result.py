@@ -57,7 +57,7 @@ def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
     is_line = by == "instruction"
     data_or_all = ShownIn.EVERYWHERE if is_line else ShownIn.DATA
     first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
-    spec = Spec.of(
+    spec = Spec(
         "hotspot",
         "The ranking, the largest first.",
         NOUNS[by],
@@ -139,7 +139,7 @@ def _kinds(row: Mapping[str, Any]) -> str:
     )
 
 
-BINS = Spec.of(
+BINS = Spec(
     "hotspot bins",
     "One row per range, in program order.",
     "range",
@@ -174,7 +174,7 @@ def bins_table(found: HotspotBins) -> ResultTable:
 
 def places_spec(by: str, unit: str) -> Spec:
     """Return the fields of places; `unit` is what costs are counted in."""
-    return Spec.of(
+    return Spec(
         "hotspot places",
         "Places by cost; with one file, in the order of the file; in a tree, parents before children.",
         "place",

@@ -14,7 +14,7 @@ from rcv_py.results import common, kinds
 from rcv_py.results.schema import Form, Schema, form
 from rcv_py.results.table import Columns, ResultTable, Spec
 
-HELP = Spec.of(
+HELP = Spec(
     "instruction_help",
     "One row per requested mnemonic.",
     "mnemonic",
@@ -31,7 +31,7 @@ HELP = Spec.of(
     kinds.COUNT("hits", "Executions of all instructions of that mnemonic by all traced waves"),
     nothing="No instruction of the program has that mnemonic.",
 )
-DOCS = Spec.of(
+DOCS = Spec(
     "isa_docs",
     "One row per GPU family whose machine-readable ISA file from AMD was read.",
     "file",

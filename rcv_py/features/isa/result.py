@@ -22,7 +22,7 @@ _ROW = common.INSTRUCTION_INDEX
 _SHARE = replace(common.COST_SHARE, kind=kinds.PART)
 _INSTRUCTION = common.INSTRUCTION_TEXT
 _SOURCE = kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none")
-LINES = Spec.of(
+LINES = Spec(
     "isa lines",
     "Instructions in the order of the program; with --top by latency and idle.",
     "instruction",
@@ -40,7 +40,7 @@ LINES = Spec.of(
     _INSTRUCTION,
     _SOURCE,
 )
-BLOCKS = Spec.of(
+BLOCKS = Spec(
     "isa blocks",
     "Basic blocks in the order of the program; with --top by latency and idle.",
     "block",
@@ -55,7 +55,7 @@ BLOCKS = Spec.of(
     kinds.NOTE("name", "Name of the block"),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
 )
-BRANCHES = Spec.of(
+BRANCHES = Spec(
     "isa branches",
     "Branches in the order of the program; with --top by executions.",
     "branch",
@@ -69,7 +69,7 @@ BRANCHES = Spec.of(
     _INSTRUCTION,
     _SOURCE,
 )
-LABELS = Spec.of(
+LABELS = Spec(
     "isa labels",
     "Labels in the order of the program.",
     "label",

@@ -20,7 +20,7 @@ from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
 
 NOTE = "Cycles are modelled: one wave alone, usual latencies of loads."
 _ROWS = kinds.listed(kinds.ROW, "An instruction")._replace(text=lambda rows: ", ".join(map(str, rows)))
-PROGRAM_LINES = Spec.of(
+PROGRAM_LINES = Spec(
     "isa program",
     "Instructions of a program that has not run, in its order.",
     "instruction",
@@ -35,7 +35,7 @@ PROGRAM_LINES = Spec.of(
     common.INSTRUCTION_TEXT,
     LINES["source"],
 )
-PROGRAM_BLOCKS = Spec.of(
+PROGRAM_BLOCKS = Spec(
     "isa program blocks",
     "Basic blocks of a program that has not run, in its order.",
     "block",

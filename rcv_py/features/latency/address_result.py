@@ -51,7 +51,7 @@ def _judged(row: Mapping[str, Any]) -> str:
     return "lines as its bytes need" if value("spread") == 1 else ""
 
 
-ADDRESSES = Spec.of(
+ADDRESSES = Spec(
     "lane_addresses",
     "Memory instructions whose addresses the kernel wrote, most lines and passes beyond need first.",
     "instruction",

@@ -40,7 +40,7 @@ _CYCLES = (
     kinds.CYCLES("hidden_stall", "Hidden part of the stall", key="stall"),
     kinds.CYCLES("hidden_issue", "Hidden part of the issue or execution", key="issue"),
 )
-HIDDEN = Spec.of(
+HIDDEN = Spec(
     "hidden_latency",
     "Instructions by cycles that are not hidden, the largest first.",
     "instruction",
@@ -66,7 +66,7 @@ _BY_WAITS = (
 )
 BY_COUNTERS = ("counter", *(field.name for field in _COUNTED))
 BY_WAITS = tuple(field.name for field in _BY_WAITS)
-MEMORY = Spec.of(
+MEMORY = Spec(
     "memory_latency",
     "Instructions that read or wrote memory.",
     "instruction",
@@ -76,7 +76,7 @@ MEMORY = Spec.of(
     *_PLACE,
     window="instruction text source counter",
 )
-MEMORY_AND_WAITS = Spec.of(
+MEMORY_AND_WAITS = Spec(
     "memory_latency",
     "Instructions that counters or waits measure; a value is null if its source does not measure it.",
     "instruction",
@@ -90,7 +90,7 @@ MEMORY_AND_WAITS = Spec.of(
 )
 
 
-ACCESSES = Spec.of(
+ACCESSES = Spec(
     "memory_accesses",
     "LDS and vector memory instructions that ran, most stall first.",
     "instruction",
@@ -120,7 +120,7 @@ ACCESSES = Spec.of(
     nothing="No LDS or vector memory instruction ran.",
     window="instruction text source unit judgement",
 )
-FETCHES = Spec.of(
+FETCHES = Spec(
     "code_fetches",
     "Code lines (64 bytes, 128 on gfx1250) that waves had to wait for, most cycles first.",
     "code line",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -56,7 +55,7 @@ def hit_columns(
     """Return the columns of these hits; the sorted measure comes first."""
     table = hit_table(trace, hits, rows)
     order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
-    spec = replace(table.spec, window=tuple(order))
+    spec = table.spec.but(window=tuple(order))
     columns = tuple(
         column._replace(values=column.values + 1, text="{:,}".format, tip=HIT_TIP)
         if column.id == "hit" and isinstance(column.values, np.ndarray)

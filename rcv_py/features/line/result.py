@@ -33,7 +33,7 @@ _MEASURES = (
         "since", "Time since the wave last ran it; null for the first execution", is_unknown=True
     ),
 )
-HITS = Spec.of(
+HITS = Spec(
     "line",
     "The hits with the largest value, the largest first.",
     "hit",
@@ -51,7 +51,7 @@ _SPREAD = (
     Field("mean", kinds.MEAN_CYCLES._replace(text="{:,.1f}".format, digits=None), "Mean"),
     kinds.SIGNED_CYCLES("total", "Sum", title="sum"),
 )
-SPREADS = Spec.of(
+SPREADS = Spec(
     "line measures",
     "One row per measure.",
     "measure",
@@ -59,7 +59,7 @@ SPREADS = Spec.of(
     _SPREAD[0],
     *unknown(*_SPREAD[1:]),
 )
-SAMPLES = Spec.of(
+SAMPLES = Spec(
     "samples",
     "One row per reason, after the issued samples.",
     "reason",

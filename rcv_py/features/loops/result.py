@@ -53,7 +53,7 @@ _SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=ShownIn.TEXT, o
 _DATA_STALL, _DATA_IDLE = replace(common.STALL, at=ShownIn.DATA), replace(common.IDLE, at=ShownIn.DATA)
 _STATISTIC = "of the iterations between two jumps back"
 
-LOOPS = Spec.of(
+LOOPS = Spec(
     "loops loops",
     "One row per loop.",
     "loop",
@@ -92,7 +92,7 @@ LOOPS = Spec.of(
     nothing="No counted wave jumped back to an instruction it had run.",
     note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
 )
-ITERATIONS = Spec.of(
+ITERATIONS = Spec(
     "loops iterations",
     "One row per iteration between two jumps back, the longest of its loop first; with "
     "--loop every iteration of that loop.",
@@ -131,7 +131,7 @@ ITERATIONS = Spec.of(
         "the third quartile."
     ),
 )
-PHASE_COSTS = Spec.of(
+PHASE_COSTS = Spec(
     "loops phases",
     "One row per wave that ran the dominant loop.",
     "wave",
@@ -141,7 +141,7 @@ PHASE_COSTS = Spec.of(
     nothing="No wave ran a loop twice, so there is no steady state.",
     note="Cycles before, in and after the dominant loop.",
 )
-FIRST = Spec.of(
+FIRST = Spec(
     "loops first",
     "One row per instruction that stalled, by the stall of its first execution in each wave.",
     "instruction",
@@ -161,7 +161,7 @@ FIRST = Spec.of(
 )
 _RANK = kinds.NUMBER._replace(is_trimmed=True)  # a median, whole but for means of two
 _TO_WAIT = "From issue to the first wait that required it"
-DISTANCE = Spec.of(
+DISTANCE = Spec(
     "loops distance",
     "One row per operation that a wait required.",
     "operation",
@@ -194,7 +194,7 @@ DISTANCE = Spec.of(
     note="Cycles from issue to the first wait that required it, and instructions in between "
     "(medians); short: fewer cycles than the measured latency.",
 )
-CHAINS = Spec.of(
+CHAINS = Spec(
     "loops chains",
     "One row per chain of cross-lane operations.",
     "chain",
@@ -226,7 +226,7 @@ def _meanwhile(row: Mapping[str, Any]) -> str:
     return f"{first} → {last} ({100 * share:.0f} %)" if share else ""
 
 
-SEGMENTS = Spec.of(
+SEGMENTS = Spec(
     "loops segments",
     "One row per segment: what waves do from one barrier to the next, most cycles first.",
     "segment",
@@ -286,7 +286,7 @@ SEGMENTS = Spec.of(
     nothing="No counted wave passed a barrier.",
     note="A segment lasts from leaving a barrier to leaving the next; split: cycles outside of the barrier.",
 )
-BARRIERS = Spec.of(
+BARRIERS = Spec(
     "loops barriers",
     "One row per meeting at a barrier, the largest skew first.",
     "barrier",

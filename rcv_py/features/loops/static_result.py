@@ -11,7 +11,7 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
 _TITLES = {"valu": "VALU", "mfma": "MFMA", "lds": "LDS", "scalar_memory": "scalar memory"}
-LOOPS = Spec.of(
+LOOPS = Spec(
     "loops program",
     "One row per loop of a program that has not run, in its order; instructions of inner loops count once.",
     "loop",

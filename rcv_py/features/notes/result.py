@@ -19,7 +19,7 @@ from rcv_py.results.table import Columns, ResultTable, Spec
 _ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
 _FILE_LINE = kinds.WHOLE._replace(json=partial(json_types.whole, least=1))
 _MOMENT = kinds.CYCLE._replace(text=str)
-NOTES = Spec.of(
+NOTES = Spec(
     "notes",
     "One row per note.",
     "note",

@@ -17,7 +17,7 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 _FILE_LINE = kinds.WHOLE._replace(json=partial(json_types.whole, least=1))
-HITS = Spec.of(
+HITS = Spec(
     "search",
     "The hits.",
     "hit",

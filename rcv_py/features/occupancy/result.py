@@ -53,7 +53,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
     """Return the spec of curves by shader engine, kernel or other key; curves of kernels have `ids`."""
     title, what = BY[by]
     ids = _IDS("ids", "Numbers of the kernel in the capture", at=ShownIn.DATA, is_optional=True)
-    return Spec.of(
+    return Spec(
         "occupancy_numbers",
         "The first row is the total.",
         title,
@@ -87,7 +87,7 @@ def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumber
     return ResultTable.of(curves(by), numbers, {by: names, "share_of_wave_cycles": share})
 
 
-STEPS = Spec.of(
+STEPS = Spec(
     "occupancy_curves",
     "One row per step of a curve of resident waves.",
     "step",
@@ -123,7 +123,7 @@ LIMIT = (  # fields that the header of a ranking has too
     kinds.NOTE("source", "Where the number comes from"),
 )
 _STEP = kinds.TEXT._replace(is_number=True)  # aligned like one
-LIMITS = Spec.of(
+LIMITS = Spec(
     "occupancy_limits",
     "One row per resource that is known.",
     "resource",

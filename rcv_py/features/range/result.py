@@ -31,7 +31,7 @@ TITLES = {
 }
 TOP = 8  # rows of a part
 
-RANGE_PARTS = Spec.of(
+RANGE_PARTS = Spec(
     "range",
     "Causes, instructions, source lines and units, each with most cycles first.",
     "row",

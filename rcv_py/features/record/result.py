@@ -20,8 +20,8 @@ _RUN = (
     kinds.INDEX("exit_code", "Exit code of rocprofv3", "exit code"),
     kinds.NOTE("verdict", "What `rcv check` says of the capture"),
 )
-RUNS = Spec.of("record runs", "One row per run of rocprofv3.", "run", *_RUN)
-DOCUMENT = Spec.of("runs", "One row per run of rocprofv3.", "run", *_RUN, SETTINGS)
+RUNS = Spec("record runs", "One row per run of rocprofv3.", "run", *_RUN)
+DOCUMENT = Spec("runs", "One row per run of rocprofv3.", "run", *_RUN, SETTINGS)
 HEAD = (
     *unknown(kinds.TEXT("capture", "Path of the capture to look at")),
     *unknown(kinds.TEXT("replicate", "Path of another run with the same settings; null without one")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from rcv_py.results.table import Columns, ResultTable, Spec
 
 _LETTERS = ("v", "a", "s")
 _FILE = kinds.TEXT("file", "VGPR, AGPR or SGPR; VGPR+AGPR: both, which share a file")
-FILES = Spec.of(
+FILES = Spec(
     "registers",
     "One row per register file.",
     "register file",
@@ -44,7 +43,7 @@ FILES = Spec.of(
     common.SOURCE_PLACE,
     nothing="The program names no registers.",
 )
-ROWS = Spec.of(
+ROWS = Spec(
     "registers by instruction",
     "One row per instruction; registers that must be held at a time.",
     "instruction",
@@ -56,8 +55,8 @@ ROWS = Spec.of(
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
 )
-PROGRAM_ROWS = replace(ROWS, fields=tuple(field for field in ROWS.fields if field.name != "hits"))
-PLACE = Spec.of(
+PROGRAM_ROWS = ROWS.but(fields=tuple(field for field in ROWS.fields if field.name != "hits"))
+PLACE = Spec(
     "registers at a place",
     "One row per register file.",
     "register file",

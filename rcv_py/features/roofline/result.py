@@ -48,7 +48,7 @@ _COMPUTED = (
         _SHARE("share_of_peak", "The rate as a part of the peak", key="share"),
     ),
 )
-ROOFLINE = Spec.of(
+ROOFLINE = Spec(
     "roofline",
     "The kernel, then its loops, those with most operations first.",
     "scope",
@@ -166,7 +166,7 @@ def _main(scope: Scope) -> Computed | None:
 
 def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:
     """Return the rows of the document."""
-    spec = Spec.of("computed", "One row per unit and type.", "type", *_COMPUTED)
+    spec = Spec("computed", "One row per unit and type.", "type", *_COMPUTED)
     rows = roofline_table(trace, found).rows()
     return [
         row | {"computed": ResultTable.of(spec, scope.computed).rows()}

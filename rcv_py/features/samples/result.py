@@ -26,7 +26,7 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
 _OUTCOMES = tuple(field for field in OUTCOMES if field.name != "samples")
-ROWS = Spec.of(
+ROWS = Spec(
     "pc samples",
     "Rows by PC samples, most samples first; beside a thread trace also rows that no sample hit.",
     "row",

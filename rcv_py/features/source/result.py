@@ -25,7 +25,7 @@ _LINE = kinds.INDEX(
     "source_line", "Line of the source file, counted from 1; 0 for code of the compiler's own", "line"
 )
 _INSTRUCTIONS = kinds.COUNT("instructions", "Instructions of the program", title="ISA")
-FILES = Spec.of(
+FILES = Spec(
     "source files",
     "Source files by what they cost.",
     "file",
@@ -38,7 +38,7 @@ FILES = Spec.of(
     replace(_LINE, name="hottest_source_line", title="hottest", is_unknown=True),
     kinds.TEXT("note", "Why its text is missing; empty if it is not", at=ShownIn.DATA),
 )
-LINES = Spec.of(
+LINES = Spec(
     "source lines",
     "Lines of the file by what they cost: with a file as PLACE.",
     "source_line",
@@ -49,7 +49,7 @@ LINES = Spec.of(
     _CAUSE,
     kinds.CODE("text", "Text of the line; empty if it is missing"),
 )
-INSTRUCTIONS = Spec.of(
+INSTRUCTIONS = Spec(
     "source instructions",
     "Instructions of the line by what they cost: with a line as PLACE.",
     "instruction",

@@ -13,7 +13,7 @@ from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import ResultTable, Spec
 
-PROGRAM_LINES = Spec.of(
+PROGRAM_LINES = Spec(
     "source program",
     "Source lines of a program that has not run, most instructions first; instructions count for the "
     "innermost line that they were inlined from.",
@@ -25,7 +25,7 @@ PROGRAM_LINES = Spec.of(
     LINES["text"],
     nothing="No instruction has a source place: compile with line tables (-g, -gline-tables-only).",
 )
-PROGRAM_INSTRUCTIONS = Spec.of(
+PROGRAM_INSTRUCTIONS = Spec(
     "source program instructions",
     "Instructions of a line, and of what was inlined into it, in the order of the program.",
     "instruction",

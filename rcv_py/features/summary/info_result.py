@@ -155,7 +155,7 @@ FACTS = (
         "problems", "Problems of the files, including those that the tables report", SEVERITY, *_PROBLEM
     ),
 )
-CAPTURES = Spec.of(
+CAPTURES = Spec(
     "captures",
     "One row per capture.",
     "capture",
@@ -190,7 +190,7 @@ SCHEMA = Schema("info", "What a capture holds.", FACTS)
 CAPTURES_SCHEMA = Schema("captures", "The captures below a folder.", BELOW, command="info")
 
 _SIZE = kinds.BYTES._replace(has_minus_one=True)
-COMPILED = Spec.of(
+COMPILED = Spec(
     "compiled kernels",
     "One row per kernel of files that a compiler made, in the order of the files.",
     "kernel",

@@ -20,7 +20,7 @@ from rcv_py.results.json_types import Shape
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
-SUMMARY = Spec.of(
+SUMMARY = Spec(
     "summary",
     "One row per number.",
     "number",

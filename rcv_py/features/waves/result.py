@@ -37,7 +37,7 @@ LIVED = kinds.CYCLES("cycles", "From begin to end")
 _KERNEL = kinds.CODE("kernel", "Name of the kernel; empty if it is not known")
 HEAD = (common.CAPTURE, common.RANGE, common.TOTAL_ROWS)
 
-WAVES = Spec.of(
+WAVES = Spec(
     "waves",
     "One row per wave, by place and start; with a range, the waves that touch it.",
     "wave",
@@ -64,7 +64,7 @@ def _if_known(number: int) -> str:
     return "" if number < 0 else count(number)
 
 
-RESIDENT = Spec.of(
+RESIDENT = Spec(
     "waves resident",
     "One row per wave, by place and start.",
     "wave",
@@ -86,7 +86,7 @@ RESIDENT = Spec.of(
 
 
 _MEDIAN = kinds.FROM_0._replace(digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
-POPULATIONS = Spec.of(
+POPULATIONS = Spec(
     "populations",
     "One row per population: working populations first, then by executions.",
     "population",
@@ -119,7 +119,7 @@ POPULATION_FACTS = (
 
 # -- one wave -------------------------------------------------------------------------------------------
 
-TOKENS = Spec.of(
+TOKENS = Spec(
     "wave instructions",
     "Instructions that touch the range, in order of their starts: --tokens.",
     "instruction",

@@ -12,7 +12,7 @@ from rcv_py.results.field import ShownIn
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
-UNITS = Spec.of(
+UNITS = Spec(
     "units",
     "One row per unit that was used.",
     "unit",

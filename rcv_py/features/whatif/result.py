@@ -31,7 +31,7 @@ def signed(share: float) -> str:
 
 
 CHANGE = kinds.RATIO._replace(text=signed, digits=4)
-PREDICTIONS = Spec.of(
+PREDICTIONS = Spec(
     "whatif",
     "One row per experiment, the largest gain first.",
     "experiment",
@@ -63,7 +63,7 @@ PREDICTIONS = Spec.of(
     kinds.MEAN_CYCLES("life_after", "Mean lifetime of a wave with the change, predicted", at=ShownIn.DATA),
     nothing="No experiment was run.",
 )
-TRIED = Spec.of(
+TRIED = Spec(
     "whatif tried",
     "One row per experiment of the window.",
     "experiment",
@@ -74,7 +74,7 @@ TRIED = Spec.of(
     kinds.NOTE("why_not", "Why nothing is predicted", "why not"),
     nothing="No experiment was run.",
 )
-PATH = Spec.of(
+PATH = Spec(
     "whatif path",
     "One row per instruction and cause of the critical path, the largest part first; "
     "then instructions off the path.",
@@ -88,7 +88,7 @@ PATH = Spec.of(
     kinds.CYCLES("slack", "How much later any execution could have been without lengthening the span"),
     nothing="No wave was replayed.",
 )
-PATH_CAUSES = Spec.of(
+PATH_CAUSES = Spec(
     "whatif path causes",
     "What the critical paths were spent on, the largest part first.",
     "cause",

@@ -22,7 +22,7 @@ _MOVE = (
     kinds.CYCLES("saved", "Cycles that this move alone saves per execution of the block"),
 )
 _MODELLED = "Time in the order of the program, under usual latencies"
-SCHEDULES = Spec.of(
+SCHEDULES = Spec(
     "schedules",
     "One row per block, the costliest first; cycles of one execution by one wave alone.",
     "block",
@@ -54,8 +54,7 @@ SCHEDULES = Spec.of(
     note=("Predicted for a wave alone: other waves hide stalls, and a compiler may be free to do more."),
     nothing="No block that ran costs 1 % of all cycles.",
 )
-PROGRAM = replace(
-    SCHEDULES,
+PROGRAM = SCHEDULES.but(
     name="schedules of a program",
     row="One row per block, deep loops first; modelled cycles of one execution by one wave alone.",
     fields=tuple(
@@ -70,7 +69,7 @@ _MORE = (
     rows_field("moves", "Loads that gain when each alone is moved up, the best first", *_MOVE),
     Field("order", kinds.listed(kinds.ROW, "An instruction"), "Instructions in the best order"),
 )
-DOCUMENT, PROGRAM_DOCUMENT = (replace(spec, fields=(*spec.fields, *_MORE)) for spec in (SCHEDULES, PROGRAM))
+DOCUMENT, PROGRAM_DOCUMENT = (spec.but(fields=(*spec.fields, *_MORE)) for spec in (SCHEDULES, PROGRAM))
 FACTS = (
     common.CAPTURE,
     kinds.TEXT("note", "How to read the numbers"),

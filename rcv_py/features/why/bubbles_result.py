@@ -25,7 +25,7 @@ _WAYS = (
     _PART("drain", "Charged to the last instruction of a wave that had nothing left to issue"),
 )
 
-BUBBLES = Spec.of(
+BUBBLES = Spec(
     "bubbles",
     "Instructions by bubbles, the largest first.",
     "instruction",
@@ -57,7 +57,7 @@ _ISSUING_SHARE = kinds.SHARE(
     "issuing_share_of_simd_cycles", "Part of the time with a wave in which a wave issued", key="busy_share"
 )
 _TOTALS = (*_SUMS, _ISSUING_SHARE, *_WAYS)
-SIMDS = Spec.of(
+SIMDS = Spec(
     "bubbles simds",
     "One row per SIMD.",
     "SIMD",

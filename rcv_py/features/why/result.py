@@ -26,7 +26,7 @@ GUESSED = kinds.CYCLES("guessed", "Stall and gaps whose producer is a guess amon
 _COSTS = (common.STALL, SHARE_OF_STALL, common.IDLE, TIMES, GUESSED)
 _PLACE = (replace(common.INSTRUCTION_INDEX, is_unknown=True), common.INSTRUCTION_TEXT, common.SOURCE_PLACE)
 _NOTHING = "No wave ever stalled or idled."
-_BY_CAUSE = Spec.of(
+_BY_CAUSE = Spec(
     "causes by cause",
     "Causes by stall and idle.",
     "cause",
@@ -38,7 +38,7 @@ _BY_CAUSE = Spec.of(
     *_COSTS,
     nothing=_NOTHING,
 )
-_BY_LINE = Spec.of(
+_BY_LINE = Spec(
     "causes by instruction",
     "Instructions by stall and idle.",
     "instruction",
@@ -69,8 +69,8 @@ _BLAMED = (
 _PART = (_CAUSE, *_PLACE, *_BLAMED, *_COSTS)
 _PARTS = rows_field("parts", "What the row consists of", *_PART)
 DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
-BLAMED = replace(_BY_LINE, name="causes by producer", fields=(*_BLAMED, *_COSTS))
-EACH = Spec.of(
+BLAMED = _BY_LINE.but(name="causes by producer", fields=(*_BLAMED, *_COSTS))
+EACH = Spec(
     "causes by each",
     "One row per late instruction, cause and instruction to blame.",
     "attributed cause",

@@ -43,7 +43,7 @@ _NOTHING = "No wave waited for an operation of memory, LDS or messages."
 TIMES = kinds.COUNT("hits", "Executions")
 STALL = kinds.CYCLES("stall", "Stall", is_unknown=True)
 SHARE_OF_STALL = kinds.SHARE("share_of_stall", "Part of the stall of all waits", "of stall")
-WAITS = Spec.of(
+WAITS = Spec(
     "wait_costs",
     "Waits by stall, the largest first.",
     "wait",
@@ -67,7 +67,7 @@ _PRODUCER_LINE = replace(
 )
 _PRODUCER_TEXT = kinds.INSTRUCTION("producer_text", "What it waited for")
 MEDIAN = _LATENCY("median_latency", "Median of the exact samples of what it waited for", is_unknown=True)
-PRODUCERS = Spec.of(
+PRODUCERS = Spec(
     "wait_producers",
     "One row per wait and instruction that it waited for.",
     "instruction that was waited for",
@@ -82,7 +82,7 @@ PRODUCERS = Spec.of(
     MEDIAN,
     nothing=_NOTHING,
 )
-FLAT = Spec.of(
+FLAT = Spec(
     "waits and producers",
     "One row per wait and instruction that it waited for; a wait that waited for "
     "nothing has one row without an instruction.",
@@ -99,7 +99,7 @@ FLAT = Spec.of(
     replace(common.SOURCE_PLACE, name="producer_source", meaning="Source place of what it waited for"),
     common.SOURCE_PLACE,
 )
-LATENCIES = Spec.of(
+LATENCIES = Spec(
     "wait_latency",
     "Instructions by exact samples.",
     "instruction",
@@ -255,7 +255,7 @@ def _picked(column: np.ndarray, at: np.ndarray, has: np.ndarray) -> np.ndarray:
     return np.where(has, np.append(column, 0)[at], 0)
 
 
-LOAD_ORDER = Spec.of(
+LOAD_ORDER = Spec(
     "load_order",
     "One row per inverted wait and load that it waits for, where the load was issued "
     "after loads that are needed later.",
