@@ -18,13 +18,12 @@ FILES = {
     "feature.py": """
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 FEATURE = Feature(
-    id="planted",
     commands=(CommandEntry("planted", Group.DIG, 500, former={"old-planted": ()}),),
     sections={"planted": 500},
     panels=(
         PanelEntry(
             id="planted", title="Planted", tip="Mnemonics.", area="bottom", order=500,
-            target="rcv_py.features.planted.panel:PlantedPanel", keys=("Ctrl+Alt+Shift+F8",),
+            keys=("Ctrl+Alt+Shift+F8",),
         ),
     ),
 )

@@ -63,7 +63,7 @@ class PanelEntry(NamedTuple):
     tip: str  # a sentence: what the panel shows
     area: str
     order: int
-    target: str  # its class as `module:Class`
+    target: str = "panel"  # the module of its class; `module:Class` if that is not named after the id
     needs: tuple[Affects, ...] = ()
     icon: str = "line"
     is_at_start: bool = True
@@ -81,7 +81,7 @@ class PanelEntry(NamedTuple):
 class Feature(NamedTuple):
     """One question that the program answers, and all that it adds for it."""
 
-    id: str  # the name of its folder
+    id: str = ""  # the name of its folder
     commands: tuple[CommandEntry, ...] = ()
     schemas: tuple[str, ...] = ("result",)  # modules of its folder that declare schemas of documents
     sections: Mapping[str, int] = MappingProxyType({})  # of reports: functions of `report` → order
@@ -91,13 +91,28 @@ class Feature(NamedTuple):
         """Return the full name of a module of its folder."""
         return f"{FEATURES}.{self.id}.{name}"
 
+    def named(self, folder: str) -> Feature:
+        """Return the feature with the name of its folder, and panels with the full names of their classes."""
+        own = self._replace(id=folder)
+        return own._replace(
+            panels=tuple(
+                panel._replace(target=own.module(panel.target if ":" in panel.target else _class_of(panel)))
+                for panel in self.panels
+            )
+        )
+
+
+def _class_of(panel: PanelEntry) -> str:
+    """The class that is named after a panel."""
+    return f"{panel.target}:{''.join(map(str.capitalize, panel.id.split('_')))}Panel"
+
 
 @cache
 def features() -> tuple[Feature, ...]:
     """Return every feature, by the names of their folders."""
     folders = import_module(FEATURES).__path__
     names = sorted(found.name for found in iter_modules(folders) if found.ispkg)
-    return tuple(import_module(f"{FEATURES}.{name}.feature").FEATURE for name in names)
+    return tuple(import_module(f"{FEATURES}.{name}.feature").FEATURE.named(name) for name in names)
 
 
 @cache

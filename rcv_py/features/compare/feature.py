@@ -5,7 +5,6 @@ from __future__ import annotations
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 
 FEATURE = Feature(
-    id="compare",
     commands=(
         CommandEntry("compare", Group.LOOK, 80),
         CommandEntry("index", Group.MANAGE, 20, "index_command"),
@@ -20,7 +19,6 @@ FEATURE = Feature(
             reading="Grey is within noise; the sentence on top is about the launch, and it decides.",
             area="bottom",
             order=80,
-            target="rcv_py.features.compare.panel:ComparePanel",
             shows=("comparison",),
             keys=("Ctrl+Alt+4",),
         ),

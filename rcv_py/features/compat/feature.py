@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import Feature
 
-FEATURE = Feature(id="compat")
+FEATURE = Feature()

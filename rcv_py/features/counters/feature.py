@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, Pan
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="counters",
     commands=(CommandEntry("counters", Group.DIG, 170), CommandEntry("pmc", Group.DIG, 180, "pmc_command")),
     schemas=("pmc_result", "result"),
     panels=(
@@ -20,7 +19,6 @@ FEATURE = Feature(
             ),
             area="time",
             order=70,
-            target="rcv_py.features.counters.panel:CountersPanel",
             needs=(Affects.COUNTERS,),
             keys=("Alt+Shift+4",),
             commands=(

@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="events",
     commands=(CommandEntry("events", Group.DIG, 190),),
     panels=(
         PanelEntry(
@@ -16,7 +15,6 @@ FEATURE = Feature(
             reading="Rows are in the order of time: a click shows the moment in the time views.",
             area="bottom",
             order=90,
-            target="rcv_py.features.events.panel:EventsPanel",
             needs=(Affects.MARKERS,),
             is_at_start=False,
             appears=True,

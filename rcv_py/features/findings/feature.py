@@ -5,7 +5,6 @@ from __future__ import annotations
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 
 FEATURE = Feature(
-    id="findings",
     commands=(CommandEntry("triage", Group.LOOK, 20),),
     sections={"the_verdict": 10, "ranked": 20},
     panels=(
@@ -19,7 +18,6 @@ FEATURE = Feature(
             ),
             area="left",
             order=10,
-            target="rcv_py.features.findings.panel:TriagePanel",
             icon="findings",
             shows=("findings",),
             keys=("Ctrl+Shift+1",),

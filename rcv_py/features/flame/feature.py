@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="flame",
     commands=(CommandEntry("flame", Group.DIG, 100),),
     panels=(
         PanelEntry(
@@ -19,7 +18,6 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=60,
-            target="rcv_py.features.flame.panel:FlamegraphPanel",
             needs=(Affects.CODE,),
             keys=("Ctrl+Alt+Shift+9",),
         ),

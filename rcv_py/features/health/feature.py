@@ -5,7 +5,6 @@ from __future__ import annotations
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, PanelEntry
 
 FEATURE = Feature(
-    id="health",
     commands=(CommandEntry("check", Group.LOOK, 30),),
     sections={"health": 60},
     panels=(
@@ -19,7 +18,6 @@ FEATURE = Feature(
             ),
             area="apart",
             order=90,
-            target="rcv_py.features.health.panel:TrustPanel",
             icon="warning",
             is_at_start=False,
             keys=("Ctrl+Alt+9",),
@@ -30,7 +28,7 @@ FEATURE = Feature(
             tip="What is wrong with the capture.",
             area="apart",
             order=91,
-            target="rcv_py.features.health.problems_panel:ProblemsPanel",
+            target="problems_panel",
             within="trust",
             keys=("Ctrl+Alt+Shift+0",),
         ),
@@ -40,7 +38,7 @@ FEATURE = Feature(
             tip="Whether the capture can be trusted, and how to record a better one.",
             area="apart",
             order=92,
-            target="rcv_py.features.health.health_panel:HealthPanel",
+            target="health_panel",
             within="trust",
             keys=("Ctrl+Shift+F5",),
             commands=(

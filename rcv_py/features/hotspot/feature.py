@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="hotspot",
     commands=(CommandEntry("hotspot", Group.LOOK, 70),),
     sections={"kinds": 100, "top_lines": 130, "source_lines": 170},
     panels=(
@@ -17,7 +16,7 @@ FEATURE = Feature(
             reading="Begin at the largest bar: a folder or file holds the cost of all that is in it.",
             area="left",
             order=20,
-            target="rcv_py.features.hotspot.files_panel:FilesPanel",
+            target="files_panel:FilesPanel",
             needs=(Affects.CODE, Affects.SOURCE_LINES),
             icon="folder",
             keys=("Ctrl+Shift+E", "Ctrl+Shift+2"),
@@ -33,7 +32,6 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=10,
-            target="rcv_py.features.hotspot.panel:HotspotPanel",
             needs=(Affects.WAVES, Affects.CODE),
             keys=("Ctrl+Alt+Shift+1",),
         ),

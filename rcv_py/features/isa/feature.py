@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="isa",
     commands=(CommandEntry("isa", Group.DIG, 10), CommandEntry("isa-docs", Group.MANAGE, 50, "docs_command")),
     schemas=("help_result", "static_result"),
     sections={"blocks_of": 160, "pc_map": 250},
@@ -22,7 +21,6 @@ FEATURE = Feature(
             ),
             area="code",
             order=10,
-            target="rcv_py.features.isa.panel:IsaPanel",
             shows=("instruction",),
             needs=(Affects.CODE,),
             keys=("Alt+Shift+5",),

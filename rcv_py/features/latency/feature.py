@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="latency",
     commands=(CommandEntry("latency", Group.DIG, 80),),
     sections={"hidden": 190, "accesses": 200, "addresses": 205, "fetches": 210},
     panels=(
@@ -23,7 +22,6 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=40,
-            target="rcv_py.features.latency.panel:LatencyPanel",
             needs=(Affects.WAVES, Affects.CODE),
             keys=("Ctrl+Alt+Shift+7",),
         ),

@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="line",
     commands=(CommandEntry("line", Group.DIG, 30, former={"place": ()}),),
     schemas=("place_result", "result"),
     panels=(
@@ -20,7 +19,7 @@ FEATURE = Feature(
             ),
             area="details",
             order=20,
-            target="rcv_py.features.line.token_panel:TokenDetailsPanel",
+            target="token_panel",
             needs=(Affects.WAVES,),
             icon="info",
             keys=("Alt+Shift+8",),
@@ -35,7 +34,7 @@ FEATURE = Feature(
             ),
             area="apart",
             order=45,
-            target="rcv_py.features.line.distribution_panel:DistributionPanel",
+            target="distribution_panel",
             needs=(Affects.WAVES, Affects.CODE),
             is_at_start=False,
             keys=("Ctrl+Alt+8",),

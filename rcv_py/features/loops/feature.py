@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="loops",
     commands=(CommandEntry("loops", Group.DIG, 60),),
     schemas=("result", "static_result"),
     sections={"loop_phases": 140, "segments": 150},
@@ -21,7 +20,6 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=30,
-            target="rcv_py.features.loops.panel:LoopsPanel",
             needs=(Affects.CODE,),
             keys=("Ctrl+Alt+Shift+6",),
         ),

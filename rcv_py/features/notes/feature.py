@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelCommand, Pan
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="notes",
     commands=(
         CommandEntry("search", Group.DIG, 160, "search_command"),
         CommandEntry("notes", Group.MANAGE, 40),
@@ -21,7 +20,7 @@ FEATURE = Feature(
             reading="Matches are in the order of the program; a click selects the place in all views.",
             area="left",
             order=30,
-            target="rcv_py.features.notes.search_panel:SearchPanel",
+            target="search_panel",
             shows=("search",),
             needs=(Affects.CODE,),
             icon="search",
@@ -33,7 +32,7 @@ FEATURE = Feature(
             tip="Instructions, labels, source lines and markers that match the search.",
             area="left",
             order=31,
-            target="rcv_py.features.notes.matches_panel:MatchesPanel",
+            target="matches_panel",
             needs=(Affects.CODE,),
             icon="search",
             within="search",
@@ -67,7 +66,7 @@ FEATURE = Feature(
             tip="Named places of the code.",
             area="left",
             order=40,
-            target="rcv_py.features.notes.labels:LabelsPanel",
+            target="labels",
             needs=(Affects.CODE,),
             icon="label",
             within="search",
@@ -79,7 +78,7 @@ FEATURE = Feature(
             tip="Bookmarks and visited places.",
             area="left",
             order=50,
-            target="rcv_py.features.notes.history:HistoryPanel",
+            target="history",
             icon="bookmark",
             within="search",
             keys=("Ctrl+Shift+6",),
@@ -90,7 +89,7 @@ FEATURE = Feature(
             tip="Notes about places of the capture, written by people and agents.",
             area="left",
             order=55,
-            target="rcv_py.features.notes.notes_panel:NotesPanel",
+            target="notes_panel",
             shows=("notes",),
             icon="bookmark",
             within="search",

@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="occupancy",
     commands=(CommandEntry("occupancy", Group.DIG, 140),),
     sections={"occupancy": 230},
     panels=(
@@ -20,7 +19,6 @@ FEATURE = Feature(
             ),
             area="time",
             order=40,
-            target="rcv_py.features.occupancy.panel:OccupancyPanel",
             needs=(Affects.OCCUPANCY,),
             keys=("Alt+Shift+1",),
         ),
@@ -31,7 +29,7 @@ FEATURE = Feature(
             reading="Each curve is a kernel: where several are above 0, they share the device.",
             area="time",
             order=60,
-            target="rcv_py.features.occupancy.dispatches_panel:DispatchesPanel",
+            target="dispatches_panel",
             needs=(Affects.OCCUPANCY,),
             keys=("Alt+Shift+3",),
         ),

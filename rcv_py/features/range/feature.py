@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="range",
     commands=(CommandEntry("range", Group.LOOK, 60),),
     panels=(
         PanelEntry(
@@ -17,7 +16,6 @@ FEATURE = Feature(
             reading="Shift+drag in a time view measures a range, and Esc removes it.",
             area="details",
             order=30,
-            target="rcv_py.features.range.panel:ClockRangePanel",
             shows=("range",),
             needs=(Affects.WAVES,),
             keys=("Alt+Shift+9",),

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group
 
-FEATURE = Feature(id="record", commands=(CommandEntry("record", Group.MANAGE, 10),))
+FEATURE = Feature(commands=(CommandEntry("record", Group.MANAGE, 10),))

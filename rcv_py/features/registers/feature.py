@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from rcv_py.base.manifest import CommandEntry, Feature, Group
 
-FEATURE = Feature(
-    id="registers", commands=(CommandEntry("registers", Group.DIG, 130),), sections={"registers": 220}
-)
+FEATURE = Feature(commands=(CommandEntry("registers", Group.DIG, 130),), sections={"registers": 220})

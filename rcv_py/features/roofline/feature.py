@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="roofline",
     commands=(CommandEntry("roofline", Group.DIG, 120),),
     sections={"peaks": 80},
     panels=(
@@ -20,7 +19,6 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=55,
-            target="rcv_py.features.roofline.panel:RooflinePanel",
             needs=(Affects.WAVES, Affects.CODE),
             keys=("Ctrl+Alt+7",),
         ),

@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="samples",
     commands=(CommandEntry("samples", Group.DIG, 135),),
     panels=(
         PanelEntry(
@@ -21,7 +20,6 @@ FEATURE = Feature(
             keys=("Alt+Shift+0",),
             order=98,
             is_at_start=False,
-            target="rcv_py.features.samples.panel:SamplesPanel",
             needs=(Affects.CODE,),
         ),
     ),

@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="source",
     commands=(CommandEntry("source", Group.DIG, 20),),
     schemas=("result", "static_result"),
     panels=(
@@ -20,7 +19,6 @@ FEATURE = Feature(
             ),
             area="source",
             order=10,
-            target="rcv_py.features.source.panel:SourcePanel",
             shows=("source line",),
             needs=(Affects.CODE, Affects.SOURCE_LINES, Affects.SOURCE_TEXT),
             keys=("Alt+Shift+6",),

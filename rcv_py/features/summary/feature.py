@@ -5,7 +5,6 @@ from __future__ import annotations
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 
 FEATURE = Feature(
-    id="summary",
     commands=(
         CommandEntry("info", Group.LOOK, 40, "info_command"),
         CommandEntry("summary", Group.LOOK, 50, former={"units": ("--units",)}),
@@ -23,7 +22,6 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=50,
-            target="rcv_py.features.summary.panel:SummaryPanel",
             keys=("Ctrl+Alt+Shift+8",),
         ),
     ),

@@ -6,7 +6,6 @@ from rcv_py.base.manifest import Feature, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="time",
     schemas=(),
     panels=(
         PanelEntry(
@@ -16,7 +15,7 @@ FEATURE = Feature(
             reading="Drag the frame or its edges to change the time that the views below show.",
             area="time",
             order=0,
-            target="rcv_py.features.time.overview_panel:OverviewPanel",
+            target="overview_panel",
             is_strip=True,
             needs=(Affects.WAVES, Affects.OCCUPANCY),
         ),
@@ -30,7 +29,7 @@ FEATURE = Feature(
             ),
             area="time",
             order=10,
-            target="rcv_py.features.time.compute_unit_panel:ComputeUnitPanel",
+            target="compute_unit_panel",
             shows=("token",),
             needs=(Affects.WAVES,),
             keys=("Ctrl+Shift+7",),
@@ -45,7 +44,7 @@ FEATURE = Feature(
             ),
             area="time",
             order=20,
-            target="rcv_py.features.time.global_panel:GlobalTimelinePanel",
+            target="global_panel",
             needs=(Affects.OCCUPANCY,),
             keys=("Ctrl+Shift+8",),
         ),

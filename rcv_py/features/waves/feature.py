@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="waves",
     commands=(CommandEntry("waves", Group.DIG, 150, former={"wave": ()}),),
     schemas=("result", "units_result"),
     sections={"activity": 90, "waves": 240},
@@ -21,7 +20,7 @@ FEATURE = Feature(
             ),
             area="time",
             order=30,
-            target="rcv_py.features.waves.utilization_panel:UtilizationPanel",
+            target="utilization_panel",
             needs=(Affects.WAVES,),
             keys=("Ctrl+Shift+9",),
         ),
@@ -35,7 +34,7 @@ FEATURE = Feature(
             ),
             area="time",
             order=50,
-            target="rcv_py.features.waves.wave_states_panel:WaveStatesPanel",
+            target="wave_states_panel",
             needs=(Affects.WAVES,),
             keys=("Alt+Shift+2",),
         ),
@@ -49,7 +48,7 @@ FEATURE = Feature(
             ),
             area="wave",
             order=10,
-            target="rcv_py.features.waves.wave_picker_panel:WavePickerPanel",
+            target="wave_picker_panel",
             needs=(Affects.WAVES,),
             icon="wave",
             keys=("Alt+Shift+7",),

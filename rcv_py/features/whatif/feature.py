@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="whatif",
     commands=(
         CommandEntry("whatif", Group.DIG, 90),
         CommandEntry("schedule", Group.DIG, 110, "schedule_command"),
@@ -24,7 +23,7 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=26,
-            target="rcv_py.features.whatif.panel:WhatIfPanel",
+            target="panel:WhatIfPanel",
             shows=("prediction",),
             needs=(Affects.WAVES, Affects.CODE),
             keys=("Ctrl+Alt+6",),

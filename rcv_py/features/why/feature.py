@@ -6,7 +6,6 @@ from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
-    id="why",
     commands=(
         CommandEntry("waits", Group.DIG, 40, "waits_command"),
         CommandEntry("causes", Group.DIG, 50),
@@ -25,7 +24,6 @@ FEATURE = Feature(
             ),
             area="bottom",
             order=20,
-            target="rcv_py.features.why.panel:WhyPanel",
             needs=(Affects.CODE,),
             keys=("Ctrl+Alt+Shift+2",),
         ),
@@ -35,7 +33,6 @@ FEATURE = Feature(
             tip="Why waves stalled and idled, and which instruction is to blame.",
             area="bottom",
             order=21,
-            target="rcv_py.features.why.panel:CausesPanel",
             needs=(Affects.CODE,),
             within="why",
             keys=("Ctrl+Alt+Shift+3",),
@@ -46,7 +43,6 @@ FEATURE = Feature(
             tip="What waits waited for, with the stall charged to it.",
             area="bottom",
             order=24,
-            target="rcv_py.features.why.panel:WaitsPanel",
             needs=(Affects.WAVES, Affects.CODE),
             within="why",
             keys=("Ctrl+Alt+Shift+4",),
@@ -57,7 +53,6 @@ FEATURE = Feature(
             tip="Which instructions waves waited in while nothing happened on their SIMD.",
             area="bottom",
             order=25,
-            target="rcv_py.features.why.panel:BubblesPanel",
             needs=(Affects.CODE,),
             within="why",
             keys=("Ctrl+Alt+Shift+5",),
