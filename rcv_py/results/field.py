@@ -56,7 +56,7 @@ class Kind(NamedTuple):
 
     def __call__(self, name: str, meaning: str, title: str = "", **more: Any) -> Field:
         """Return a field of the kind; `more` are further attributes of it."""
-        return Field(name, self, meaning, title, **more)
+        return Field(name=name, kind=self, meaning=meaning, title=title, **more)
 
 
 @dataclass(frozen=True, slots=True)
