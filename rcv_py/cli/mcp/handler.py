@@ -273,8 +273,8 @@ class ToolHandler:
             what = "help is about one tool." if name == HELP else f"There is no tool {name}."
             return failure(what, f"There are {', '.join(self.tools)}.")
         if name == HELP:
-            told = {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
-            return Reply(tool.description, told)
+            about = {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
+            return Reply(tool.description, about)
         if name == PICTURE:
             return self._picture(tool, given, request)
         max_kb = _max_kb(given) if tool.has_json else 0
