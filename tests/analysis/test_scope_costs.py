@@ -19,7 +19,7 @@ from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.device import MarkerName, ShaderData
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support.samples import write_sample
+from tests.support.samples import markers_alone
 
 NAMES = (
     MarkerName(1, 1, "scope", "tile"),
@@ -87,23 +87,10 @@ def test_without_scopes_there_is_nothing() -> None:
     assert not findings(written((0, 0, 1, LEAVE)), ()).findings
 
 
-@pytest.fixture
-def alone(tmp_path: Path) -> Path:
-    """A simulated capture with markers, without its traced waves."""
-    folder = tmp_path / "ui_output_agent_1_dispatch_1"
-    write_sample("markers", folder)
-    path = folder / "filenames.json"
-    index = json.loads(path.read_text())
-    index["wave_filenames"] = None
-    path.write_text(json.dumps(index))
-    for file in folder.glob("se*_sm*_sl*_wv*.json"):
-        file.unlink()
-    return folder
-
-
 def test_a_capture_of_markers_alone_is_no_placeholder(
-    alone: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    alone = markers_alone(tmp_path)
     trace = open_trace(alone)
     assert trace.has_only_markers
     assert not [one for one in trace.problems if one.severity is not Severity.INFO and "wave" in one.text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
@@ -72,3 +73,16 @@ def _made(name: str, seed: int) -> Path:
                 (part / "truth").write_bytes(pickle.dumps(truth))
                 part.rename(made.with_name(f"{sample.name}-{seed}"))
     return made
+
+
+def markers_alone(parent: Path) -> Path:
+    """Write a capture with markers, without its traced waves; return its folder."""
+    folder = parent / "ui_output_agent_1_dispatch_1"
+    write_sample("markers", folder)
+    path = folder / "filenames.json"
+    index = json.loads(path.read_text())
+    index["wave_filenames"] = None
+    path.write_text(json.dumps(index))
+    for file in folder.glob("se*_sm*_sl*_wv*.json"):
+        file.unlink()
+    return folder

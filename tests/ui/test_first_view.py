@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
+from tests.support.samples import markers_alone
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLES, open_sample, settle, window
 
@@ -110,3 +111,17 @@ def test_what_was_selected_before_all_waves_were_read_stays(qtbot: QtBot, reused
         settle(app, qtbot)
         assert session.selection.value.wave == other
         assert not session.history.can_go_back or session.history.visits[-1].selection.wave == other
+
+
+def test_markers_alone_begin_with_the_whole_device(qtbot: QtBot, reused: Reused, tmp_path: Path) -> None:
+    with reused() as app:
+        open_sample(app, qtbot, markers_alone(tmp_path))
+        assert app.window.workspace.docks["global_timeline"].is_seen
+
+
+def test_a_small_window_shows_most_rows_of_a_compute_unit(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 800), sample=qtbot) as app:
+        docks = app.window.workspace.docks
+        plot, listing = docks["compute_unit"].panel.timeline.plot, docks["isa"].panel.view
+        assert plot.box.height() // plot.rows.source.shape.pitch >= 6
+        assert listing.viewport().height() // listing.row_height >= 18

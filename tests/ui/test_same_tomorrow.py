@@ -232,7 +232,7 @@ def test_a_window_that_was_wide_folds_its_sides_where_there_is_no_room(tmp_path:
 def test_the_row_of_the_selected_wave_is_in_sight_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
     for start in range(2):
-        with window(QSettings(file, QSettings.Format.IniFormat), (1280, 800)) as app:
+        with window(QSettings(file, QSettings.Format.IniFormat), (1280, 640)) as app:
             open_sample(app, qtbot)
             panel = app.window.workspace.panel("compute_unit")
             if not start:

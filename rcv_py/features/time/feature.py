@@ -45,6 +45,7 @@ FEATURE = Feature(
             area="time",
             order=20,
             target="global_panel",
+            shows=("device",),
             needs=(Affects.OCCUPANCY,),
             keys=("Ctrl+Shift+8",),
         ),

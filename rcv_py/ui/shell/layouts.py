@@ -32,7 +32,7 @@ CODE_PX, LOW_CODE_PX = 290, 215  # heights with 12 and 8 rows of code
 LEAST_CODE_WIDTH = 430  # px: where there is little room the source gives way
 WAVE_PX = 338  # height of the first place at the right: enough for all of the panel Wave
 LEAST_PX = {"bottom": 285, "time": 165, "time_below": 165}  # heights below which places stop giving way
-ROWS_PX = 565  # height of 18 rows of code, with everything around them but the time views
+ROWS_PX = 450  # height of 18 rows of code, with everything around them but the time views
 BELOW = 0.22  # share of the height: a second time view
 MAX_BOTTOM = 0.5  # share of the height
 
@@ -68,7 +68,7 @@ class Layout:
     id: str
     title: str
     tip: str
-    time: float = 0.27
+    time: float = 0.36
     below: float = BELOW
     bottom: float = 0.36
     code: float = 0.6
@@ -87,7 +87,7 @@ LAYOUTS = (
         "time",
         "Time",
         "Two time views over most of the window: the compute unit, and the whole device below it.",
-        time=0.36,
+        time=0.4,
         below=0.28,
         moved={"global_timeline": "time_below"},
     ),

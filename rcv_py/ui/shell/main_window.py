@@ -587,6 +587,8 @@ class MainWindow(QMainWindow):
             self.pages.setCurrentWidget(self.workspace)
             if not restore_visit(self.ui.settings, self.ui.session):
                 self.workspace.bring_to_front(panel_for("findings"))
+                if trace.has_only_markers:
+                    self.workspace.bring_to_front(panel_for("device"))
             self.ui.results.want("populations")
             self.ui.scheduler.importer.after_first_picture(self._begin_notes)
             if not trace.is_part:
