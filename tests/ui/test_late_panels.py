@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
+from PySide6.QtCore import QEvent, QObject, QSettings
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -328,21 +328,6 @@ def live_through_much(app: App, qtbot: QtBot) -> None:
     app.window.close_capture()
     settle(app, qtbot)
     assert app.window.pages.currentWidget() is app.window.welcome
-
-
-def test_a_panel_is_made_in_steps_with_turns_of_the_event_loop_between(qtbot: QtBot) -> None:
-    with window(size=WIDE) as app:
-        open_sample(app, qtbot)
-        workspace, steps = app.window.workspace, list[str]()
-        dock = workspace.docks["summary"]
-        dock.stepped.connect(lambda: steps.append("step"))
-        turn = QTimer(app.window, interval=0)
-        turn.timeout.connect(lambda: steps.append("") if steps and steps[-1] else None)
-        turn.start()
-        workspace.show_panel("summary")
-        qtbot.waitUntil(lambda: dock.made is not None)
-        turn.stop()
-        assert steps[:5] == ["step", "", "step", "", "step"]
 
 
 def test_while_nothing_is_to_do_modules_of_unseen_panels_are_imported(

@@ -36,7 +36,6 @@ NOT_FIRST = ("analysis.findings.detect", "analysis.waits.token_waits", "features
 CHILD = f"""
 import json, linecache, sys
 import rcv_py.ui
-import PySide6
 from PySide6.QtCore import QEventLoop
 from rcv_py.ui.app import start
 
@@ -51,46 +50,48 @@ app.window.show_with({str(SAMPLE)!r})
 while app.ui.results.cell("findings").value is None or not app.window.idle:
     app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 settled = ours()
-from rcv_py.ui.core import shapes
-pyqtgraph = shapes.pyqtgraph()
 from rcv_py.tuning import shiboken_import
 explained = sorted(shiboken_import.LATE - shiboken_import.waiting())
-pairs = [(getattr(PySide6, name), getattr(pyqtgraph.Qt, name)) for name in ("QtCore", "QtGui", "QtWidgets")]
-public = [[name for name in dir(qt) if not name.startswith("__")] for qt, _ in pairs]
-mirrored = [sum(map(len, public)), sum(len(vars(mirror)) for _, mirror in pairs)]
-mirrored += [hasattr(qt, "__getattr__") or hasattr(mirror, "QNothing") for qt, mirror in pairs]
-for (qt, mirror), names in zip(pairs, public):
-    mirrored.append(all(getattr(mirror, name) is getattr(qt, name) for name in names))
 docks = app.window.workspace.docks
 reason = app.ui.commands["go.faster_hit"].why_not()
 app.ui.commands.run("analyze.formulas")
 more = sorted(set(ours()) - set(settled))
-unused = ("pyqtgraph.parametertree", "pyqtgraph.imageview", "pyqtgraph.multiprocess")
-plots = [sorted(name for name in sys.modules if name.startswith(unused))]
-plots += [pyqtgraph.ImageItem.__module__, hasattr(pyqtgraph, "Nothing")]
+plots = sorted(name for name in sys.modules if name.startswith("pyqtgraph"))
 read = sorted(name for name in linecache.cache if "rcv_py" in name or "pyqtgraph" in name)
 while app.ui.scheduler.importer.import_next(app.window.workspace.unseen_modules):
     pass
 compiler = [name for name in ("numba", "rcv_py.base.machine.compiled") if name in sys.modules]
 is_made = docks["counters"].made is not None
-print(json.dumps([settled, reason, is_made, more, mirrored, first, plots, read, compiler, explained]))
+print(json.dumps([settled, reason, is_made, more, first, plots, read, compiler, explained]))
 app.close()
+"""
+
+
+LATER = """
+import numpy
+from rcv_py.tuning.pyqtgraph_import import import_pyqtgraph
+alone = import_pyqtgraph()
+import pyqtgraph
+x = numpy.arange(4.0)
+path = alone.functions.arrayToQPath(x, x, connect=numpy.array([1, 1, 0, 1], dtype=numpy.int32))
+polygon = alone.functions.arrayToQPolygonF(x[1:], x[1:])
+print(pyqtgraph.PlotWidget.__name__, path.elementCount(), polygon.size())
 """
 
 
 OTHER_PYQTGRAPH = """
 import sys
-class Fails:  # as if a plot asked for a name that was left out, when it is first imported
+class Fails:  # as if a name were missing that another release needs
     asked = 0
     def find_spec(self, name, path, target=None):
-        if name == "pyqtgraph.graphicsItems.ViewBox" and not self.asked:
+        if name == "pyqtgraph.Qt.internals" and not self.asked:
             self.asked += 1
             raise ImportError(name)
 fails = Fails()
 sys.meta_path.insert(0, fails)
-import rcv_py.tuning.pyqtgraph_import
-import pyqtgraph
-print(fails.asked, "pyqtgraph.parametertree" in sys.modules, hasattr(pyqtgraph, "PlotWidget"))
+from rcv_py.tuning.pyqtgraph_import import import_pyqtgraph
+pyqtgraph = import_pyqtgraph()
+print(fails.asked, pyqtgraph is sys.modules["pyqtgraph"], hasattr(pyqtgraph, "PlotWidget"))
 """
 
 
@@ -135,16 +136,16 @@ def test_a_settled_window_has_not_imported_what_nobody_asked_for(said: Any) -> N
 
 
 def test_the_first_picture_does_not_wait_for_what_finds(said: Any) -> None:
-    assert said[5]
-    assert {*NOT_FIRST, "pyqtgraph"}.isdisjoint(said[5])
+    assert said[4]
+    assert {*NOT_FIRST, "pyqtgraph"}.isdisjoint(said[4])
 
 
 def test_a_start_reads_no_source_of_modules(said: Any) -> None:
-    assert not said[7]
+    assert not said[6]
 
 
 def test_a_start_explains_no_function_of_qt(said: Any) -> None:
-    assert not said[9]
+    assert not said[8]
 
 
 def test_functions_of_qt_are_explained_as_they_are_without_us() -> None:
@@ -156,8 +157,9 @@ def test_functions_of_qt_are_explained_as_they_are_without_us() -> None:
 
 def test_one_variable_switches_both_hooks_off() -> None:
     code = (
-        "import sys, rcv_py.tuning.pyqtgraph_import\n"
-        "from rcv_py.tuning import shiboken_import\n"
+        "import sys\n"
+        "from rcv_py.tuning import pyqtgraph_import, shiboken_import\n"
+        "pyqtgraph_import.import_pyqtgraph()\n"
         "print(len(shiboken_import.waiting()), 'pyqtgraph.parametertree' in sys.modules)\n"
     )
     assert printed(code, is_plain=True).split() == ["0", "True"]
@@ -180,7 +182,7 @@ def test_only_releases_on_which_it_was_tried_wait_with_explaining(
 
 
 def test_no_panel_imports_a_compiler_before_it_plays_waves(said: Any) -> None:
-    assert not said[8]
+    assert not said[7]
 
 
 def test_an_action_of_a_panel_that_is_not_imported_imports_it(said: Any) -> None:
@@ -190,14 +192,9 @@ def test_an_action_of_a_panel_that_is_not_imported_imports_it(said: Any) -> None
     assert "features.counters.panel" in more
 
 
-def test_pyqtgraph_has_what_qt_has_and_makes_only_what_is_used(said: Any) -> None:
-    in_qt, in_mirrors, *rest = said[4]
-    assert in_mirrors < in_qt / 3
-    assert rest == [False] * 3 + [True] * 3
-
-
-def test_of_pyqtgraph_only_what_plots_need_is_imported_until_somebody_asks(said: Any) -> None:
-    assert said[6] == [[], "pyqtgraph.graphicsItems.ImageItem", False]
+def test_of_pyqtgraph_only_two_modules_are_imported_and_all_of_it_later(said: Any) -> None:
+    assert not said[5], "they are not what others import by these names"
+    assert printed(LATER).split() == ["PlotWidget", "4", "3"]
 
 
 def test_a_pyqtgraph_that_needs_more_is_imported_as_it_is() -> None:

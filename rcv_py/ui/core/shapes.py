@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 
 import numpy as np
@@ -78,8 +77,9 @@ def _rectangles(codes: np.ndarray, nothing: int) -> dict[int, np.ndarray]:
 @cache
 def pyqtgraph() -> ModuleType:
     """Return pyqtgraph, which draws columns; a window shows its first picture without it."""
-    import_module("rcv_py.tuning.pyqtgraph_import")
-    return import_module("pyqtgraph")
+    from rcv_py.tuning.pyqtgraph_import import import_pyqtgraph  # noqa: PLC0415 - after the first picture
+
+    return import_pyqtgraph()
 
 
 def path_of(rows: np.ndarray) -> QPainterPath:

@@ -36,8 +36,7 @@ class Dock(QWidget):
     wants = Signal(str)  # what the panel wants
     copy_asked = Signal(str)  # id of the panel to copy as a command
     closed = Signal(str)  # id of the panel that the user closed
-    stepped = Signal()  # the panel is nearer to being made
-    appeared = Signal()
+    appeared = Signal()  # shown or hidden: another panel may be in front
 
     def __init__(self, ui: UiContext, info: PanelInfo, parts: tuple[PanelInfo, ...] = ()) -> None:
         super().__init__()
@@ -46,11 +45,8 @@ class Dock(QWidget):
         self.is_open = False  # in its tabs or in a window, in front or not
         self.made: Panel | None = None
         self.notice: BrokenNotice | None = None
-        self._next: Panel | None = None  # made, but not placed yet
         self._ui = ui
         self._state: dict[str, Any] = {}  # saved state of a panel that is not made yet
-        self._reminded = self._state  # the part of it already given to the panel
-        self._part: Panel | None = None  # the visible part, made before the panel has its place
         self._around = column(of=self)
         self.is_strip = info.is_strip
         self.home = STRIP if self.is_strip else info.area if info.area in TITLES else "bottom"
@@ -65,8 +61,15 @@ class Dock(QWidget):
     @property
     def panel(self) -> Panel:
         """Return the panel, making it if needed."""
-        self.make()
-        assert self.made is not None
+        if self.made is None:
+            panel = self.made = make_panel(self._ui, self.info)
+            panel.wants.connect(self.wants)
+            panel.copy_asked.connect(lambda: self.copy_asked.emit(self.info.id))
+            if self._state:
+                panel.load_state(self._state)
+            _ = panel.chosen_panel  # made before it has its place, it is styled once
+            self._around.addWidget(panel)
+            panel.show()
         return self.made
 
     def commands(self) -> tuple[Command, ...]:
@@ -75,12 +78,10 @@ class Dock(QWidget):
         return own + tuple(command for part in self.parts for command in self._commands_of(part))
 
     def _commands_of(self, part: PanelInfo) -> tuple[Command, ...]:
-        name = part.id
-
         def made() -> Panel | None:
-            return None if self.made is None else self.made.made_part(name)
+            return None if self.made is None else self.made.made_part(part.id)
 
-        return part.actions(self._ui, made, lambda: self.panel.part(name))
+        return part.actions(self._ui, made, lambda: self.panel.part(part.id))
 
     def panel_of(self, name: str) -> Panel:
         """Return the panel or the part with that id, making it if needed."""
@@ -101,46 +102,6 @@ class Dock(QWidget):
     def modules(self) -> list[str]:
         """Return the modules of the panel and its parts."""
         return [info.module for info in (self.info, *self.parts)]
-
-    def make_in_steps(self) -> None:
-        """Import the modules; then make the panel, or its visible part, or place it, and emit `stepped`."""
-        self._ui.scheduler.importer.when_imported(self.modules, self._step)
-
-    def _step(self) -> None:
-        if not self.prepare():
-            self.make()
-        self.stepped.emit()
-
-    def prepare(self) -> bool:
-        """Make the panel without placing it, then its visible part; return whether either was still to do."""
-        if self.made is not None or self._part is not None:
-            return False
-        if self._next is None:
-            self._next = make_panel(self._ui, self.info)
-        else:
-            self._remind(self._next)
-            self._part = self._next.chosen_panel
-        return True
-
-    def _remind(self, panel: Panel) -> None:
-        """Give a panel its saved state, which names its visible part; once."""
-        if self._state is not self._reminded:
-            panel.load_state(self._state)
-            self._reminded = self._state
-
-    def make(self) -> None:
-        """Make the panel, if needed, and place it in the dock."""
-        if self.made is None:
-            if self._next is None:
-                self.prepare()
-            panel, self._next = self._next, None
-            assert panel is not None
-            self.made = panel
-            panel.wants.connect(self.wants)
-            panel.copy_asked.connect(lambda: self.copy_asked.emit(self.info.id))
-            self._remind(panel)
-            self._around.addWidget(panel)
-            panel.show()
 
     def save_state(self) -> dict[str, Any]:
         """Return the panel's state; for a panel that is not made, the state saved for it."""
@@ -182,12 +143,10 @@ class Dock(QWidget):
             self.panel.show()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Report that the panel is needed."""
         super().showEvent(event)
         self.appeared.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Report that another panel may be in front."""
         super().hideEvent(event)
         self.appeared.emit()
 

@@ -386,8 +386,8 @@ class MainWindow(QMainWindow):
         """
         seen = self.ui.settings.memory("seen")
         for name in seen.split() if isinstance(seen, str) else self.workspace.first_names():
-            if (dock := self.workspace.home_of(name)) is not None:
-                dock.make()
+            if self.workspace.home_of(name) is not None:
+                self.workspace.panel(name)
 
     def show_with(self, path: Path | str) -> None:
         """Open a capture or folder and show the window with it; without it if loading takes long."""

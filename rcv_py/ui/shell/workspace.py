@@ -97,7 +97,7 @@ class Workspace(QWidget):
         self._had_room = False  # whether the window was wide when its layout was saved
         self._curtain: Curtain | None = None
         self._make_timer = QTimer(self, singleShot=True)
-        self._make_timer.timeout.connect(self._make_in_turn)
+        self._make_timer.timeout.connect(lambda: FrameBudget.here().call(self._make_seen))
         for dock in self.docks.values():
             self._adopt(dock)
         self._groups = {area: self._group(area) for area in TITLES if area != APART}
@@ -111,7 +111,6 @@ class Workspace(QWidget):
 
     def _adopt(self, dock: Dock) -> None:
         dock.wants.connect(self.show_panel)
-        dock.stepped.connect(partial(self._make_timer.start, 0))
         dock.appeared.connect(partial(self._make_timer.start, WAKE_MS))
         dock.copy_asked.connect(self.copy_asked)
         dock.closed.connect(self.close_panel)
@@ -602,21 +601,24 @@ class Workspace(QWidget):
         is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
         return is_any or self._make_timer.isActive() or self._curtain is not None
 
-    def _make_in_turn(self) -> None:
-        FrameBudget.here().call(self._make_seen)
-
     def _make_seen(self) -> None:
-        """Make the panels in front: at first all at once, later step by step, painting between."""
+        """Make the panels in front: at first all at once, later one by one, painting between."""
         if not isValid(self):
             return
         seen = [dock for dock in self.docks.values() if dock.is_seen]
         new = next((dock for dock in seen if dock.made is None), None)
         if new is not None and self._has_woken:
-            new.make_in_steps()
+            self._ui.scheduler.importer.when_imported(new.modules, self._make_next)
             return
         for dock in seen:
             dock.panel.visibility.wake()
             self._has_woken = True
+
+    def _make_next(self) -> None:
+        new = next((dock for dock in self.docks.values() if dock.is_seen and dock.made is None), None)
+        if new is not None:
+            _ = new.panel
+        self._make_timer.start(0)
 
     @property
     def unseen_modules(self) -> list[str]:
