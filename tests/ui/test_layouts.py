@@ -11,23 +11,25 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
+from rcv_py.ui.shell import workspace as workspace_module
 from rcv_py.ui.shell.layouts import (
     APART,
     CODE_AREAS,
     EMPTY_PX,
     LAYOUTS,
     LEAST_ROWS_PX,
+    MIDDLE,
     SIDES,
     TITLES,
     WAVE_PX,
     Layout,
+    Shown,
     code_widths,
     dragged,
     heights,
     right_heights,
     widths,
 )
-from rcv_py.ui.shell.workspace import MIDDLE
 from tests.support.source_places import without_sources
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLES, box, open_sample, settle, window
@@ -40,15 +42,15 @@ FULL_HD = (1920, 1080)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.id)
 def test_a_layout_gives_away_what_there_is(layout: Layout, folded_px: int, size: tuple[int, int]) -> None:
     width, height = size
-    assert sum(widths(layout, width, ("left", "right"))) == width
-    assert sum(code_widths(layout, width, CODE_AREAS, {})) == width
-    assert sum(right_heights(layout, height, SIDES["right"], {})) == height
-    for shown in (MIDDLE, ("time", "code", "bottom"), ("time", "bottom"), ("code",)):
-        given = heights(layout, height, shown, {}, folded_px)
-        assert sum(given.values()) == height, shown
-        assert min(given.values()) >= 0
-        if folded_px and "bottom" in shown:
-            assert given["bottom"] == folded_px
+    assert sum(widths(layout, width, Shown([*TITLES]))) == width
+    assert sum(code_widths(layout, width, Shown(CODE_AREAS))) == width
+    assert sum(right_heights(layout, height, Shown(SIDES["right"]))) == height
+    for places in (MIDDLE, ("time", "code", "bottom"), ("time", "bottom"), ("code",)):
+        given = heights(layout, height, Shown(places, {}, folded_px))
+        assert sum(given) == height, places
+        assert min(given) >= 0
+        if folded_px and "bottom" in places:
+            assert given[-1] == folded_px
 
 
 @pytest.mark.parametrize("place", ["left", "right", "wave", "time", "time_below", "bottom", "source"])
@@ -57,10 +59,10 @@ def test_a_size_that_a_user_gave_is_the_size_that_comes_back(place: str, most: d
     width, height = FULL_HD
 
     def size(layout: Layout) -> int:
-        left, _, right = widths(layout, width, ("left", "right"))
-        middle = heights(layout, height, (place, "code"), most)
-        wave, _ = right_heights(layout, height, SIDES["right"], most)
-        _, source = code_widths(layout, width, CODE_AREAS, most)
+        left, _, right = widths(layout, width, Shown([*TITLES]))
+        middle = dict(zip(MIDDLE, heights(layout, height, Shown((place, "code"), most)), strict=True))
+        wave, _ = right_heights(layout, height, Shown(SIDES["right"], most))
+        _, source = code_widths(layout, width, Shown(CODE_AREAS, most))
         return {"left": left, "right": right, "wave": wave, "source": source, **middle}[place]
 
     layout, room = LAYOUTS[0], width if place in ("source", "left", "right") else height
@@ -457,7 +459,9 @@ def test_only_code_takes_all_the_room_and_gives_it_back(qtbot: QtBot, reused: Re
         assert box(app, "triage").width() > 300
 
 
-def test_every_panel_says_what_it_shows_and_how_to_read_it(qtbot: QtBot, reused: Reused) -> None:
+def test_every_panel_says_what_it_shows_and_how_to_read_it(
+    qtbot: QtBot, reused: Reused, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with reused(sample=qtbot) as app:
         workspace = app.window.workspace
         for dock in workspace.docks.values():
@@ -469,11 +473,10 @@ def test_every_panel_says_what_it_shows_and_how_to_read_it(qtbot: QtBot, reused:
             assert dock.info.tip.split(" ")[0] in group.tabToolTip(at)
         assert workspace.menu_of(workspace.docks["why"]).actions()[0].text() == "What this panel shows"
         shown: list[str] = []
-        workspace.explain = lambda dock: shown.append(dock.info.id)
-        isa = workspace.docks["isa"]
-        isa.take_focus()
+        monkeypatch.setattr(workspace_module, "show_explanation", lambda at, text, dock: shown.append(text))
+        workspace.docks["isa"].take_focus()
         app.ui.commands.run("help.panel")
-        assert shown == ["isa"]
+        assert shown == [workspace.docks["isa"].info.about]
 
 
 def test_hotspot_stands_beside_the_time_views_and_keeps_its_state(qtbot: QtBot, reused: Reused) -> None:

@@ -24,7 +24,7 @@ class FrameBudget(QObject):
     def __init__(self, parent: QObject | None, clock: Callable[[], float] = perf_counter) -> None:
         super().__init__(parent)
         self._clock = clock
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._waiting: deque[Callable[[], object]] = deque()
         self._spent_s = 0.0
         self._is_in_call = False
         self._next = QTimer(self, singleShot=True, interval=0)
@@ -43,7 +43,7 @@ class FrameBudget(QObject):
         """Return whether calls are left for another turn."""
         return bool(self._waiting)
 
-    def call(self, call: Callable[[], None]) -> None:
+    def call(self, call: Callable[[], object]) -> None:
         """Make a call in this turn, or after the calls queued before it."""
         if self._waiting or self._spent_s >= FRAME_S:
             self._waiting.append(call)
@@ -51,7 +51,7 @@ class FrameBudget(QObject):
         else:
             self._make(call)
 
-    def paint(self, paint: Callable[[], None]) -> None:
+    def paint(self, paint: Callable[[], object]) -> None:
         """Paint in this turn, or first in the next turn if calls have used the time of this turn.
 
         Painting follows right after a call that changed something: both together may take too long for a
@@ -69,7 +69,7 @@ class FrameBudget(QObject):
         while self._waiting and self._spent_s < FRAME_S:
             self._make(self._waiting.popleft())
 
-    def _make(self, call: Callable[[], None]) -> None:
+    def _make(self, call: Callable[[], object]) -> None:
         if self._is_in_call:  # a dialog's own loop, or a nested call: the outer turn counts its time
             call()
             return

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QSize
@@ -50,6 +51,7 @@ TITLES = {  # of the places that a panel can be moved to
     "bottom": "Bottom",
     APART: "A window of its own",
 }
+MIDDLE = ("time", "time_below", "code", "bottom")  # places in the middle, from above
 CODE_AREAS = ("code", "source")
 SIDES = {"left": ("left",), "right": ("wave", "details")}  # sides that fold to icons, and their places
 
@@ -155,52 +157,56 @@ def fitted(layout: Layout, height: int) -> Layout:
     return replace(layout, time=min(layout.time, most))
 
 
-def widths(layout: Layout, width: int, shown: Collection[str]) -> tuple[int, int, int]:
+class Shown(NamedTuple):
+    """What is shown: places; the most px that places need, from `most_px`; px of the folded bottom, or 0."""
+
+    places: Collection[str]
+    most: Mapping[str, int] = MappingProxyType({})
+    folded_px: int = 0
+
+
+def widths(layout: Layout, width: int, shown: Shown) -> tuple[int, ...]:
     """Return the widths in px of the left side, the middle and the right side; of a hidden side 0."""
-    left = min(grown(layout.left), width // 3) if "left" in shown else 0
-    right = min(grown(layout.right), width // 3) if "right" in shown else 0
+    is_right = any(place in shown.places for place in SIDES["right"])
+    left = min(grown(layout.left), width // 3) if "left" in shown.places else 0
+    right = min(grown(layout.right), width // 3) if is_right else 0
     return left, width - left - right, right
 
 
-def code_widths(
-    layout: Layout, width: int, shown: Collection[str], most: Mapping[str, int]
-) -> tuple[int, int]:
-    """Return the widths of code and source, which share a width in px; `most` is from `most_px`."""
-    if len(shown) < len(CODE_AREAS):
-        return width if "code" in shown else 0, 0 if "code" in shown else width
-    source = _limited(layout, "source", round(width * (1 - layout.code)), most)
+def code_widths(layout: Layout, width: int, shown: Shown) -> tuple[int, ...]:
+    """Return the widths in px of code and source, which share a width."""
+    if not {*CODE_AREAS} <= {*shown.places}:
+        return (width, 0) if "code" in shown.places else (0, width)
+    source = _limited(layout, "source", round(width * (1 - layout.code)), shown.most)
     source = min(source, max(width - grown(LEAST_CODE_WIDTH), grown(EMPTY_PX["source"]), 0), width)
     return width - source, source
 
 
-def right_heights(
-    layout: Layout, height: int, shown: Collection[str], most: Mapping[str, int]
-) -> tuple[int, int]:
-    """Return the heights of the places at the right, which share a height in px."""
-    if len(shown) < len(SIDES["right"]):
-        return height if "wave" in shown else 0, 0 if "wave" in shown else height
-    wave = min(_limited(layout, "wave", grown(layout.wave), most), height // 2)
+def right_heights(layout: Layout, height: int, shown: Shown) -> tuple[int, ...]:
+    """Return the heights in px of the places at the right, which share a height."""
+    if not {*SIDES["right"]} <= {*shown.places}:
+        return (height, 0) if "wave" in shown.places else (0, height)
+    wave = min(_limited(layout, "wave", grown(layout.wave), shown.most), height // 2)
     return wave, height - wave
 
 
-def heights(
-    layout: Layout, height: int, shown: Collection[str], most: Mapping[str, int], folded_px: int = 0
-) -> dict[str, int]:
-    """Return the heights in px of the places in the middle, by place; the code takes the rest.
+def heights(layout: Layout, height: int, shown: Shown) -> tuple[int, ...]:
+    """Return the heights in px of the places in the MIDDLE; the code takes the rest.
 
-    The folded bottom has `folded_px`, else that is 0.  The code keeps its least rows, at most half of the
-    height: the other places give way, first down to their least heights in turn, then in proportion.
+    The code keeps its least rows, at most half of the height: the other places give way, first down to their
+    least heights in turn, then in proportion.
     """
-    folded = {"bottom": min(folded_px, height)} if folded_px and "bottom" in shown else {}
+    places, most = shown.places, shown.most
+    folded = {"bottom": min(shown.folded_px, height)} if shown.folded_px and "bottom" in places else {}
     room = height - sum(folded.values())
     wanted = {place: round(getattr(layout, FIELDS.get(place, place)) * height) for place in GIVING}
-    found = {place: px for place, px in wanted.items() if place in shown and place not in folded}
+    found = {place: px for place, px in wanted.items() if place in places and place not in folded}
     if "time" in found:
         found["time"] = _limited(layout, "time", found["time"], most)
     if "bottom" in found:
         most_bottom = round(MAX_BOTTOM * height)
         found["bottom"] = min(max(found["bottom"], grown(LEAST_PX["bottom"])), most_bottom)
-    if "code" in shown:
+    if any(place in places for place in CODE_AREAS):
         code = grown(LOW_CODE_PX if height < LOW_HEIGHT else CODE_PX)
         for place, px in found.items():
             lacking = code + sum(found.values()) - room
@@ -211,7 +217,8 @@ def heights(
     elif found:  # the first place takes the rest
         first = next(iter(found))
         found[first] += room - sum(found.values())
-    return found | folded
+    found |= folded
+    return tuple(found.get(place, 0) for place in MIDDLE)
 
 
 def _limited(layout: Layout, place: str, px: int, most: Mapping[str, int]) -> int:
@@ -223,20 +230,18 @@ def _limited(layout: Layout, place: str, px: int, most: Mapping[str, int]) -> in
 
 def dragged(layout: Layout, place: str, px: int, room: int, most: Mapping[str, int]) -> Layout:
     """Return the layout with another size of a place, which a user gave to it; `room` is that of its row."""
-    name = FIELDS.get(place, place)
+    name, share = FIELDS.get(place, place), px / max(1, room)
+    usual_share = getattr(layout, name, 0)
     if place == "source":
-        name, share = "code", 1 - px / max(1, room)
-    else:
-        share = px / max(1, room)
+        name, share, usual_share = "code", 1 - share, 1 - layout.code
     if place in most:
-        usual = layout.wave if place == "wave" else round(_share(layout, place) * room)
+        usual = layout.wave if place == "wave" else round(usual_share * room)
         if grown(most[place]) < max(usual, px):
             layout = replace(layout, limited={**layout.limited, place: px})
         if grown(most[place]) < usual:  # the size for captures with more to show stays
             return layout
-    return resized(
-        layout, {name: share if name in SHARES else round(px * 1000 / grown(1000))}, layout.limited
-    )
+    size = share if name in SHARES else round(px * 1000 / grown(1000))
+    return resized(layout, {name: size}, layout.limited)
 
 
 def resized(layout: Layout, sizes: Mapping[str, Any], limited: Mapping[str, Any]) -> Layout:
@@ -249,8 +254,3 @@ def resized(layout: Layout, sizes: Mapping[str, Any], limited: Mapping[str, Any]
 
 def _is_between(value: object, low: float, high: float) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def _share(layout: Layout, place: str) -> float:
-    share: float = 1 - layout.code if place == "source" else getattr(layout, FIELDS.get(place, place))
-    return share

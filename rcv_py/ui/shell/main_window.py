@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -99,7 +100,9 @@ class MainWindow(QMainWindow):
         self.executions = ExecutionFinder(ui.session, ui.tasks)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(ui, make_docks(ui))
-        self.exporter = Exporter(ui, self, self.workspace, self.errors, saved=self._show_saved)
+        findings = panel_for("findings")
+        self.status = StatusBar(ui, self.cancel, partial(self.workspace.show_panel, findings))
+        self.exporter = Exporter(ui, self, self.workspace, self.errors, saved=self.status.show_saved)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel(panel_for("comparison")))
         ui.commands.rebind(ui.settings.keys.value)
@@ -113,8 +116,6 @@ class MainWindow(QMainWindow):
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
-        findings = panel_for("findings")
-        self.status = StatusBar(ui, self.cancel, partial(self.workspace.show_panel, findings))
         self.workspace.panels_changed.connect(self._show_verdict)
         self.setStatusBar(self.status)
         self.pages = QStackedWidget()
@@ -137,13 +138,10 @@ class MainWindow(QMainWindow):
     def event(self, event: QEvent) -> bool:
         """Paint in turn with the other work of the window."""
         if event.type() == QEvent.Type.UpdateRequest:
-            FrameBudget.here().paint(self._paint)
+            paint = super().event
+            FrameBudget.here().paint(lambda: isValid(self) and paint(QEvent(QEvent.Type.UpdateRequest)))
             return True
         return super().event(event)
-
-    def _paint(self) -> None:
-        if isValid(self):
-            super().event(QEvent(QEvent.Type.UpdateRequest))
 
     @cached_property
     def drop_hint(self) -> DropHint:
@@ -195,43 +193,34 @@ class MainWindow(QMainWindow):
         return page
 
     def _register(self) -> None:
-        ui, register = self.ui, self.ui.commands.register
-        register(*self._file_commands())
-        register(*view_commands(ui, self.workspace))
-        register(*wave_commands(ui.session))
-        register(*self._window_commands())
-        register(*go_commands(ui.session))
-        register(*analyze_commands(ui.session))
-        register(*export_commands(self.exporter, ui.session))
-        register(*writer_commands(self.writer, self.exporter.guarded, ui))
-        register(*panel_commands(self.workspace))
-        for dock in self.workspace.docks.values():
-            register(*dock.commands())
+        ui = self.ui
+        ui.commands.register(
+            *self._file_commands(),
+            *view_commands(ui, self.workspace),
+            *wave_commands(ui.session),
+            *self._window_commands(),
+            *go_commands(ui.session),
+            *analyze_commands(ui.session),
+            *export_commands(self.exporter, ui.session),
+            *writer_commands(self.writer, self.exporter.guarded, ui),
+            *panel_commands(self.workspace),
+            *(command for dock in self.workspace.docks.values() for command in dock.commands()),
+        )
+
+    def _dialog(self, place: str, *arguments: object) -> Any:
+        """Return a new dialog of the room `dialogs`, whose module is imported when it is first opened."""
+        return resolve_name(f"rcv_py.ui.shell.dialogs.{place}")(*arguments, self)
 
     def _change_keys(self) -> None:
-        from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog  # noqa: PLC0415 - rarely used
-
-        KeysDialog(self.ui.commands, self.ui.settings, self).open()
-
-    def _show_keys(self) -> None:
-        KeysOverlay(self.ui.commands, self._change_keys, self).show()
+        self._dialog("keys_dialog:KeysDialog", self.ui.commands, self.ui.settings).open()
 
     def _change_settings(self, searched: str = "") -> None:
-        from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog  # noqa: PLC0415 - not at a start
-
-        dialog = SettingsDialog(self.ui.settings, self)
+        dialog = self._dialog("settings_dialog:SettingsDialog", self.ui.settings)
         dialog.search.setText(searched)
         dialog.open()
 
     def _show_docs(self, page: str) -> None:
-        from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog  # noqa: PLC0415 - rarely used
-
-        DocsDialog(page, self).show()
-
-    def _show_about(self) -> None:
-        from rcv_py.ui.shell.dialogs.about import AboutBox  # noqa: PLC0415 - rarely used
-
-        AboutBox(self).open()
+        self._dialog("docs_dialog:DocsDialog", page).show()
 
     def _rebind(self) -> None:
         self.ui.commands.rebind(self.ui.settings.keys.value)
@@ -321,9 +310,10 @@ class MainWindow(QMainWindow):
                  "Give commands other keys, or take them away.", always),
             )),
             *commands("Help", (
-                ("help.panel", "What this panel shows", "F1", self.workspace.explain_focused,
+                ("help.panel", "What this panel shows", "F1", self.workspace.explain,
                  "Say what the panel that has the focus shows, and how to read it.", always),
-                ("help.keys", "Keys", "?", self._show_keys,
+                ("help.keys", "Keys", "?",
+                 lambda: KeysOverlay(self.ui.commands, self._change_keys, self).show(),
                  "Show the keys to begin with, and all of them.", always),
                 ("help.tutorial", "Tutorial", "Shift+F1", partial(self._show_docs, "tutorial.md"),
                  "Read how a slow kernel becomes faster, in ten minutes.", always),
@@ -336,7 +326,8 @@ class MainWindow(QMainWindow):
                  "Copy versions and facts of the capture, without its contents.", always),
                 ("help.log", "Log …", "Ctrl+Shift+F1", lambda: LogBox(self).show(),
                  "Show what the program did lately, line by line.", always),
-                ("help.about", "About rcv", "Ctrl+F1", self._show_about,
+                ("help.about", "About rcv", "Ctrl+F1",
+                 lambda: self._dialog("about:AboutBox").open(),
                  "Show version and licences.", always),
             )),
         )  # fmt: skip
@@ -368,7 +359,7 @@ class MainWindow(QMainWindow):
         self.opener.profiled.connect(self._show_profile)
         self.opener.restored.connect(self._restore_session)
         ui.tasks.failed.connect(self.errors.show)
-        self.writer.saved.connect(self._show_saved)
+        self.writer.saved.connect(self.status.show_saved)
         if isinstance(app := QApplication.instance(), QApplication):
             app.focusChanged.connect(self._focus_moved)
         self._soon = soon
@@ -398,9 +389,6 @@ class MainWindow(QMainWindow):
         if self._show_timer.isActive():
             self._show_timer.stop()
             self.show()
-
-    def _show_saved(self, path: Path) -> None:
-        self.status.show_saved(path)
 
     def _focus_moved(self, _: QWidget | None, now: QWidget | None) -> None:
         if now is not None and self.isAncestorOf(now):
@@ -490,10 +478,7 @@ class MainWindow(QMainWindow):
 
     def cancel(self) -> None:
         """Stop the work that the status bar shows: writing a file, else reading waves."""
-        if self.writer.is_busy:
-            self.writer.cancel()
-        else:
-            self.loader.cancel()
+        (self.writer if self.writer.is_busy else self.loader).cancel()
 
     def _copy(self, text: str, message: str) -> None:
         copy_text(text)
@@ -541,9 +526,6 @@ class MainWindow(QMainWindow):
         elif self.ui.session.trace.value is not None:
             self.ui.results.want("health")  # for the button that counts problems
 
-    def _begin_notes(self) -> None:
-        self.ui.scheduler.importer.when_imported((NOTES_KEEPER,), self._keep_notes)
-
     def _keep_notes(self) -> None:
         """Read notes, and save changes from now on."""
         if self.notes is None:
@@ -557,14 +539,9 @@ class MainWindow(QMainWindow):
         draft = self.ui.session.notes.draft.value
         if draft is None or self._note is not None:
             return
-        from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog  # noqa: PLC0415 - rarely used
-
-        self._note = NoteDialog(self.ui.session, draft, self)
-        self._note.finished.connect(self._note_written)
-        self._note.open()
-
-    def _note_written(self) -> None:
-        self._note = None
+        self._note = note = self._dialog("note_dialog:NoteDialog", self.ui.session, draft)
+        note.finished.connect(lambda _: setattr(self, "_note", None))
+        note.open()
 
     # -- following -----------------------------------------------------------------------------------
 
@@ -590,7 +567,8 @@ class MainWindow(QMainWindow):
                 if trace.has_only_markers:
                     self.workspace.bring_to_front(panel_for("device"))
             self.ui.results.want("populations")
-            self.ui.scheduler.importer.after_first_picture(self._begin_notes)
+            importer = self.ui.scheduler.importer
+            importer.after_first_picture(partial(importer.when_imported, (NOTES_KEEPER,), self._keep_notes))
             if not trace.is_part:
                 compared, self._compared = self._compared, None
                 if compared is not None and compared[0] == trace.path:
@@ -668,7 +646,7 @@ class MainWindow(QMainWindow):
         focus = QApplication.focusWidget()
         if focus is None or self.pages.currentWidget() is not self.workspace:
             return super().focusNextPrevChild(is_next)
-        order = [*tab_stops(self.top_bar), *self.workspace.focus_order(), *tab_stops(self.status)]
+        order = [one for part in self._parts() for one in tab_stops(part)]
         here = next((at for at, one in enumerate(order) if one is focus or one.isAncestorOf(focus)), None)
         if here is None:
             return super().focusNextPrevChild(is_next)
@@ -676,22 +654,22 @@ class MainWindow(QMainWindow):
         order[(here + (1 if is_next else -1)) % len(order)].setFocus(reason)
         return True
 
+    def _parts(self) -> list[QWidget]:
+        page = self.pages.currentWidget()
+        return [self.top_bar, *(self.workspace.parts() if page is self.workspace else [page]), self.status]
+
     def step_area(self, by: int) -> None:
         """Move the focus to the next (+1) or previous (-1) part of the window that takes the focus."""
-        page = self.pages.currentWidget()
-        inside = self.workspace.parts() if page is self.workspace else [page]
-        parts = [self.top_bar, *inside, self.status]
-        focus = QApplication.focusWidget()
+        parts, focus = self._parts(), QApplication.focusWidget()
         here = (at for at, one in enumerate(parts) if one is focus or (focus and one.isAncestorOf(focus)))
         first = next(here, -1 if by > 0 else len(parts))
         for step in range(1, len(parts) + 1):
             part = parts[(first + by * step) % len(parts)]
-            found = [one for one in (part, *tab_stops(part)) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
-            if found and isinstance(part, Dock):
-                part.take_focus()
-            elif found:
-                found[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
-            if found:
+            if found := tab_stops(part):
+                if isinstance(part, Dock):
+                    part.take_focus()
+                else:
+                    found[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -716,10 +694,9 @@ class MainWindow(QMainWindow):
         save_visit(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
         settings.keep("arrangement", self.workspace.save())
-        states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
-        settings.keep("panels", states)
-        seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
-        settings.remember("seen", " ".join(seen))
+        docks = self.workspace.docks.items()
+        settings.keep("panels", {name: dock.save_state() for name, dock in docks})
+        settings.remember("seen", " ".join(name for name, dock in docks if dock.is_seen))
         self.writer.cancel()
         if self.notes is not None:
             self.notes.close()
@@ -738,7 +715,5 @@ class MainWindow(QMainWindow):
         if arrangement:
             self.workspace.load(arrangement)
         for name, dock in self.workspace.docks.items():
-            parts = {part.id: states[part.id] for part in dock.parts if part.id in states}
-            state = states.get(name)
-            if isinstance(state, dict) or parts:  # these parts were once panels of their own
-                dock.load_state(parts | (state if isinstance(state, dict) else {}))
+            if isinstance(state := states.get(name), dict):
+                dock.load_state(state)

@@ -6,7 +6,7 @@ changes when a user drags a handle; folding, restarts and other captures never c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -32,12 +32,14 @@ from rcv_py.ui.shell.layouts import (
     CODE_AREAS,
     COMPACT_WIDTH,
     LAYOUTS,
+    MIDDLE,
     PIXELS,
     SHARES,
     SIDES,
     STRIP,
     TITLES,
     Layout,
+    Shown,
     code_widths,
     dragged,
     fitted,
@@ -50,16 +52,17 @@ from rcv_py.ui.shell.layouts import (
 from rcv_py.ui.shell.side_bar import SideBar
 from rcv_py.ui.shell.tab_groups import PlaceSplitter, TabGroup
 
-MIDDLE = ("time", "time_below", "code", "bottom")  # places in the middle, from above
 FOLDABLE = (*SIDES, "bottom")
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
+Sizes = Callable[[Layout, int, Shown], tuple[int, ...]]  # of places in a row, in px, that share so many
 FAR_PX = 100_000  # no screen is there: a saved place of a window is nearer
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 
 def tab_stops(part: QWidget) -> list[QWidget]:
-    """Return the widgets in a part of the window that Tab focuses; not in its menus or popups."""
-    return [one for one in part.findChildren(QWidget) if _takes_tab(one) and part.isAncestorOf(one)]
+    """Return what Tab focuses in a part of the window, the part itself first; not in its menus or popups."""
+    found = (one for one in (part, *part.findChildren(QWidget)) if _takes_tab(one))
+    return [one for one in found if one is part or part.isAncestorOf(one)]
 
 
 def _takes_tab(widget: QWidget) -> bool:
@@ -99,7 +102,10 @@ class Workspace(QWidget):
         self._make_timer = QTimer(self, singleShot=True)
         self._make_timer.timeout.connect(lambda: FrameBudget.here().call(self._make_seen))
         for dock in self.docks.values():
-            self._adopt(dock)
+            dock.wants.connect(self.show_panel)
+            dock.appeared.connect(partial(self._make_timer.start, WAKE_MS))
+            dock.copy_asked.connect(self.copy_asked)
+            dock.closed.connect(self.close_panel)
         self._groups = {area: self._group(area) for area in TITLES if area != APART}
         self.bars = {side: SideBar(ui, side, title) for side, title in BAR_TITLES.items()}
         for bar in self.bars.values():
@@ -109,31 +115,29 @@ class Workspace(QWidget):
         ui.settings.cell("look.text_size").watch(self._fit)
         self.use_layout(self.layout_)
 
-    def _adopt(self, dock: Dock) -> None:
-        dock.wants.connect(self.show_panel)
-        dock.appeared.connect(partial(self._make_timer.start, WAKE_MS))
-        dock.copy_asked.connect(self.copy_asked)
-        dock.closed.connect(self.close_panel)
-
     def _group(self, area: str) -> TabGroup:
         group = TabGroup(area)
         group.changed.connect(partial(self._tabs_changed, group))
         group.menu_asked.connect(lambda dock, place: self.menu_of(dock).popup(place))
         if area == "bottom":
-            group.clicked.connect(self._bottom_clicked)
+            group.clicked.connect(
+                lambda was_front: self.fold("bottom", was_front and not self.is_bottom_folded)
+            )
         return group
 
     def _lay_out(self) -> dict[str, PlaceSplitter]:
         """Put the groups in splitters, which are returned."""
         groups, strip = self._groups, self.group(STRIP)
-        code = PlaceSplitter(ACROSS, [groups[area] for area in CODE_AREAS], self._code_widths)
-        middle = PlaceSplitter(
-            DOWN, [code if area == "code" else groups[area] for area in MIDDLE], self._middle_heights
-        )
-        right = PlaceSplitter(DOWN, [groups[area] for area in SIDES["right"]], self._right_heights)
+
+        def split(way: Qt.Orientation, parts: Sequence[QWidget], sizes: Sizes) -> PlaceSplitter:
+            return PlaceSplitter(way, parts, lambda room: sizes(self.layout_, room, self._shown()))
+
+        code = split(ACROSS, [groups[area] for area in CODE_AREAS], code_widths)
+        middle = split(DOWN, [code if area == "code" else groups[area] for area in MIDDLE], heights)
+        right = split(DOWN, [groups[area] for area in SIDES["right"]], right_heights)
         centre = boxed(column(*strip, (middle, 1)))
         centre.setMinimumSize(1, 1)
-        main = PlaceSplitter(ACROSS, [groups["left"], centre, right], self._main_widths)
+        main = split(ACROSS, [groups["left"], centre, right], widths)
         self._places: dict[QWidget, str] = {group: area for area, group in groups.items()}
         self._places[right] = "right"
         row(self.bars["left"], (main, 1), self.bars["right"], of=self)
@@ -210,11 +214,6 @@ class Workspace(QWidget):
             self._most = most_px(trace)
         self._arrange()
 
-    def _has_strip(self) -> bool:
-        """Return whether the strip has a picture: without times it only repeats the views below it."""
-        trace = self._ui.session.trace.value
-        return not self.is_only_code and (trace is None or trace.has_times)
-
     def _shows(self, area: str) -> bool:
         """Return whether a place is in the window: it has an open panel, and is not folded to icons."""
         side = next((side for side, areas in SIDES.items() if area in areas), "")
@@ -230,8 +229,9 @@ class Workspace(QWidget):
             self._groups["bottom"].fold(self.is_bottom_folded)
             for name, areas in (("code", CODE_AREAS), ("right", SIDES["right"])):
                 self.splitters[name].setVisible(any(map(self._shows, areas)))
-            for strip in self.group(STRIP):
-                strip.setVisible(self._has_strip())
+            trace = self._ui.session.trace.value
+            for strip in self.group(STRIP):  # without times it only repeats the views below it
+                strip.setVisible(not self.is_only_code and (trace is None or trace.has_times))
             for side, bar in self.bars.items():
                 docks = [dock for area in SIDES[side] for dock in self.group(area) if dock.is_open]
                 bar.fill(docks if side in self.folded else ())
@@ -253,13 +253,15 @@ class Workspace(QWidget):
                 focus.setFocus()
 
     def _show_windows(self) -> None:
-        """Show the panels that have windows of their own, once the workspace is shown."""
+        """Show the panels that have windows of their own, at first over the upper right of the workspace."""
+        size = APART_PX.boundedTo(self.size() * 0.9)
+        first = QRect(self.mapToGlobal(QPoint(max(0, self.width() - size.width() - 24), 24)), size)
         for dock in self.docks.values():
             if dock.area == APART:
                 if not dock.isWindow() or dock.parent() is not self:
                     dock.setParent(self, Qt.WindowType.Tool)
                 if dock.is_open and self.isVisible() and dock.isHidden():
-                    dock.setGeometry(self._windows.get(dock.info.id) or self._usual_window())
+                    dock.setGeometry(self._windows.get(dock.info.id, first))
                     dock.show()
                 elif not (dock.is_open and self.isVisible()):
                     self._note_windows()
@@ -270,32 +272,15 @@ class Workspace(QWidget):
             if dock.isVisible():
                 self._windows[dock.info.id] = dock.geometry()
 
-    def _usual_window(self) -> QRect:
-        """Return the usual place of a panel's own window: over the upper right of the workspace."""
-        size = APART_PX.boundedTo(self.size() * 0.9)
-        return QRect(self.mapToGlobal(QPoint(max(0, self.width() - size.width() - 24), 24)), size)
-
     # -- sizes --------------------------------------------------------------------------------------
 
     def _fit(self) -> None:
         for splitter in self.splitters.values():
             splitter.fit()
 
-    def _main_widths(self, room: int) -> tuple[int, ...]:
-        shown = [side for side, areas in SIDES.items() if any(map(self._shows, areas))]
-        return widths(self.layout_, room, shown)
-
-    def _code_widths(self, room: int) -> tuple[int, ...]:
-        return code_widths(self.layout_, room, list(filter(self._shows, CODE_AREAS)), self._most)
-
-    def _right_heights(self, room: int) -> tuple[int, ...]:
-        return right_heights(self.layout_, room, list(filter(self._shows, SIDES["right"])), self._most)
-
-    def _middle_heights(self, room: int) -> list[int]:
-        shown = {*filter(self._shows, MIDDLE), *("code" for area in CODE_AREAS if self._shows(area))}
+    def _shown(self) -> Shown:
         folded_px = self._groups["bottom"].bar_px if self.is_bottom_folded else 0
-        given = heights(self.layout_, room, shown, self._most, folded_px)
-        return [given.get(area, 0) for area in MIDDLE]
+        return Shown([*filter(self._shows, self._groups)], self._most, folded_px)
 
     def _dragged(self, split: PlaceSplitter, _place: int, index: int) -> None:
         """Keep the sizes that a handle gave to the places beside it."""
@@ -362,13 +347,10 @@ class Workspace(QWidget):
         dock = self._focused()
         self.menu_of(dock).popup(dock.mapToGlobal(QPoint(0, 0)))
 
-    def explain(self, dock: Dock) -> None:
-        """Say at the top of a panel what it shows and how to read it, until a click or a key."""
+    def explain(self, dock: Dock | None = None) -> None:
+        """Say at the top of a panel, by default the focused, what it shows, until a click or a key."""
+        dock = dock or self._focused()
         show_explanation(dock.mapToGlobal(QPoint(dock.width() // 4, 0)), dock.info.about, dock)
-
-    def explain_focused(self) -> None:
-        """Explain the panel that has the focus, else the listing."""
-        self.explain(self._focused())
 
     # -- folding ------------------------------------------------------------------------------------
 
@@ -383,10 +365,6 @@ class Workspace(QWidget):
             self.is_only_code = False
             self.folded = self.folded | {part} if is_folded else self.folded - {part}
             self._arrange()
-
-    def _bottom_clicked(self, was_front: bool) -> None:
-        if self.is_bottom_folded or was_front:
-            self.fold("bottom", not self.is_bottom_folded)
 
     def toggle_only_code(self) -> None:
         """Give instructions and source all the room, or restore everything else."""
@@ -511,7 +489,7 @@ class Workspace(QWidget):
             "front": front,
             "folded": sorted(self.folded),
             "is_wide": self.width() >= COMPACT_WIDTH,
-            "windows": {name: _rect(at) for name, at in self._windows.items()},
+            "windows": {name: at.getRect() for name, at in self._windows.items()},
         }
 
     def load(self, kept: Mapping[str, Any]) -> None:
@@ -538,25 +516,11 @@ class Workspace(QWidget):
 
     # -- focus --------------------------------------------------------------------------------------
 
-    def focus_order(self) -> list[QWidget]:
-        """Return the widgets that Tab focuses: docks by place, columns from the left, each from the top.
-
-        Qt would follow the order of creation.
-        """
-        return [
-            one for part in self.parts() for one in (*([part] if _takes_tab(part) else []), *tab_stops(part))
-        ]
-
     def parts(self) -> list[QWidget]:
         """Return the parts of the window: panels in front, bars of icons and tabs; columns from the left."""
-        docks = [dock for dock in self.docks.values() if dock.is_seen and not dock.isWindow()]
-        bars = [bar for bar in (*self.bars.values(), *self.tab_bars()) if bar.isVisible()]
-
-        def place(part: QWidget) -> tuple[int, int]:
-            at = part.mapTo(self, QPoint(0, 0))
-            return at.x(), at.y()
-
-        return sorted((*docks, *bars), key=place)
+        docks = [dock for dock in self.docks.values() if not dock.isWindow()]
+        parts = [part for part in (*docks, *self.bars.values(), *self.tab_bars()) if part.isVisible()]
+        return sorted(parts, key=lambda part: part.mapTo(self, QPoint(0, 0)).toTuple())
 
     def tab_bars(self) -> list[QTabBar]:
         """Return the tab bars of all places."""
@@ -634,10 +598,6 @@ def _of(kept: Mapping[str, Any], name: str, otherwise: Value) -> Value:
     """Return a saved value of the kind of another, which is returned if it is something else."""
     value = kept.get(name)
     return value if isinstance(value, type(otherwise)) else otherwise
-
-
-def _rect(at: QRect) -> list[int]:
-    return [at.x(), at.y(), at.width(), at.height()]
 
 
 def _is_rect(value: object) -> bool:
