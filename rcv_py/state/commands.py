@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rcv_py.base.registry import Registry
 
@@ -26,16 +26,13 @@ class Command(NamedTuple):
     is_checked: Callable[[], bool] | None = None  # for actions that toggle
 
 
-Row = tuple[str, str, str, Callable[[], object], str, Callable[[], str]]  # id, title, keys, run, tip, why_not
+def commands(menu: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Command, ...]:
+    """Return the commands of a menu from rows: id, title, keys with spaces between, run, tip.
 
-
-def commands(menu: str, rows: Iterable[Row]) -> tuple[Command, ...]:
-    """Return the commands of a menu from rows; several keys of one are written with spaces between."""
+    A row may end with `why_not` and `is_checked`.
+    """
     return tuple(
-        Command(
-            id=name, title=title, menu=menu, run=run, shortcuts=tuple(keys.split()), tip=tip, why_not=why_not
-        )
-        for name, title, keys, run, tip, why_not in rows
+        Command(name, title, menu, run, tuple(keys.split()), *rest) for name, title, keys, run, *rest in rows
     )
 
 

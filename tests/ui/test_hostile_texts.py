@@ -350,7 +350,7 @@ def test_dialogs_show_texts_as_they_are(
         error.hint, error.detail = markup(path), markup(path) + CONTROLS
         app.window.palette_.open("<img")
         app.window.status.show_saved(folder / "<img src=x>.html")
-        app.window.writer.ask_report()
+        app.ui.commands.run("export.report")
         app.ui.commands.run("view.settings")
         export = ExportDialog(app.window.exporter, app.window)
         for box in (ErrorBox(error, str(folder), app.window), AboutBox(app.window), export):

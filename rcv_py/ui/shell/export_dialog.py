@@ -98,10 +98,6 @@ class ExportDialog(Dialog):
         allow(self.rows, self._exporter.why_no_rows(name) if suffix != ".csv" else "A table has all rows.")
         stem = export.file_stem(self._exporter.ui.session.trace.value)
         self.path.setText(str(export_folder(self._exporter.ui) / f"{stem}_{name}{suffix}"))
-        self._check_table()
-
-    def _check_table(self) -> None:
-        suffix, name = self.form.currentData(), self.what.currentData()
         no_table = suffix == ".csv" and not self._exporter.has_sheet(name)
         self.error.setText(Message("{0} has no table just now.", self.what.currentText()) if no_table else "")
 

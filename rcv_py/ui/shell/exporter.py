@@ -174,16 +174,15 @@ class Exporter:
     def copy_picture(self, name: str, scale: int = 2) -> None:
         """Put a picture on the clipboard."""
         QApplication.clipboard().setImage(self.image(name, PictureLook(scale)))
-        self.window.statusBar().showMessage(
-            translated(Message("Copied a picture of: {0}.", self.names()[name].lower())), 3000
-        )
+        self._say(Message("Copied a picture of: {0}.", self.names()[name].lower()))
 
     def copy_table(self, name: str) -> None:
         """Put a table on the clipboard, with tabs between the cells."""
         copy_text(self.sheet(name).csv("\t"))
-        self.window.statusBar().showMessage(
-            translated(Message("Copied the table of: {0}.", self.names()[name].lower())), 3000
-        )
+        self._say(Message("Copied the table of: {0}.", self.names()[name].lower()))
+
+    def _say(self, sentence: Message, for_ms: int = 3000) -> None:
+        self.window.statusBar().showMessage(translated(sentence), for_ms)
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
         """Return the command line that prints what a panel shows; for the window, that opens the capture."""
@@ -200,7 +199,7 @@ class Exporter:
             )
         text = shlex.join(words)
         copy_text(text)
-        self.window.statusBar().showMessage(translated(Message("Copied: {0}", text)), 6000)
+        self._say(Message("Copied: {0}", text), 6000)
 
     def guarded(self, action: Callable[[], None]) -> None:
         """Call a function; show the reason if it fails."""
@@ -229,12 +228,8 @@ class Exporter:
             has_wave=any(wave in word for word in words[3:]),
             has_range=dock.info.area == "time" or any(word.startswith("--within=") for word in words),
         )
-        return _in_sight(self._whole(name, panel)), self.ui.theme, text
-
-    def _whole(self, name: str, panel: Panel) -> Panel:
-        """Return a panel with the choice of its parts, if its dock shows it; else the panel alone."""
-        dock = self.workspace.home_of(name)
-        return panel if dock is None or not dock.is_showing(name) else dock.panel
+        # With the choice of its parts, if the dock shows this one.
+        return _in_sight(dock.panel if dock.is_showing(name) else panel), self.ui.theme, text
 
 
 def _in_sight(panel: Panel) -> QWidget:

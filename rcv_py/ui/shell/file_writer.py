@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QWidget
@@ -70,19 +71,8 @@ class FileWriter(QObject):
 
     # -- what can be written -------------------------------------------------------------------------
 
-    def ask_report(self) -> None:
-        """Ask for a file name and write a report."""
-        self._ask("Save a report", ".html", _REPORTS, self.write_report)
-
-    def ask_page(self) -> None:
-        """Ask for a file name and write an interactive page."""
-        self._ask("Save a page", ".html", _PAGES, lambda path: self.write_report(path, is_interactive=True))
-
-    def ask_trace(self) -> None:
-        """Ask for a file name and write a trace or a profile."""
-        self._ask("Export the trace", ".pftrace", _TRACES, self.write_trace)
-
-    def _ask(self, title: str, suffix: str, kinds: str, write: Callable[[Path], None]) -> None:
+    def ask(self, title: str, suffix: str, kinds: str, write: Callable[[Path], None]) -> None:
+        """Ask for a file name, and write the file."""
         trace = self._ui.session.trace.value
         proposal = export_folder(self._ui) / f"{export.file_stem(trace)}{suffix}"
         _, path = ask_path(self._window, title, proposal, kinds, suffix)
@@ -167,11 +157,11 @@ class FileWriter(QObject):
                 self._reported.emit(None)
             return path
 
-        self._ui.tasks.run(self, job, self._done)
+        def done(path: Path) -> None:
+            self._ui.settings.remember("export_folder", str(path.parent))
+            self.saved.emit(path)
 
-    def _done(self, path: Path) -> None:
-        self._ui.settings.remember("export_folder", str(path.parent))
-        self.saved.emit(path)
+        self._ui.tasks.run(self, job, done)
 
     def _show(self, stage: Stage | None) -> None:
         """Show a stage next to other tasks' stages; None removes it."""
@@ -187,13 +177,20 @@ def writer_commands(
 ) -> tuple[Command, ...]:
     """Return the commands of the menu Export that write whole captures."""
 
+    def ask(*asked: Any) -> Callable[[], None]:
+        return lambda: guarded(partial(writer.ask, *asked))
+
+    write_page = partial(writer.write_report, is_interactive=True)
     why_not = needs(ui.session, lambda: not writer.is_busy, WRITING)
     return commands("Export", (
-        ("export.report", "Report …", "Ctrl+Alt+Shift+E", lambda: guarded(writer.ask_report),
+        ("export.report", "Report …", "Ctrl+Alt+Shift+E",
+         ask("Save a report", ".html", _REPORTS, writer.write_report),
          "Write a page about the capture, as HTML or Markdown: causes, hot lines, loops, occupancy.",
          why_not),
-        ("export.page", "Page to look around in …", "Ctrl+Alt+Shift+B", lambda: guarded(writer.ask_page),
+        ("export.page", "Page to look around in …", "Ctrl+Alt+Shift+B",
+         ask("Save a page", ".html", _PAGES, write_page),
          "Write a web page with timelines, listing, sources and findings, for people without rcv.", why_not),
-        ("export.trace", "Export trace …", "Ctrl+Alt+E", lambda: guarded(writer.ask_trace),
+        ("export.trace", "Export trace …", "Ctrl+Alt+E",
+         ask("Export the trace", ".pftrace", _TRACES, writer.write_trace),
          "Write all waves for ui.perfetto.dev, or costs and the selected wave for speedscope.", why_not),
     ))  # fmt: skip

@@ -151,16 +151,16 @@ def _step_wave(session: Session, direction: int) -> None:
 
 STEP_PX = 40
 SIZES = (  # id, title, option, step, keys
-    ("view.font_bigger", "Bigger text", "look.text_size", 1, ("Ctrl++", "Ctrl+=")),
-    ("view.font_smaller", "Smaller text", "look.text_size", -1, ("Ctrl+-",)),
-    ("view.code_bigger", "Bigger code", "look.font_size", 1, ("Ctrl+Alt++",)),
-    ("view.code_smaller", "Smaller code", "look.font_size", -1, ("Ctrl+Alt+Shift+-",)),
-    ("view.rows_taller", "Taller wave rows", "timeline.row_height", 2, ("Ctrl+Shift+Up",)),
-    ("view.rows_shorter", "Shorter wave rows", "timeline.row_height", -2, ("Ctrl+Shift+Down",)),
+    ("view.font_bigger", "Bigger text", "look.text_size", 1, "Ctrl++ Ctrl+="),
+    ("view.font_smaller", "Smaller text", "look.text_size", -1, "Ctrl+-"),
+    ("view.code_bigger", "Bigger code", "look.font_size", 1, "Ctrl+Alt++"),
+    ("view.code_smaller", "Smaller code", "look.font_size", -1, "Ctrl+Alt+Shift+-"),
+    ("view.rows_taller", "Taller wave rows", "timeline.row_height", 2, "Ctrl+Shift+Up"),
+    ("view.rows_shorter", "Shorter wave rows", "timeline.row_height", -2, "Ctrl+Shift+Down"),
     ("view.global_taller", "Taller rows of the global timeline", "timeline.global_row_height", 1,
-     ("Alt+Shift+Up",)),
+     "Alt+Shift+Up"),
     ("view.global_shorter", "Shorter rows of the global timeline", "timeline.global_row_height", -1,
-     ("Alt+Shift+Down",)),
+     "Alt+Shift+Down"),
 )  # fmt: skip
 AREA_SIZES = (  # what a handle between panels does: direction, key, px across and down
     ("wider", "Right", (STEP_PX, 0)),
@@ -188,90 +188,77 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
     """Return the commands of the menu View, without the panels."""
     settings = ui.settings
 
-    def toggle(head: tuple[str, str, str, str], option: str, values: tuple[Any, Any], tip: str) -> Command:
-        name, title, menu, key = head
-        on, off = values
+    def switch(option: str, on: object, off: object, tip: str) -> tuple[Any, ...]:
+        """Return the end of the row of a command that gives an option one of two values."""
 
         def run() -> None:
             settings[option] = off if settings[option] == on else on
 
-        return Command(
-            id=name,
-            title=title,
-            menu=menu,
-            run=run,
-            shortcuts=(key,),
-            tip=tip,
-            is_checked=lambda: settings[option] == on,
-        )
+        return run, tip, always, lambda: settings[option] == on
 
-    def is_folded(side: str) -> bool:
-        return side in workspace.folded
+    def fold(side: str, tip: str) -> tuple[Any, ...]:
+        def run() -> None:
+            workspace.fold(side, side not in workspace.folded)
+
+        return run, tip, always, lambda: side in workspace.folded
 
     def is_layout(layout: Layout) -> bool:
         return workspace.layout_.id == layout.id
 
-    def fold(side: str) -> None:
-        workspace.fold(side, side not in workspace.folded)
-
     return (
-        Command(id="view.theme", title="Switch light and dark", menu="View", run=ui.theme.toggle,
-                shortcuts=("Ctrl+Shift+L",),
-                tip="Switch the colours of the window; everything else stays."),
-        toggle(("view.units", "Time in nanoseconds", "View", "U"), "timeline.units", ("ns", "cycles"),
-               "Label times in nanoseconds or in cycles."),
-        toggle(("view.colors", "Colours of the reference viewer", "View", "Ctrl+Alt+C"), "look.preset",
-               ("reference", "rcv"),
-               "Paint instructions and states in the colours of rocprof-compute-viewer."),
-        toggle(("view.idle", "Count idle time in cost bars", "View/Cost bars", "Ctrl+Alt+I"), "isa.show_idle",
-               (True, False), "Count the idle time before an instruction in its bar."),
-        *(_size_command(settings, size) for size in SIZES),
+        *commands("View", (
+            ("view.theme", "Switch light and dark", "Ctrl+Shift+L", ui.theme.toggle,
+             "Switch the colours of the window; everything else stays."),
+            ("view.units", "Time in nanoseconds", "U",
+             *switch("timeline.units", "ns", "cycles", "Label times in nanoseconds or in cycles.")),
+            ("view.colors", "Colours of the reference viewer", "Ctrl+Alt+C",
+             *switch("look.preset", "reference", "rcv",
+                     "Paint instructions and states in the colours of rocprof-compute-viewer.")),
+        )),
+        *commands("View/Cost bars", (
+            ("view.idle", "Count idle time in cost bars", "Ctrl+Alt+I",
+             *switch("isa.show_idle", True, False,
+                     "Count the idle time before an instruction in its bar.")),
+        )),
+        *commands("View/Sizes", (_size_row(settings, size) for size in SIZES)),
         *commands("View/Sizes", (
             (f"view.area_{name}", Message("{0} panel", name.capitalize()), f"Ctrl+Alt+{key}",
-             partial(workspace.grow, *by), Message("Make the panel that has the focus {0}.", name), always)
+             partial(workspace.grow, *by), Message("Make the panel that has the focus {0}.", name))
             for name, key, by in AREA_SIZES
         )),
-        Command(id="view.fold_bottom", title="Fold the bottom tabs", menu="View",
-                run=lambda: workspace.fold("bottom", not workspace.is_bottom_folded), shortcuts=("Ctrl+J",),
-                tip="Show only the titles of the bottom tabs, or all of them.",
-                is_checked=lambda: workspace.is_bottom_folded),
-        *(
-            Command(id=f"view.fold_{side}", title=title, menu="View", shortcuts=(key,),
-                    run=partial(fold, side), tip=tip, is_checked=partial(is_folded, side))
-            for side, key, title, tip in (
-                ("left", "Ctrl+B", "Fold the left side", "Show only icons at the left, or the panels there."),
-                ("right", "Ctrl+Shift+B", "Fold the right side",
-                 "Show only icons at the right, or the panels there."),
-            )
-        ),
-        Command(id="view.only_code", title="Only code", menu="View", run=workspace.toggle_only_code,
-                shortcuts=("F8",),
-                tip="Give instructions and source the whole window, or put everything back.",
-                is_checked=lambda: workspace.is_only_code),
-        Command(id="view.pin_time", title="A second time view", menu="View", run=workspace.pin_time,
-                shortcuts=("Ctrl+Alt+T",),
-                tip="Show a second time view below the first, with the same range, or put it back.",
-                is_checked=lambda: bool(workspace.group("time_below"))),
-        *(
-            Command(id=f"view.layout_{layout.id}", title=layout.title, menu="View/Layout",
-                    run=partial(workspace.use_layout, layout), shortcuts=(f"Alt+{number}",), tip=layout.tip,
-                    is_checked=partial(is_layout, layout))
+        *commands("View", (
+            ("view.fold_bottom", "Fold the bottom tabs", "Ctrl+J",
+             *fold("bottom", "Show only the titles of the bottom tabs, or all of them.")),
+            ("view.fold_left", "Fold the left side", "Ctrl+B",
+             *fold("left", "Show only icons at the left, or the panels there.")),
+            ("view.fold_right", "Fold the right side", "Ctrl+Shift+B",
+             *fold("right", "Show only icons at the right, or the panels there.")),
+            ("view.only_code", "Only code", "F8", workspace.toggle_only_code,
+             "Give instructions and source the whole window, or put everything back.", always,
+             lambda: workspace.is_only_code),
+            ("view.pin_time", "A second time view", "Ctrl+Alt+T", workspace.pin_time,
+             "Show a second time view below the first, with the same range, or put it back.", always,
+             lambda: bool(workspace.group("time_below"))),
+        )),
+        *commands("View/Layout", (
+            (f"view.layout_{layout.id}", layout.title, f"Alt+{number}",
+             partial(workspace.use_layout, layout), layout.tip, always, partial(is_layout, layout))
             for number, layout in enumerate(LAYOUTS, start=1)
-        ),
-        Command(id="view.move_panel", title="Move the panel …", menu="View", run=workspace.move_focused,
-                shortcuts=("Ctrl+Alt+P",),
-                tip="Move the panel that has the focus to another place, or to a window of its own."),
-        Command(id="view.reopen_panel", title="Reopen the closed panel", menu="View",
-                run=workspace.reopen_panel, shortcuts=("Ctrl+Shift+T",),
-                tip="Show the panel that was closed last where it was.",
-                why_not=lambda: "" if workspace.closed else "No panel was closed."),
-        Command(id="view.reset_layout", title="Reset the layout", menu="View", run=workspace.reset_layout,
-                shortcuts=("Ctrl+Alt+0",),
-                tip="Put every panel, and every column of a table, back to where it was at first."),
+        )),
+        *commands("View", (
+            ("view.move_panel", "Move the panel …", "Ctrl+Alt+P", workspace.move_focused,
+             "Move the panel that has the focus to another place, or to a window of its own."),
+            ("view.reopen_panel", "Reopen the closed panel", "Ctrl+Shift+T", workspace.reopen_panel,
+             "Show the panel that was closed last where it was.",
+             lambda: "" if workspace.closed else "No panel was closed."),
+            ("view.reset_layout", "Reset the layout", "Ctrl+Alt+0", workspace.reset_layout,
+             "Put every panel, and every column of a table, back to where it was at first."),
+        )),
     )  # fmt: skip
 
 
-def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str, ...]]) -> Command:
+def _size_row(settings: Settings, size: tuple[str, str, str, int, str]) -> tuple[Any, ...]:
+    """Return the row of the command that adds to an option."""
     name, title, option, by, keys = size
     bounds = BY_NAME[option]
 
@@ -282,15 +269,7 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
         at_end = settings[option] >= bounds.high if by > 0 else settings[option] <= bounds.low
         return Message("It is as {0} as it gets.", "big" if by > 0 else "small") if at_end else ""
 
-    return Command(
-        id=name,
-        title=title,
-        menu="View/Sizes",
-        run=run,
-        shortcuts=keys,
-        tip=Message("{0}: {1}", title, bounds.text),
-        why_not=why_not,
-    )
+    return name, title, keys, run, Message("{0}: {1}", title, bounds.text), why_not
 
 
 def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
@@ -301,10 +280,8 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
         workspace.toggle_panel(name, by_key=is_key)
 
     return tuple(
-        Command(id=f"view.panel_{info.id}", title=info.title,
-                menu=Message("View/Panels/{0}", area_title(info)),
-                run=partial(toggle, info.id), shortcuts=info.keys,
-                tip=Message("Show or hide: {0}", info.tip),
+        Command(f"view.panel_{info.id}", info.title, Message("View/Panels/{0}", area_title(info)),
+                partial(toggle, info.id), info.keys, Message("Show or hide: {0}", info.tip),
                 is_checked=partial(workspace.is_shown, info.id))
         for info in panels_by_area(dock for dock in workspace.docks.values() if not dock.is_strip)
         if info.is_listed
@@ -325,26 +302,18 @@ def area_title(info: PanelInfo) -> str:
 
 def analyze_commands(session: Session) -> tuple[Command, ...]:
     """Return the menu Analyze: the meaning of a cost and the waves that count."""
+    modes, costs = session.latency_mode, session.source_cost
     rows: list[tuple[str, str, str, Cell[Any], Any, str]] = [
-        (mode.name, Message("Latency: {0}", mode.value.lower()), "Latency", session.latency_mode, mode,
+        (mode.name, Message("Latency: {0}", mode.value.lower()), "Latency", modes, mode,
          Message("Cost columns show: {0}.", mode.value.lower()))
         for mode in LatencyMode
     ]  # fmt: skip
     rows += [
-        (
-            cost.value,
-            Message("{0} source cost", cost.value.capitalize()),
-            "Source cost",
-            session.source_cost,
-            cost,
-            tip,
-        )
+        (cost.value, Message("{0} source cost", cost.value.capitalize()), "Source cost", costs, cost, tip)
         for cost, tip in COST_TIPS.items()
     ]
-
     return tuple(
-        Command(id=f"analyze.{name.lower()}", title=title, menu=Message("Analyze/{0}", menu),
-                run=partial(cell.set, value),
-                shortcuts=(f"Ctrl+{number}",), tip=tip, why_not=needs(session), is_checked=holds(cell, value))
+        Command(f"analyze.{name.lower()}", title, Message("Analyze/{0}", menu), partial(cell.set, value),
+                (f"Ctrl+{number}",), tip, needs(session), holds(cell, value))
         for number, (name, title, menu, cell, value, tip) in enumerate(rows, start=1)
     )  # fmt: skip

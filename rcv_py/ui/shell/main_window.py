@@ -28,7 +28,7 @@ from rcv_py.base.problems import Problem
 from rcv_py.base.text import Message, translated, visible
 from rcv_py.formats.locate import SESSION
 from rcv_py.model.trace import CaptureEntry
-from rcv_py.state.commands import Command, always, commands
+from rcv_py.state.commands import Command, commands
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget
@@ -243,16 +243,15 @@ class MainWindow(QMainWindow):
         replicate = needs(session, has_replicate, "No replicate of the baseline is open.")
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
-             "Open a ui_output folder, or a folder that holds several.", always),
+             "Open a ui_output folder, or a folder that holds several."),
             ("file.open_file", "Open file …", "Ctrl+Alt+Shift+O", self.browse_file,
-             "Open a capture in one file, raw .att files, or the database of a run.", always),
+             "Open a capture in one file, raw .att files, or the database of a run."),
             ("file.new_window", "New window", "Ctrl+Shift+N", self.another_wanted.emit,
-             "Open another window, to look at two captures side by side.", always),
+             "Open another window, to look at two captures side by side."),
             ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
-             "Show the page with recent captures and samples.", always),
+             "Show the page with recent captures and samples."),
             ("file.open_session", "Open session …", "Ctrl+Alt+Shift+S", partial(self.browse_file, SESSIONS),
-             "Open a session file: its capture as it was left, with bookmarks, notes and experiments.",
-             always),
+             "Open a session file: its capture as it was left, with bookmarks, notes and experiments."),
             ("file.save_session", "Save session …", "Ctrl+S Ctrl+Shift+S", self.save_session,
              "Save the place in the capture, the layout, bookmarks, notes and experiments as a file.",
              trace),
@@ -271,8 +270,8 @@ class MainWindow(QMainWindow):
              lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),
              "Copy wave, line and hit as a text that Go to place understands.", trace),
             ("file.close_window", "Close window", "Ctrl+Shift+W", self.close,
-             "Close this window; other windows stay.", always),
-            ("file.quit", "Quit", "Ctrl+Q", self.quit_wanted.emit, "Close all windows.", always),
+             "Close this window; other windows stay."),
+            ("file.quit", "Quit", "Ctrl+Q", self.quit_wanted.emit, "Close all windows."),
         ))  # fmt: skip
 
     def _window_commands(self) -> tuple[Command, ...]:
@@ -292,43 +291,43 @@ class MainWindow(QMainWindow):
                 ("go.find", "Find here", "Ctrl+F", self.find_here,
                  "Search in the panel that has the focus, else in the code.", trace),
                 ("go.next_area", "Next area", "F6", lambda: self.step_area(+1),
-                 "Move the keys to the next part of the window: bar, panels, tabs, status.", always),
+                 "Move the keys to the next part of the window: bar, panels, tabs, status."),
                 ("go.previous_area", "Previous area", "Shift+F6", lambda: self.step_area(-1),
-                 "Move the keys to the part of the window before.", always),
+                 "Move the keys to the part of the window before."),
                 ("go.main", "Go to the instructions", "Alt+0", self.workspace.show_main,
                  "Move the keys to the listing; so does Esc when nothing else wants it.", trace),
                 ("go.palette", "Find anything", "Ctrl+K Ctrl+Shift+P", self.open_palette,
-                 "Find commands, settings, instructions, labels, waves, files and paths.", always),
+                 "Find commands, settings, instructions, labels, waves, files and paths."),
             )),
             *commands("View", (
                 ("view.full_screen", "Full screen", "F11", toggle_full_screen,
-                 "Use the whole screen, or go back to a window.", always),
+                 "Use the whole screen, or go back to a window."),
                 ("view.settings", "Settings …", "Ctrl+,",
                  self._change_settings,
-                 "Change fonts, colours, sizes and how captures are read.", always),
+                 "Change fonts, colours, sizes and how captures are read."),
                 ("view.keys", "Change keys …", "Ctrl+Alt+,", self._change_keys,
-                 "Give commands other keys, or take them away.", always),
+                 "Give commands other keys, or take them away."),
             )),
             *commands("Help", (
                 ("help.panel", "What this panel shows", "F1", self.workspace.explain,
-                 "Say what the panel that has the focus shows, and how to read it.", always),
+                 "Say what the panel that has the focus shows, and how to read it."),
                 ("help.keys", "Keys", "?",
                  lambda: KeysOverlay(self.ui.commands, self._change_keys, self).show(),
-                 "Show the keys to begin with, and all of them.", always),
+                 "Show the keys to begin with, and all of them."),
                 ("help.tutorial", "Tutorial", "Shift+F1", partial(self._show_docs, "tutorial.md"),
-                 "Read how a slow kernel becomes faster, in ten minutes.", always),
+                 "Read how a slow kernel becomes faster, in ten minutes."),
                 ("help.glossary", "Glossary", "Ctrl+Alt+F1", partial(self._show_docs, "glossary.md"),
-                 "Read what the words of the window mean.", always),
+                 "Read what the words of the window mean."),
                 ("help.docs", "Documentation", "Alt+F1", partial(self._show_docs, "index.md"),
-                 "Read the guide, what each view shows, and how to record a capture.", always),
+                 "Read the guide, what each view shows, and how to record a capture."),
                 ("help.report", "Copy facts for a report", "Ctrl+Alt+R",
                  lambda: self._copy(facts(session.trace.value), "Copied."),
-                 "Copy versions and facts of the capture, without its contents.", always),
+                 "Copy versions and facts of the capture, without its contents."),
                 ("help.log", "Log …", "Ctrl+Shift+F1", lambda: LogBox(self).show(),
-                 "Show what the program did lately, line by line.", always),
+                 "Show what the program did lately, line by line."),
                 ("help.about", "About rcv", "Ctrl+F1",
                  lambda: self._dialog("about:AboutBox").open(),
-                 "Show version and licences.", always),
+                 "Show version and licences."),
             )),
         )  # fmt: skip
 

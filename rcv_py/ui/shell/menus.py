@@ -34,8 +34,7 @@ class Actions:
         self._commands = commands
         self._actions: dict[str, QAction] = {}
         self._soft: dict[str, str] = {}  # ids of commands
-        self._titles: dict[str, str] = {}  # texts of the commands, as each action shows them
-        self._why_not: dict[str, str] = {}  # current text of each action
+        self._shown: dict[str, tuple[object, ...]] = {}  # what each action shows of its command
         for command in commands:
             self._actions[command.id] = self._action(window, command)
         self.bind()
@@ -49,7 +48,6 @@ class Actions:
         """Give every action its command's current keys; of two commands with a key, the first gets it."""
         taken: set[str] = set()
         self._soft.clear()
-        self._why_not.clear()  # tips name keys
         for command in self._commands:
             free = [keys for keys in command.shortcuts if _normal(keys) not in taken]
             taken.update(_normal(keys) for keys in free)
@@ -61,15 +59,12 @@ class Actions:
         """Query every command: whether it can run and whether it is on."""
         for command in self._commands:
             action, why_not = self._actions[command.id], command.why_not()
-            if self._titles.get(command.id) != command.title:  # at first, and after the user renamed it
-                self._titles[command.id] = command.title
-                action.setText(button_text(command.title))
-                self._why_not.pop(command.id, None)
             if command.is_checked is not None:
                 action.setChecked(command.is_checked())
-            if self._why_not.get(command.id) == why_not:
+            if self._shown.get(command.id) == (now := (why_not, command.title, command.shortcuts)):
                 continue
-            self._why_not[command.id] = why_not
+            self._shown[command.id] = now
+            action.setText(button_text(command.title))
             keys = Message("  ({0})", shown_keys(command)) if command.shortcuts else ""
             set_tooltip(action, Message("{0}{1}", command.tip or command.title, keys))
             allow(action, why_not)
@@ -96,8 +91,7 @@ class Actions:
 
     def _run(self, name: str) -> None:
         try:
-            # The registry checks again: the state of the action may be older than the key press.
-            self._commands.run(name)
+            self._commands.run(name)  # it checks again: the action may be older than the key press
         finally:
             self.update()
 
@@ -106,7 +100,9 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
     """Make the menus; `View/Panels` is the menu Panels inside View.  Return all menus by path."""
     menus: dict[str, QMenu] = {}
     for title in MENUS:
-        menus[title] = bar.addMenu(_with_key(title))
+        # The Alt key is the first letter of the English title, in every language.
+        name = f"&{title}" if is_english() else f"{translated(title)}(&{title[0]})"
+        menus[title] = bar.addMenu(name)
         menus[title].setToolTipsVisible(True)
         menus[title].aboutToShow.connect(actions.update)
     for command in commands:
@@ -117,11 +113,6 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
             menu.addSeparator()
         menu.addAction(actions[command.id])
     return menus
-
-
-def _with_key(title: str) -> str:
-    """Return the menu title with its Alt key: the first letter of the English title, in every language."""
-    return f"&{title}" if is_english() else f"{translated(title)}(&{title[0]})"
 
 
 def _menu(menus: dict[str, QMenu], path: str) -> QMenu:

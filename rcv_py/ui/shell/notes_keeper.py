@@ -66,8 +66,10 @@ class NotesKeeper(QObject):
     # -- reading ------------------------------------------------------------------------------------
 
     def _opened(self) -> None:
-        trace = self._session.trace.value
-        self._leave()
+        trace, places, left = self._session.trace.value, self._places, self._left
+        self._left = NoteChanges()
+        if places is not None and left and left != self._saving:  # try once more
+            self._write(places, left)
         self._places = self._book = self._saving = None
         self._problems = ()
         self._again.stop()
@@ -77,17 +79,13 @@ class NotesKeeper(QObject):
         if trace is not None and not trace.is_part:
             self._first.start()
 
-    def _leave(self) -> None:
-        """Try once more to write the remaining changes of the previous capture."""
-        places, left, self._left = self._places, self._left, NoteChanges()
-        if places is not None and left and left != self._saving:
-            self._write(places, left)
-
     def _begin(self) -> None:
         """Find the files of the capture; import the modules here and not in a thread."""
         trace = self._session.trace.value
         is_wanted = self._is_kept or self._session_file is not None
-        if trace is None or trace.is_part or not (is_wanted or _has_notes(trace)):
+        path = Path() if trace is None else trace.path
+        has_notes = path.is_file() or (path / BESIDE).is_file()  # in it or next to it
+        if trace is None or trace.is_part or not (is_wanted or has_notes):
             return
         from rcv_py.formats.notes.store import NotePlaces  # noqa: PLC0415 - after the first painting
 
@@ -109,15 +107,14 @@ class NotesKeeper(QObject):
     def read(self) -> None:
         """Read all files again; the user's unsaved changes stay."""
         places = self._places
-        if places is not None:
-            self._ui.tasks.run(
-                self, lambda: (places, places.read()), lambda found: self._reread(*found), "read"
-            )
 
-    def _reread(self, places: NotePlaces, book: Notebook) -> None:
-        if places is self._places:
-            self._watch(places)
-            self._take(book)
+        def take(book: Notebook) -> None:
+            if places is not None and places is self._places:
+                self._watch(places)
+                self._take(book)
+
+        if places is not None:
+            self._ui.tasks.run(self, places.read, take, "read")
 
     def take_over(self, saved: SavedSession) -> None:
         """Import the notes of a session file; report it if they concern another capture."""
@@ -214,9 +211,3 @@ class NotesKeeper(QObject):
             places.save(left, is_beside=bool(self._ui.settings["notes.beside"]))
         except RcvError as error:
             self._ui.tasks.failed.emit(error, self)
-
-
-def _has_notes(trace: Trace) -> bool:
-    """Return whether any notes lie next to a capture, or may lie in it."""
-    path: Path = trace.path
-    return path.is_file() or (path / BESIDE).is_file()

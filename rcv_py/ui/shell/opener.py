@@ -129,7 +129,9 @@ class Opener(QObject):
             self.choose.emit(folder, target.entries, target.depth)
             self._judge(target.entries)
         else:
-            self.failed.emit(target.located.error or _nothing_in(folder))
+            error = NotATrace(folder, NOTHING_BELOW)
+            error.hint = join_texts(" ", (error.hint, "Help › Documentation says how to record a capture."))
+            self.failed.emit(target.located.error or error)
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
         """Look into captures that can be opened, in a thread; answer by signal.
@@ -224,12 +226,6 @@ def find(path: Path, depth: int = MAX_DEPTH) -> Target:
     return Target(located, tuple(map(capture_entry, located.captures(depth))), depth=depth)
 
 
-def _nothing_in(folder: Path) -> NotATrace:
-    error = NotATrace(folder, NOTHING_BELOW)
-    error.hint = join_texts(" ", (error.hint, "Help › Documentation says how to record a capture."))
-    return error
-
-
 def _of_session(path: Path) -> Target:
     from rcv_py.formats.session_file import read_session  # noqa: PLC0415 - rarely used
 
@@ -264,28 +260,23 @@ class BaselineOpener(QObject):
 
         `replicate` is another capture of the baseline's build, which gives the noise.
         """
-        places = [Path(each).expanduser().absolute() for each in (path, replicate) if each is not None]
-        workers = int(self._ui.settings["load.workers"]) or None
-        _costs()
+        jobs = [self._reading(one) for one in (path, replicate) if one is not None]
 
         def job() -> Baseline:
-            baseline, *replicates = (read(place, workers) for place in places)
+            baseline, *replicates = (read_one() for read_one in jobs)
             return replace(baseline, replicate=replicates[0]) if replicates else baseline
 
         self._ui.tasks.run(self, job, self._take)
 
     def open_replicate(self, path: Path | str) -> None:
         """Read another capture of the baseline's build: their differences count as noise from now on."""
-        place = Path(path).expanduser().absolute()
-        workers = int(self._ui.settings["load.workers"]) or None
-        baseline = self._ui.session.baseline.value
-        _costs()
+        baseline, read_it = self._ui.session.baseline.value, self._reading(path)
 
         def job() -> Baseline:
-            replicate = read(place, workers)
+            replicate = read_it()
             if baseline is not None and replicate.trace.path == baseline.trace.path:
                 raise UsageError(
-                    Message("{0} is the baseline itself, and nothing differs from itself.", place),
+                    Message("{0} is the baseline itself, and nothing differs from itself.", path),
                     hint="Choose another recording of the same build.",
                 )
             return replicate
@@ -297,13 +288,22 @@ class BaselineOpener(QObject):
 
         self._ui.tasks.run(self, job, take, "replicate")
 
+    def _reading(self, path: Path | str) -> Callable[[], Baseline]:
+        from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - not in a thread
+
+        workers = int(self._ui.settings["load.workers"]) or None
+        return lambda: read(Path(path).expanduser().absolute(), explained_costs_from, workers)
+
     def _take(self, baseline: Baseline) -> None:
         self._ui.session.baseline.set(baseline)
         self._show()
 
 
-def read(path: Path, workers: int | None = None) -> Baseline:
-    """Return the capture at a path, or the only capture below it; raise RcvError with a sentence."""
+def read(path: Path, costs: Callable[[Answers], CaptureCosts], workers: int | None = None) -> Baseline:
+    """Return the capture at a path, or the only capture below it; raise RcvError with a sentence.
+
+    `costs` sums up all of its waves.
+    """
     target = find(path)
     if target.located.error is not None:
         raise target.located.error
@@ -319,14 +319,7 @@ def read(path: Path, workers: int | None = None) -> Baseline:
         )
     trace = open_capture(paths[0])
     with Reducer(trace, workers=workers) as found:
-        return Baseline(trace, _costs()(found))
-
-
-def _costs() -> Callable[[Answers], CaptureCosts]:
-    """Return the function that sums up a capture; UI thread only, since threads must not import together."""
-    from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - rarely used
-
-    return explained_costs_from
+        return Baseline(trace, costs(found))
 
 
 def _key(path: Path) -> str:

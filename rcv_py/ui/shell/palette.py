@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.settings import OPTIONS, Option
+from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import MAX_DIGITS, Message, translated
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
@@ -74,14 +74,8 @@ def fit(text: str, wanted: str) -> int:
     if at >= 0:
         starts_word = at == 0 or not low[at - 1].isalnum()
         return 1000 + 500 * starts_word + 200 * (at == 0) - min(len(low), 190)
-    return _fit_letters(low, wanted)
-
-
-def _fit_letters(low: str, wanted: str) -> int:
     score, place = 300, -1
-    for letter in wanted:
-        if letter == " ":
-            continue
+    for letter in wanted.replace(" ", ""):
         here = low.find(letter, place + 1)
         if here < 0:
             return 0
@@ -137,13 +131,10 @@ class Finder:
         if not text:
             return
         for option in OPTIONS:
-            if has_words(f"{translated(option.text)} {_option_words(option)}", text):
-                yield Item(
-                    title=option.text,
-                    icon="settings",
-                    run=partial(self.change_setting, option.name),
-                    note=Message("Settings › {0}", option.name),
-                )
+            words = " ".join((translated(option.text), option.name, option.text, *option.choices))
+            if has_words(words, text):
+                run = partial(self.change_setting, option.name)
+                yield Item(option.text, "settings", run, Message("Settings › {0}", option.name))
 
     def _places(self, text: str) -> Iterator[Item]:
         trace = self.session.trace.value
@@ -161,14 +152,7 @@ class Finder:
         for command in best(self.commands, _fit_command, text, 40):
             run = partial(self.commands.run, command.id)
             note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
-            yield Item(
-                title=command.title,
-                icon="command",
-                run=run,
-                note=note,
-                tip=command.tip,
-                why_not=command.why_not(),
-            )
+            yield Item(command.title, "command", run, note, command.tip, command.why_not())
         named = [(Message("Open {0}", self.title_of(path)), path) for path in self.recent()]
         for title, path in best(named, _fit_text(lambda pair: f"{pair[0]} {pair[1].name}"), text, 5):
             run = partial(self.open_path, path)
@@ -178,12 +162,8 @@ class Finder:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
         for name, row in best(kernels or labels, _fit_text(lambda pair: pair[0]), text, LIMIT_EACH):
-            yield Item(
-                title=name,
-                icon="label",
-                run=partial(self.session.select_line, row),
-                note=Message("instruction {0}", row),
-            )
+            run = partial(self.session.select_line, row)
+            yield Item(name, "label", run, Message("instruction {0}", row))
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
         """Yield source files by name, or by a pasted path of any machine, with the line after it."""
@@ -226,13 +206,9 @@ class Finder:
         for row in sorted(rows, key=lambda row: -code.latency[row]):
             place = Message("instruction {0}", row)
             cost = int(code.latency[row])
-            yield Item(
-                title=code.text[row],
-                icon="line",
-                run=partial(self.session.select_line, row),
-                note=Message("{0:,} cycles · {1}", cost, place) if cost > 0 else place,
-                is_code=True,
-            )
+            note = Message("{0:,} cycles · {1}", cost, place) if cost > 0 else place
+            run = partial(self.session.select_line, row)
+            yield Item(code.text[row], "line", run, note, is_code=True)
 
 
 SEARCHED = "Commands, settings, instructions, labels, waves, source files and paths were searched."
@@ -255,10 +231,6 @@ def _fit_command(command: Command, wanted: str) -> int:
     titles = command.title if own == command.title else f"{own} {command.title}"
     in_words = WORDS_FIT if has_words(f"{titles} {command.menu} {tip} {command.tip}", wanted) else 0
     return max(fit(titles, wanted), in_words)
-
-
-def _option_words(option: Option) -> str:
-    return " ".join((option.name, option.text, *option.choices))
 
 
 def place_in(trace: Trace, text: str) -> SelectedPlace | None:
@@ -303,8 +275,8 @@ class PaletteDelegate(QStyledItemDelegate):
         icon(theme, item.icon, "muted").paint(painter, box.left() + 10, box.top(), 16, box.height())
         box.adjust(36, 0, -10, 0)
         metrics = painter.fontMetrics()
-        note = item.why_not or item.note
-        note = metrics.elidedText(translated(note), Qt.TextElideMode.ElideLeft, box.width() // 2)
+        note = translated(item.why_not or item.note)
+        note = metrics.elidedText(note, Qt.TextElideMode.ElideLeft, box.width() // 2)
         painter.setPen(theme.role("muted"))
         draw_text(painter, box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, note)
         box.setRight(box.right() - metrics.horizontalAdvance(note) - 16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from rcv_py.base.text import (
     short_count,
     translated,
 )
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
@@ -146,8 +146,11 @@ class TopBar(QWidget):
         menu, trace = self.capture.menu(), self._ui.session.trace.value
         menu.clear()
         beside = self._opener.siblings
-        for entry in _around(beside, None if trace is None else trace.path):
-            is_on = trace is not None and entry.path == trace.path
+        path = None if trace is None else trace.path
+        at = next((place for place, entry in enumerate(beside) if entry.path == path), 0)
+        first = max(0, min(at - MAX_SIBLINGS // 2, len(beside) - MAX_SIBLINGS))
+        for entry in beside[first : first + MAX_SIBLINGS]:  # the nearest to the open capture
+            is_on = entry.path == path
             call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
             size = Message("{0}, {1} cycles", plural(entry.waves, "wave"), short_count(entry.latency))
             size = Message("not decoded, {0}", byte_size(entry.size)) if entry.is_part else size
@@ -156,25 +159,14 @@ class TopBar(QWidget):
         if len(beside) > MAX_SIBLINGS:
             menu.addSeparator()
             folder = beside[0].path.parent
+            title = Message("All {0:,} captures …", len(beside))
             tip = Message("Show all captures in {0}.", folder)
-            add_action(
-                menu,
-                Message("All {0:,} captures …", len(beside)),
-                partial(self._opener.open, folder),
-                tip=tip,
-            )
+            add_action(menu, title, partial(self._opener.open, folder), tip=tip)
         if not beside:
             for path in self._opener.recent:
                 add_action(menu, self._opener.title(path), partial(self._opener.open, path), tip=str(path))
         if menu.isEmpty():
             allow(menu.addAction(translated("No other capture")), "The folder holds no other capture.")
-
-
-def _around(beside: Sequence[CaptureEntry], path: Path | None) -> Sequence[CaptureEntry]:
-    """Return as many captures of a folder as a menu holds, nearest to the open capture."""
-    at = next((place for place, entry in enumerate(beside) if entry.path == path), 0)
-    first = max(0, min(at - MAX_SIBLINGS // 2, len(beside) - MAX_SIBLINGS))
-    return beside[first : first + MAX_SIBLINGS]
 
 
 def _action_button(action: QAction) -> QToolButton:
@@ -301,16 +293,12 @@ class StatusBar(QStatusBar):
 
     def _update(self) -> None:
         trace, store = self._ui.session.trace.value, self._ui.session.store
-        tokens = 0 if store is None else store.tokens
-        self.facts.setText(
-            "No capture is open." if trace is None else join_texts(" · ", facts(trace, tokens))
-        )
-        memory = (
-            ""
-            if store is None
-            else Message("{0:,} waves in memory, {1}", store.count, byte_size(store.nbytes))
-        )
-        self.facts.setToolTip(tooltip(memory or "Open a capture with Ctrl+O."))
+        said, tip = "No capture is open.", "Open a capture with Ctrl+O."
+        if trace is not None and store is not None:
+            said = join_texts(" · ", facts(trace, store.tokens))
+            tip = Message("{0:,} waves in memory, {1}", store.count, byte_size(store.nbytes))
+        self.facts.setText(said)
+        self.facts.setToolTip(tooltip(tip))
 
     def _show_stage(self) -> None:
         stage = next(reversed(self._ui.session.busy.value), None)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 
 from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, ran_text
 from rcv_py.base.text import Message, percent, plural, translated
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
 from rcv_py.ui.shell.go_commands import holds
@@ -39,18 +39,15 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
         (WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
         (ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, including waves that left early."),
     )
-    return (
+    return commands("View/Waves", (
         *(
-            Command(id=f"waves.{name}", title=TITLES[name], menu="View/Waves",
-                    run=partial(session.waves.set, name), shortcuts=(key,),
-                    tip=tip, why_not=unread, is_checked=holds(session.waves, name))
+            (f"waves.{name}", TITLES[name], key, partial(session.waves.set, name), tip, unread,
+             holds(session.waves, name))
             for name, key, tip in rows
         ),
-        Command(id="waves.next", title="Next population of waves", menu="View/Waves", run=step,
-                shortcuts=("Ctrl+Alt+Shift+P",),
-                tip="Explain what the waves of the next population cost: waves that took the same path.",
-                why_not=all_alike),
-    )  # fmt: skip
+        ("waves.next", "Next population of waves", "Ctrl+Alt+Shift+P", step,
+         "Explain what the waves of the next population cost: waves that took the same path.", all_alike),
+    ))  # fmt: skip
 
 
 def choices(populations: Populations | None) -> list[str]:

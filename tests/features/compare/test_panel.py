@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QFileDialog
 
+from rcv_py.analysis.compare.costs import explained_costs_from
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import RcvError
 from rcv_py.features.compare.panel import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
@@ -317,12 +318,12 @@ def test_a_baseline_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         (Path(__file__).parent, "no capture lies in it"),
     ):
         with pytest.raises(RcvError, match=why):
-            read(path)
+            read(path, explained_costs_from)
 
 
 def test_a_baseline_is_read_whole() -> None:
     path, truth = sample("matmul_small")
-    baseline = read(path, 1)
+    baseline = read(path, explained_costs_from, 1)
     assert baseline.costs.wave_count == len(truth.waves)
     assert baseline.name == path.name
 

@@ -153,7 +153,8 @@ class ErrorReporter(QObject):
             return
         if not isinstance(error, RcvError):
             panel = broken_panel(error, owner)
-            if (other := self._elsewhere(panel)) is not None:
+            other = None if panel is None else panel.window().findChild(ErrorReporter)
+            if other not in (None, self):  # the panel is in another window
                 other.show(error, owner)
                 return
             if panel is not None:
@@ -169,11 +170,6 @@ class ErrorReporter(QObject):
             LOG.add("told", str(error), Severity.WARNING)
         self.last = ErrorBox(error, self._where(), self._parent)
         self.last.open()
-
-    def _elsewhere(self, panel: Panel | None) -> ErrorReporter | None:
-        """Return the reporter of another window if one of its panels failed."""
-        found = None if panel is None else panel.window().findChild(ErrorReporter)
-        return None if found is self else found
 
     def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
         """Replace `sys.excepthook`: exceptions in slots, timers and events of Qt arrive here."""

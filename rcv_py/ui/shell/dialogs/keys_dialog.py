@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QKeySequenceEdit,
     QLineEdit,
-    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 from rcv_py.base.text import Message, translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import Dialog, row
-from rcv_py.ui.core.plain_text import PlainLabel, shown
+from rcv_py.ui.core.plain_text import PlainLabel, push_button, shown
 from rcv_py.ui.core.settings_store import Settings
 
 COLUMNS = ("Command", "Keys", "Default")
@@ -56,18 +55,13 @@ class KeysDialog(Dialog):
         self.edit = QKeySequenceEdit()
         self.edit.setMaximumSequenceLength(1)
         self.edit.setAccessibleName(translated("New keys: press them here"))
-        self.use, self.none, self.default = (
-            QPushButton(translated("Use")),
-            QPushButton(translated("No key")),
-            QPushButton(translated("Default")),
-        )
+        self.use = push_button("Use", call=self._use)
+        self.none = push_button("No key", call=lambda: self._change(self._own() | {self.chosen.id: ()}))
+        self.default = push_button("Default", call=lambda: self._change(self._own(but=self.chosen.id)))
         self.said = PlainLabel("", wordWrap=True)
         self._show()
         self.table.itemSelectionChanged.connect(self._selected)
         self.edit.keySequenceChanged.connect(self._selected)
-        self.use.clicked.connect(self._use)
-        self.none.clicked.connect(lambda: self._set(()))
-        self.default.clicked.connect(self._reset)
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
         label = PlainLabel("New keys:")
         label.setBuddy(self.edit)
@@ -93,18 +87,14 @@ class KeysDialog(Dialog):
 
     def _use(self) -> None:
         wanted = self.edit.keySequence()
-        own = dict(self._settings.keys.value)
+        own = self._own()
         if (holder := self.holder()) is not None:
             own[holder.id] = tuple(key for key in holder.shortcuts if QKeySequence(key) != wanted)
         own[self.chosen.id] = (wanted.toString(),)
         self._change(own)
 
-    def _set(self, keys: tuple[str, ...]) -> None:
-        self._change({**self._settings.keys.value, self.chosen.id: keys})
-
-    def _reset(self) -> None:
-        own = self._settings.keys.value
-        self._change({name: keys for name, keys in own.items() if name != self.chosen.id})
+    def _own(self, but: str = "") -> dict[str, tuple[str, ...]]:
+        return {name: keys for name, keys in self._settings.keys.value.items() if name != but}
 
     def _change(self, own: dict[str, tuple[str, ...]]) -> None:
         default = self._commands.default
@@ -119,8 +109,7 @@ class KeysDialog(Dialog):
             is_own = command.shortcuts != default
             texts = (command.title, _text(command.shortcuts), _text(default) if is_own else "")
             for place, text in enumerate(texts):
-                item = QTableWidgetItem(shown(text))
-                self.table.setItem(at, place, item)
+                self.table.setItem(at, place, QTableWidgetItem(shown(text)))
         self._filter()
 
     def _filter(self) -> None:

@@ -150,19 +150,14 @@ class SettingsDialog(Dialog):
         )
         reset.clicked.connect(lambda: put(option.default))
         field = boxed(row((editor, 1), reset, spacing=6))
-        form.addRow(_name(option.text), field)
+        label = PlainLabel(option.text, wordWrap=True)  # Qt would make narrow columns of short ones
+        label.setMinimumWidth(min(NAME_PX, label.fontMetrics().horizontalAdvance(label.shown_text) + 2))
+        form.addRow(label, field)
         self.editors[option.name] = editor
         self.resets[option.name] = reset
         self._fields[option.name] = field
         self._shows[option.name] = show
         self._settings.cell(option.name).watch(self._update)
-
-
-def _name(text: str) -> PlainLabel:
-    """Return the label of an option; a short label has non-breaking spaces, else Qt makes narrow columns."""
-    label = PlainLabel(text, wordWrap=True)
-    label.setMinimumWidth(min(NAME_PX, label.fontMetrics().horizontalAdvance(label.shown_text) + 2))
-    return label
 
 
 def _group(name: str) -> str:
