@@ -46,19 +46,16 @@ class Computing(QTimer):
         """Return the progress sentence of shared results or a job, kept up to date until `stop`."""
         stages = [partial(self._panel.ui.results.stage, name) for name in results]
         self._what, self._stages = what, (*stages, *([stage] if stage is not None else []))
-        self._last = self._text()
+        self._last = progress_text(self._panel.session, what, self._stages)
         if self._panel.visibility.is_asleep:
             self._when_seen.now()
         elif not self.isActive():
             self.start()
         return self._last
 
-    def _text(self) -> str:
-        return progress_text(self._panel.session, self._what, self._stages)
-
     def _look(self) -> None:
         if self._panel.visibility.is_asleep:
             self._when_seen.now()
             self.stop()
-        elif self._text() != self._last:
+        elif progress_text(self._panel.session, self._what, self._stages) != self._last:
             self._say()

@@ -13,7 +13,7 @@ from shiboken6 import isValid
 
 from rcv_py.ui.core.frame_budget import FrameBudget
 
-# Modules that take several frames to import, and what to import before, each in a turn of its own.
+# Modules that take several frames to import, right after the first picture, and what to import before them.
 STEPS = {
     "rcv_py.analysis.findings.detect": (
         "rcv_py.analysis.attribution.stream",
@@ -23,26 +23,6 @@ STEPS = {
         "rcv_py.analysis.latency.access_widths",
         "rcv_py.analysis.findings.inputs",
         "rcv_py.analysis.findings.remedies",
-    ),
-    "rcv_py.features.compare.panel": (
-        "rcv_py.analysis.compare.costs",
-        "rcv_py.analysis.compare.compare",
-        "rcv_py.features.flame.result",
-        "rcv_py.features.compare.result",
-        "rcv_py.ui.table.table_panel",
-        "rcv_py.ui.flame.flame_view",
-    ),
-    "rcv_py.features.counters.panel": (
-        "rcv_py.ui.plot.curve_panel",
-        "rcv_py.analysis.counters.counter_help",
-        "rcv_py.features.counters.formula_dialog",
-        "rcv_py.analysis.counters.derived_counters",
-    ),
-    "rcv_py.features.summary.panel": (
-        "rcv_py.analysis.counters.counter_shares",
-        "rcv_py.analysis.counters.pmc.decision",
-        "rcv_py.features.summary.parts",
-        "rcv_py.analysis.overview.device_summary",
     ),
 }
 
@@ -63,7 +43,7 @@ class Importer(QObject):
         self._wanted: deque[tuple[list[str], Callable[[], object]]] = deque()
         self._held: list[Callable[[], object]] | None = None  # calls to make after the first picture
         self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(self._import_in_turn)
+        self._timer.timeout.connect(lambda: FrameBudget.here().call(self._import_one))
 
     def when_imported(self, names: Iterable[str], then: Callable[[], object]) -> None:
         """Call a function once modules are imported: at once if they are."""
@@ -72,7 +52,7 @@ class Importer(QObject):
             then()
         elif all(then != known for _, known in self._wanted):
             self._wanted.append((lacking, then))
-            self.after_first_picture(self._start)
+            self.after_first_picture(self._timer.start)
 
     def import_next(self, names: Iterable[str]) -> bool:
         """Import one of the modules that are still missing; return whether there was one."""
@@ -103,12 +83,6 @@ class Importer(QObject):
             self._held.append(call)
 
     # -- inside -------------------------------------------------------------------------------------
-
-    def _import_in_turn(self) -> None:
-        FrameBudget.here().call(self._import_one)
-
-    def _start(self) -> None:
-        self._timer.start()
 
     def _import_one(self) -> None:
         """Import a module; once all are there, make the call in a turn of its own."""

@@ -63,7 +63,7 @@ class Loader(QObject):
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
         self._widen = QTimer(self, singleShot=True, interval=WIDEN_MS)
-        self._widen.timeout.connect(self._read_wider)
+        self._widen.timeout.connect(lambda: None if self._load is None else self._load.widen())
         self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
         self._keep.timeout.connect(end_ahead)
         self.finished.connect(self._keep.start)
@@ -201,10 +201,6 @@ class Loader(QObject):
         if not self._notify.isActive():
             self._notify.start()
 
-    def _read_wider(self) -> None:
-        if self._load is not None:
-            self._load.widen()
-
     def report_now(self) -> None:
         """Report waves not reported yet, if there are any."""
         if self._notify.isActive():
@@ -258,12 +254,8 @@ class _Load:
         stream_of: Callable[[Trace], WaveStream],
         source_map: str,
     ) -> None:
-        self._loader, self._open_it, self._stream_of, self._source_map = (
-            loader,
-            open_it,
-            stream_of,
-            source_map,
-        )
+        self._loader, self._open_it = loader, open_it
+        self._stream_of, self._source_map = stream_of, source_map
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
@@ -315,11 +307,6 @@ class _Load:
             self._holds_garbage = False
             GcGate.acquire(-1)
 
-    def _on_early(self, trace: Trace, batch: WaveBatch) -> None:
-        self._loader.opened.emit(trace)
-        self._loader.batch.emit(batch)
-        self._loader.report_now()
-
     def _on_opened(self, trace: Trace) -> None:
         self.has_opened = True
         self._loader.opened.emit(trace)
@@ -329,10 +316,6 @@ class _Load:
         self._room.release()
         self._loader.reached = stage
         self._loader.batch.emit(batch)
-
-    def _on_read(self) -> None:
-        self._loader.report_now()
-        self._loader.stage.emit(None)
 
     def _on_end(self, error: Exception | None = None) -> None:
         self._let_go()
@@ -393,7 +376,10 @@ class _Load:
         """Show the first part of a capture while the rest is prepared."""
         self._stopped.check()
         trace = self._located(trace)
-        self._post(self._on_early, trace, prepare(trace.reader, list(range(len(trace.waves)))))
+        batch = prepare(trace.reader, list(range(len(trace.waves))))
+        self._post(self._loader.opened.emit, trace)
+        self._post(self._loader.batch.emit, batch)
+        self._post(self._loader.report_now)
 
     def _located(self, trace: Trace) -> Trace:
         """Return the trace with sources at the folder given in the settings."""
@@ -413,22 +399,20 @@ class _Load:
         stream = self._stream
         return None if stream is None else stream.whole()
 
-    def _orders_when_shown(self) -> list[WaveReduction]:
-        """Return the requests once panels know the capture: meanwhile the first process starts."""
-        self._is_shown.wait()
-        return self._orders()
-
     def _read_all(self, stream: WaveStream) -> None:
-        is_early = stream.has_begun
-        stream.orders = self._orders if is_early else self._orders_when_shown
-        if not is_early:
+        stream.orders = self._orders
+        if (
+            not stream.has_begun
+        ):  # its requests are known once panels know the capture: a process starts meanwhile
+            stream.orders = lambda: self._orders() if self._is_shown.wait() else []
             stream.begin(is_idle=True)
         done = 0
         self._report(Stage(STAGE, done, stream.total))
         for batch in stream:
             done += len(batch.waves) + len(batch.missing)
             self._post_batch(batch, Stage(STAGE, done, stream.total))
-        self._post(self._on_read)
+        self._post(self._loader.report_now)
+        self._post(self._loader.stage.emit, None)
         self._post(self._on_end)
         for error in stream.errors[:1]:
             self._post(self._on_end, error)

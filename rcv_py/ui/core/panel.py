@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
-from rcv_py.base.problems import Affects, Problem
+from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
 from rcv_py.base.text import join_texts, translated
 from rcv_py.model.trace import Trace
@@ -241,10 +241,9 @@ class Panel(QWidget):
         if trace is None:
             return NO_TRACE
         problems = trace.problems_about(*self.declared.needs, *more)
-        return join_texts("\n\n", map(self._reason_of, problems)) or otherwise
-
-    def _reason_of(self, problem: Problem) -> str:
-        return problem.brief if problem.brief and not self.reports_all else str(problem)
+        is_brief = not self.reports_all
+        reasons = (problem.brief if problem.brief and is_brief else str(problem) for problem in problems)
+        return join_texts("\n\n", reasons) or otherwise
 
     def why_missing(self, what: Affects | str) -> str:
         """Return why the panel's data is missing, "" if it is not."""
@@ -365,10 +364,6 @@ def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
         part.setSizes(state)
 
 
-Made = Callable[[], Panel | None]  # holds the panel if it exists
-Need = Callable[[], Panel]  # makes the panel
-
-
 class PanelInfo(PanelEntry):
     """A panel of a manifest; its module is imported when the panel is first needed."""
 
@@ -387,19 +382,22 @@ class PanelInfo(PanelEntry):
         kind: type[Panel] = resolve_name(self.target)
         return kind
 
-    def make(self, ui: UiContext) -> Panel:
-        """Return a new panel."""
-        return self.load()(ui)
+    def actions(
+        self, ui: UiContext, made: Callable[[], Panel | None], need: Callable[[], Panel]
+    ) -> tuple[Command, ...]:
+        """Return the actions of the manifest, and those that the class adds.
 
-    def actions(self, ui: UiContext, made: Made, need: Need) -> tuple[Command, ...]:
-        """Return the actions of the manifest, and those that the class adds."""
+        `made` returns the panel if it exists, `need` makes it.
+        """
         declared = tuple(self._action(command, made, need) for command in self.commands)
         if not self.has_commands:
             return declared
         kind = self.load()
         return declared + kind.commands(ui, LazyPanel(kind, made, need))
 
-    def _action(self, command: PanelCommand, made: Made, need: Need) -> Command:
+    def _action(
+        self, command: PanelCommand, made: Callable[[], Panel | None], need: Callable[[], Panel]
+    ) -> Command:
         def run() -> None:
             panel = need()
             if hasattr(panel, command.method):
@@ -413,15 +411,7 @@ class PanelInfo(PanelEntry):
                 return command.until
             return str(getattr(panel, command.why_not)()) if hasattr(panel, command.why_not) else ""
 
-        return Command(
-            id=command.id,
-            title=command.title,
-            menu=command.menu,
-            run=run,
-            shortcuts=command.keys,
-            tip=command.tip,
-            why_not=why_not,
-        )
+        return Command(command.id, command.title, command.menu, run, command.keys, command.tip, why_not)
 
 
 @cache

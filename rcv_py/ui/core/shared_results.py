@@ -8,14 +8,13 @@ from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, Populations, WaveChoice, chosen_or_working
-from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.modes import ReferenceRule
@@ -154,15 +153,6 @@ JOBS: dict[str, Job | LazyJob] = {
 }
 
 
-@runtime_checkable
-class HasProblems(Protocol):
-    """An answer that reports problems of the capture."""
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Return each problem once."""
-
-
 class SharedResults(QObject):
     """Holds one cell per result: None until the result was wanted and computed.
 
@@ -249,11 +239,6 @@ class PopulationCache:
         return lambda name: chosen_or_working(populations(), name)
 
 
-def _is_alone(job: Job | LazyJob) -> bool:
-    """Return whether an answer comes from each wave alone."""
-    return isinstance(job, DerivedJob) or (isinstance(job, Reduction) and not job.is_together)
-
-
 class _Result(QObject):
     """The state of one analysis: whether it is wanted, and which waves its answer covers.
 
@@ -324,7 +309,8 @@ class _Result(QObject):
         if self._of is None or self._of[1] != name:
             return False
         is_same = self._of[0] is store.batches and (is_streaming or not self._of[2])
-        is_cheap = _is_alone(self._job) or self._by_name
+        is_alone = isinstance(self._job, Reduction) and not self._job.is_together  # each wave by itself
+        is_cheap = is_alone or isinstance(self._job, DerivedJob) or self._by_name
         return is_same or (is_streaming and not is_cheap and store.read < MORE * self._waves)
 
     def _compute(self) -> bool:
@@ -341,8 +327,10 @@ class _Result(QObject):
             self._all.findings.expect(trace, store.whole)
             return False
         read = store.snapshot(is_streaming)
-        if not store.batches and not is_small(trace):
-            self._map_where_read(read)
+        if not store.batches and not is_small(trace):  # map waves in the processes that read them
+            for reduction in self._job.of if isinstance(self._job, DerivedJob) else (self._job,):
+                if isinstance(reduction, Reduction) and not reduction.is_together:
+                    self._incremental(read, reduction)
         has_any = store.batches or len(trace.waves) <= len(store.missing)  # or no more will come
         if not has_any or self._is_answered(store, name, is_streaming):
             return False
@@ -359,15 +347,8 @@ class _Result(QObject):
         self._request.ask()
 
     def _take(self, answer: Any) -> None:
-        problems = answer.problems if isinstance(answer, HasProblems) else ()
-        self._session.report(self._name, problems)
+        self._session.report(self._name, getattr(answer, "problems", ()))
         self.cell.set(answer)
-
-    def _map_where_read(self, read: Snapshot) -> None:
-        """Map waves in the processes that read them, before the first of them is here."""
-        for reduction in self._job.of if isinstance(self._job, DerivedJob) else (self._job,):
-            if isinstance(reduction, Reduction) and not reduction.is_together:
-                self._incremental(read, reduction)
 
     @property
     def stage(self) -> Stage | None:
@@ -390,15 +371,11 @@ class _Result(QObject):
             return job.make(read, rows, flag)
         if isinstance(job, Reduction | Staged):
             return read.of_all(job, rows, flag)
-        return self._call(job, read, name, rows)
-
-    def _call(self, job: Callable[..., Any], read: Snapshot, name: str, rows: Collection[int] | None) -> Any:
-        """Call a function with a trace and batches."""
-        trace, rest = read.store.trace, {}
+        rest: dict[str, Any] = {}
         if self._by_name:
             files = self._session.run_files
             rest = ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})
-        return job(trace, read.batches, **rest) if rows is None else job(trace, read.batches, rows)
+        return job(trace, read.batches, *([] if rows is None else [rows]), **rest)
 
     def _incremental(
         self, read: Snapshot, reduction: Reduction[Any, Any]

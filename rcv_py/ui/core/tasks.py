@@ -70,13 +70,6 @@ class GcGate:
 Result = TypeVar("Result")
 
 
-def _while_wanted(job: Callable[[], Result], flag: CancelFlag) -> Result:
-    """Run a job that ends at its next checkpoint once its answer is no longer wanted."""
-    with stoppable(flag):
-        checkpoint()
-        return job()
-
-
 class Tasks(QObject):
     """Runs pure functions off the UI thread.  A newer job of an owner mutes the older job."""
 
@@ -120,7 +113,13 @@ class Tasks(QObject):
         GcGate.acquire(1)
         self._sweep_all.stop()
         flag = CancelFlag()
-        future = jobs[topic] = self._pool.submit(_while_wanted, job, flag)
+
+        def while_wanted() -> Result:
+            with stoppable(flag):
+                checkpoint()
+                return job()
+
+        future = jobs[topic] = self._pool.submit(while_wanted)
         self._flags[future] = flag
         future.add_done_callback(
             lambda future: self._posts.post(lambda: self._deliver(owner, topic, future, ended, done))

@@ -46,7 +46,7 @@ class BrokenPanel(Panel):
 def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
     """Make a panel; a `BrokenPanel` if it raises."""
     try:
-        panel = info.make(ui)
+        panel = info.load()(ui)
     except Exception:  # the panel boundary: a broken panel must not break the window
         panel = BrokenPanel(ui, info, traceback.format_exc())
     if not panel.accessibleName():
