@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.plain_text import named, tooltip
+from rcv_py.ui.core.plain_text import filter_field, named, tooltip
 from rcv_py.ui.core.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max")
@@ -32,8 +32,7 @@ class CounterTree(QWidget):
         self._theme = theme
         self.items: dict[str, QTreeWidgetItem] = {}
         self._colors: dict[str, int] = {}
-        field = QLineEdit(placeholderText=translated("Filter counters"), clearButtonEnabled=True)
-        self.field = named(field, "Filter counters")
+        self.field = filter_field("Filter counters")
         self.tree = named(QTreeWidget(), "Counters")
         self.tree.setHeaderLabels(list(map(translated, TITLES)))
         self.tree.setUniformRowHeights(True)

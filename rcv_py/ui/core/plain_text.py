@@ -21,6 +21,7 @@ from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import (
     QInputDialog,
     QLabel,
+    QLineEdit,
     QMenu,
     QMessageBox,
     QPushButton,
@@ -165,6 +166,11 @@ def named(widget: Widget, name: str) -> Widget:
     """Give a widget the name that a screen reader speaks; return the widget."""
     widget.setAccessibleName(translated(name))
     return widget
+
+
+def filter_field(text: str) -> QLineEdit:
+    """Return a field that filters a list; the text stands in it, and is its name for a screen reader."""
+    return named(QLineEdit(placeholderText=translated(text), clearButtonEnabled=True), text)
 
 
 def push_button(

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from rcv_py.base.text import Message, byte_size, count, plural, translated
 from rcv_py.formats.locate import MAX_DEPTH
 from rcv_py.model.trace import CaptureEntry, capture_title
 from rcv_py.ui.core.layout import column, row
-from rcv_py.ui.core.plain_text import PlainLabel, allow, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, allow, filter_field, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.welcome import EnterButton
@@ -49,8 +49,7 @@ class Chooser(QWidget):
         self.known: dict[Path, LibraryRow] = {}
         self.title = PlainLabel(role="heading")
         self.model = TableModel(self)
-        self.filter = QLineEdit(placeholderText=translated("Filter captures"), clearButtonEnabled=True)
-        self.filter.setAccessibleName(translated("Filter captures"))
+        self.filter = filter_field("Filter captures")
         self.filter.textChanged.connect(self._filter)
         self.filter.returnPressed.connect(self._open_current)
         self.table = QTableView(showGrid=False, wordWrap=False)
@@ -71,17 +70,15 @@ class Chooser(QWidget):
         self.table.activated.connect(self._open)
         self.table.doubleClicked.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._allow)
-        self.open_button = EnterButton(translated("Open"))
-        self.open_button.setToolTip(tooltip("Open the chosen capture; so does a double-click."))
-        self.open_button.clicked.connect(self._open_current)
-        self.compare_button = EnterButton(translated("Compare these two"))
-        self.compare_button.clicked.connect(self._compare)
-        self.deeper_button = EnterButton(translated("Look deeper"))
-        self.deeper_button.clicked.connect(lambda: self.deeper.emit(self.folder, 2 * self.levels))
-        back_button = EnterButton(translated("Back"))
-        back_button.clicked.connect(back)
-        buttons = row(self.open_button, self.compare_button, self.deeper_button, back_button, None, spacing=6)
-        column(self.title, self.filter, self.table, buttons, margins=(24, 16, 24, 16), spacing=8, of=self)
+        tip = "Open the chosen capture; so does a double-click."
+        self.open_button = EnterButton("Open", self._open_current, tip)
+        self.compare_button = EnterButton("Compare these two", self._compare)
+        self.deeper_button = EnterButton(
+            "Look deeper", lambda: self.deeper.emit(self.folder, 2 * self.levels)
+        )
+        buttons = (self.open_button, self.compare_button, self.deeper_button, EnterButton("Back", back))
+        below = row(*buttons, None, spacing=6)
+        column(self.title, self.filter, self.table, below, margins=(24, 16, 24, 16), spacing=8, of=self)
 
     def show_entries(self, folder: Path, entries: tuple[CaptureEntry, ...], depth: int = MAX_DEPTH) -> None:
         """Show the captures found in a folder and up to `depth` levels below it."""

@@ -151,7 +151,7 @@ def _step_wave(session: Session, direction: int) -> None:
 
 STEP_PX = 40
 SIZES = (  # id, title, option, step, keys
-    ("view.font_bigger", "Bigger text", "look.text_size", 1, "Ctrl++ Ctrl+="),
+    ("view.font_bigger", "Bigger text", "look.text_size", 1, " ".join(("Ctrl++", "Ctrl+="))),
     ("view.font_smaller", "Smaller text", "look.text_size", -1, "Ctrl+-"),
     ("view.code_bigger", "Bigger code", "look.font_size", 1, "Ctrl+Alt++"),
     ("view.code_smaller", "Smaller code", "look.font_size", -1, "Ctrl+Alt+Shift+-"),

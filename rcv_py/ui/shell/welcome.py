@@ -40,6 +40,16 @@ KEYS = (
 class EnterButton(QPushButton):
     """A button that Return presses too: outside of dialogs Qt only uses Space."""
 
+    def __init__(
+        self, text: str, call: Callable[[], object], tip: str = "", *, is_link: bool = False
+    ) -> None:
+        super().__init__(button_text(text))
+        self.clicked.connect(lambda _=False: call())
+        self.setToolTip(tooltip(tip))
+        if is_link:
+            self.setProperty("link", "true")
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
@@ -96,12 +106,8 @@ class Welcome(QScrollArea):
         around.addWidget(PlainLabel("Keys worth knowing", role="heading"))
         keys = [(PlainLabel(keys), PlainLabel(text, role="muted", wordWrap=True)) for keys, text in KEYS]
         around.addLayout(grid(keys, across=16, down=4))
-        self.tutorial = EnterButton(
-            translated("Tutorial: from a slow kernel to a faster one, in ten minutes")
-        )
-        self.tutorial.setProperty("link", "true")
-        self.tutorial.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.tutorial.clicked.connect(learn)
+        title_of_tutorial = "Tutorial: from a slow kernel to a faster one, in ten minutes"
+        self.tutorial = EnterButton(title_of_tutorial, learn, is_link=True)
         around.addSpacing(8)
         around.addLayout(row(self.tutorial, None))
         around.addStretch(3)
@@ -129,10 +135,9 @@ class Welcome(QScrollArea):
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
         target = QFrame()
         target.setObjectName("drop_target")
-        self.open = EnterButton(translated("Open a folder …"))
+        tip = "Open a ui_output folder, or a folder that holds several  (Ctrl+O)"
+        self.open = EnterButton("Open a folder …", browse, tip)
         self.open.setDefault(True)
-        self.open.setToolTip(tooltip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)"))
-        self.open.clicked.connect(browse)
         text = (
             "or drop one here: a ui_output_agent_…_dispatch_… folder, a folder with .att files, the folder"
             " above several, or a file: .att, .rcvz or the database of a run."
@@ -148,12 +153,9 @@ class Welcome(QScrollArea):
         self._lists.addSpacing(8)
         self._lists.addWidget(PlainLabel(title, role="heading"))
         for path, text in paths.items():
-            link = EnterButton(button_text(self._opener.title(path)))
-            link.setProperty("link", "true")
-            link.setCursor(Qt.CursorShape.PointingHandCursor)
+            open_it = partial(self._opener.open, path)
+            link = EnterButton(self._opener.title(path), open_it, str(path), is_link=True)
             link.setIcon(icon(self._ui.theme, "folder", "accent"))
-            link.setToolTip(tooltip(str(path)))
-            link.clicked.connect(partial(self._opener.open, path))
             beside = PlainLabel(text, role="muted", wordWrap=True)
             self._lists.addLayout(row(link, (beside, 1), spacing=12))
             self.links.append(link)

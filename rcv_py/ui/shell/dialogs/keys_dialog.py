@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHeaderView,
     QKeySequenceEdit,
-    QLineEdit,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
 from rcv_py.base.text import Message, translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import Dialog, row
-from rcv_py.ui.core.plain_text import PlainLabel, push_button, shown
+from rcv_py.ui.core.plain_text import PlainLabel, filter_field, named, push_button, shown
 from rcv_py.ui.core.settings_store import Settings
 
 COLUMNS = ("Command", "Keys", "Default")
@@ -33,13 +32,9 @@ class KeysDialog(Dialog):
         self.resize(640, 620)
         self._commands, self._settings = commands, settings
         self._ids = [command.id for command in commands]
-        self.filter = QLineEdit(
-            placeholderText=translated("Filter commands or keys"), clearButtonEnabled=True
-        )
-        self.filter.setAccessibleName(translated("Filter commands or keys"))
+        self.filter = filter_field("Filter commands or keys")
         self.filter.textChanged.connect(self._filter)
-        self.table = QTableWidget(len(self._ids), len(COLUMNS))
-        self.table.setAccessibleName(translated("Keys of commands"))
+        self.table = named(QTableWidget(len(self._ids), len(COLUMNS)), "Keys of commands")
         self.table.setHorizontalHeaderLabels(list(map(translated, COLUMNS)))
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + ROW_AIR)
@@ -49,12 +44,9 @@ class KeysDialog(Dialog):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setTabKeyNavigation(False)
         header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
-        self.edit = QKeySequenceEdit()
-        self.edit.setMaximumSequenceLength(1)
-        self.edit.setAccessibleName(translated("New keys: press them here"))
+        self.edit = named(QKeySequenceEdit(maximumSequenceLength=1), "New keys: press them here")
         self.use = push_button("Use", call=self._use)
         self.none = push_button("No key", call=lambda: self._change(self._own() | {self.chosen.id: ()}))
         self.default = push_button("Default", call=lambda: self._change(self._own(but=self.chosen.id)))

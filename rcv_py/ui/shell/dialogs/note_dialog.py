@@ -13,7 +13,7 @@ from rcv_py.formats.notes.store import new_note
 from rcv_py.model.notes import TEXT_LETTERS, TITLE_LETTERS, Note, one_line
 from rcv_py.state.session import Session
 from rcv_py.ui.core.layout import Dialog, row
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, as_written
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, as_written, named
 
 TITLES = {Severity.INFO: "Info", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
 TEXT_PX = 120
@@ -27,20 +27,16 @@ class NoteDialog(Dialog):
         super().__init__("Note" if draft.id else "New note", parent, button.Save | button.Cancel)
         self._session, self._draft = session, draft
         self.resize(460, 0)
-        self.title = QLineEdit(
-            as_written(draft.title), placeholderText=translated("What the note says, on one line")
-        )
+        title = QLineEdit(as_written(draft.title))
+        title.setPlaceholderText(translated("What the note says, on one line"))
+        self.title = named(title, "Title of the note")
         self.title.setMaxLength(TITLE_LETTERS)
-        self.title.setAccessibleName(translated("Title of the note"))
-        self.severity = QComboBox()
-        for severity, text in TITLES.items():
-            self.severity.addItem(translated(text), severity)
+        self.severity = named(QComboBox(), "How much it matters")
+        for severity, name in TITLES.items():
+            self.severity.addItem(translated(name), severity)
         self.severity.setCurrentIndex(list(TITLES).index(draft.severity))
-        self.severity.setAccessibleName(translated("How much it matters"))
-        self.text = QPlainTextEdit(
-            as_written(draft.text), placeholderText=translated("More, if there is more to say")
-        )
-        self.text.setAccessibleName(translated("Text of the note"))
+        self.text = named(QPlainTextEdit(as_written(draft.text)), "Text of the note")
+        self.text.setPlaceholderText(translated("More, if there is more to say"))
         self.text.setMinimumHeight(TEXT_PX)
         self.text.setTabChangesFocus(True)
         self.said = PlainLabel("", wordWrap=True, role="muted")

@@ -10,7 +10,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,7 +18,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSpinBox,
     QWidget,
 )
@@ -28,8 +26,8 @@ from rcv_py.base.languages import LANGUAGES
 from rcv_py.base.settings import BY_NAME, OPTIONS, Option
 from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.state.settings_file import read_settings, write_settings
-from rcv_py.ui.core.layout import Dialog, boxed, row
-from rcv_py.ui.core.plain_text import PlainLabel, allow, set_tooltip, tooltip
+from rcv_py.ui.core.layout import Dialog, boxed, row, scrolled
+from rcv_py.ui.core.plain_text import PlainLabel, allow, filter_field, named, push_button, tooltip
 from rcv_py.ui.core.settings_store import Settings
 
 NAME_PX = 244  # label of an option
@@ -59,8 +57,7 @@ class SettingsDialog(Dialog):
         self.editors: dict[str, QWidget] = {}
         self.resets: dict[str, QPushButton] = {}
         self._shows: dict[str, Callable[[Any], None]] = {}  # the widget with the value of an option
-        self.search = QLineEdit(placeholderText=translated("Search settings"), clearButtonEnabled=True)
-        self.search.setAccessibleName(translated("Search settings"))
+        self.search = filter_field("Search settings")
         self.search.textChanged.connect(self._filter)
         self.said = PlainLabel("", role="muted", wordWrap=True)
         self._form = form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
@@ -71,9 +68,6 @@ class SettingsDialog(Dialog):
             form.addRow(self._headings[group])
             for option in options:
                 self._add(form, option)
-        scroll = QScrollArea(widgetResizable=True)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(boxed(form))
         self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
         action = QDialogButtonBox.ButtonRole.ActionRole
@@ -83,7 +77,7 @@ class SettingsDialog(Dialog):
             if isinstance(one, QPushButton):
                 one.setAutoDefault(False)  # Return in the search field must not press a reset button
         self._filter()
-        self.fill(self.search, (scroll, 1), self.said, margins=(9, 9, 9, 9), spacing=6)
+        self.fill(self.search, (scrolled(boxed(form)), 1), self.said, margins=(9, 9, 9, 9), spacing=6)
         self.search.setFocus()
 
     def restore_defaults(self) -> None:
@@ -122,7 +116,12 @@ class SettingsDialog(Dialog):
 
     def _filter(self) -> None:
         words = self.search.text().casefold().split()
-        hits = {option.name for option in OPTIONS if all(word in _searched(option) for word in words)}
+        hits = set()
+        for option in OPTIONS:
+            group = _group(option.name.split(".")[0])
+            text = " ".join((group, option.name, option.text, *option.choices)).casefold()
+            if all(word in text for word in words):
+                hits.add(option.name)
         for name, field in self._fields.items():
             self._form.setRowVisible(field, name in hits)
         for group, heading in self._headings.items():
@@ -143,12 +142,9 @@ class SettingsDialog(Dialog):
         editor, show = _editor(option, put)
         editor.setAccessibleName(translated(option.text))
         editor.setToolTip(tooltip(option.name))
-        reset = QPushButton(translated("Reset"))
-        reset.setAccessibleName(translated(Message("Reset: {0}", option.text)))
-        set_tooltip(
-            reset, Message("Back to {0!s}.", option.default) if option.default != "" else "Back to nothing."
-        )
-        reset.clicked.connect(lambda: put(option.default))
+        back = Message("Back to {0!s}.", option.default) if option.default != "" else "Back to nothing."
+        reset = push_button("Reset", back, lambda: put(option.default))
+        named(reset, Message("Reset: {0}", option.text))
         field = boxed(row((editor, 1), reset, spacing=6))
         label = PlainLabel(option.text, wordWrap=True)  # Qt would make narrow columns of short ones
         label.setMinimumWidth(min(NAME_PX, label.fontMetrics().horizontalAdvance(label.shown_text) + 2))
@@ -162,12 +158,6 @@ class SettingsDialog(Dialog):
 
 def _group(name: str) -> str:
     return GROUPS.get(name, name.capitalize())
-
-
-def _searched(option: Option) -> str:
-    """Return the text that a search covers: group, name, sentence and choices."""
-    group = _group(option.name.split(".")[0])
-    return " ".join((group, option.name, option.text, *option.choices)).casefold()
 
 
 def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Callable[[Any], None]]:
