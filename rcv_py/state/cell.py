@@ -26,10 +26,13 @@ class Cell(Generic[Value]):
 
     def set(self, value: Value) -> None:
         """Set the value; notify the watchers if it differs."""
-        if _is_same(value, self.value):
-            return
-        self.value = value
-        self.notify()
+        try:
+            is_same = value is self.value or (value == self.value) is True  # not arrays of numbers
+        except ValueError:  # tuples of arrays, which are not compared
+            is_same = False
+        if not is_same:
+            self.value = value
+            self.notify()
 
     def notify(self) -> None:
         """Call every watcher, whether or not the value changed.
@@ -46,10 +49,3 @@ class Cell(Generic[Value]):
                 mistakes.append(mistake)
         if mistakes:
             raise mistakes[0]
-
-
-def _is_same(value: object, before: object) -> bool:
-    try:
-        return value is before or (value == before) is True  # arrays of numbers are compared one by one
-    except ValueError:  # tuples of arrays, which are not compared
-        return False

@@ -80,7 +80,7 @@ class IncrementalAnswer(Generic[Part, Answer]):
     ) -> None:
         self._trace, self._again = trace, again
         self.reduction = reduction
-        self.expected = expected  # rows that will count, if known before waves are read
+        self.chosen = expected  # rows that will count, if known before waves are read; None: all
         self.flag = AnswerFlag()
         self.watchers: tuple[Watcher, ...] = ()
         self._lock = Lock()
@@ -141,12 +141,12 @@ class IncrementalAnswer(Generic[Part, Answer]):
             with stoppable(self.flag.over):
                 return self.reduction.finish(self._trace, self._parts[0])
 
-    def take(self, rows: frozenset[int], chosen: frozenset[int], part: Part) -> None:
-        """Add the part of waves that were mapped where they were read; those at rows `chosen` count.
+    def take(self, rows: frozenset[int], part: Part) -> None:
+        """Add the part of waves that were mapped where they were read; of them, `chosen` count.
 
         It is used if the same rows count at the time of the next `of`.
         """
-        self._made.append(_Made(rows, chosen, part))
+        self._made.append(_Made(rows, rows if self.chosen is None else rows & self.chosen, part))
 
     def _part_of(self, absent: AbstractSet[int]) -> Part | None:
         """Read waves again; None if that was cancelled."""
@@ -173,25 +173,3 @@ class IncrementalAnswer(Generic[Part, Answer]):
 def _of(rows: AbstractSet[int], wanted: Collection[int] | None) -> AbstractSet[int]:
     """The rows that count."""
     return rows if wanted is None else {row for row in rows if row in wanted}
-
-
-@dataclass(frozen=True, eq=False)
-class RunningReduction:
-    """A reduction with a waiting user, to be mapped where some waves are read."""
-
-    running: IncrementalAnswer[Any, Any]
-
-    @property
-    def reduction(self) -> Reduction[Any, Any]:
-        """The reduction that is mapped."""
-        return self.running.reduction
-
-    @property
-    def chosen(self) -> frozenset[int] | None:
-        """Rows of waves whose costs count; None: all."""
-        return self.running.expected
-
-    def take(self, rows: frozenset[int], part: Any) -> None:
-        """Receive the part of waves that were read."""
-        chosen = self.running.expected
-        self.running.take(rows, rows if chosen is None else rows & chosen, part)

@@ -84,22 +84,18 @@ def _asked(trace: Trace, saved: Any) -> ChangeRequest | None:
         return None
     from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - most sessions have no experiments
 
-    def pairs(name: str) -> tuple[tuple[int, int], ...]:
-        return tuple(_pair(one) for one in _listed(saved.get(name)))
+    def pairs(name: str) -> tuple[Any, ...]:
+        return tuple(map(_pair, _listed(saved.get(name))))
 
-    def rows(name: str) -> tuple[int, ...]:
-        return tuple(_row(one) for one in _listed(saved.get(name)))
+    def rows(name: str) -> tuple[Any, ...]:
+        return tuple(map(_row, _listed(saved.get(name))))
 
     try:
         asked = ChangeRequest(
-            latency=tuple(_factor(one) for one in _listed(saved.get("latency"))),
-            move=pairs("move"),
+            latency=tuple(map(_factor, _listed(saved.get("latency")))),
             batch=rows("batch"),
-            relax=pairs("relax"),
-            only=pairs("only"),
-            dpp=rows("dpp"),
-            merge=pairs("merge"),
-            free=rows("free"),
+            **{name: pairs(name) for name in _PAIRS},
+            **{name: rows(name) for name in _ROWS},
             no_barriers=saved.get("no_barriers") is True,
             more_waves=_row(saved.get("more_waves", 0)),
         )

@@ -153,8 +153,7 @@ def moved(place: Selection, before: Trace, after: Trace) -> Selection:
         path = before.sources[place.source[0]].path
         source = (paths.index(path), place.source[1]) if path in paths else None
     wave = place.wave if place.wave is not None and after.waves.row(place.wave) is not None else None
-    hit = place.hit if line is not None else None
-    return Selection(wave=wave, line=line, hit=hit, source=source, lines=lines)
+    return Selection(wave, line, None if line is None else place.hit, source, lines)
 
 
 def _same_row(row: int, before: Trace, after: Trace) -> int | None:

@@ -46,24 +46,17 @@ def read_settings(path: Path) -> SettingsFile:
         raise UsageError(
             Message("{0} cannot be read: {1}.", path, error.strerror), hint="Choose another file."
         ) from error
-    document = _document(data)
-    if document is None or document.get("schema") != FORM:
+    try:
+        document = json.loads(data) if len(data) <= MAX_BYTES else None
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or document.get("schema") != FORM:
         raise UsageError(
             Message("{0} holds no settings of rcv.", path.name),
             hint="Choose a file that Export of the settings wrote.",
         )
     values, rejected = _values(document.get("settings"))
     return SettingsFile(values=values, keys=_keys(document.get("keys")), rejected=rejected)
-
-
-def _document(data: bytes) -> dict[str, Any] | None:
-    if len(data) > MAX_BYTES:
-        return None
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _values(stored: object) -> tuple[dict[str, bool | int | str], tuple[str, ...]]:

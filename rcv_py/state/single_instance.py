@@ -82,8 +82,10 @@ class Listener:
         self._place, self._accepts, self._take = place, accepts, take
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            if place.exists() and not _is_heard(place):
-                place.unlink()  # of a program that was killed
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as near:
+                near.settimeout(WAIT)
+                if place.exists() and near.connect_ex(str(place)) != 0:
+                    place.unlink()  # of a program that was killed
             self._socket.bind(str(place))
             self._socket.listen()
             self._socket.setblocking(False)
@@ -101,7 +103,10 @@ class Listener:
             far, _ = self._socket.accept()
             with far:
                 far.settimeout(REQUEST_WAIT)
-                request = _request(_received(far))
+                received = b""
+                while len(received) <= MAX_REQUEST and (piece := far.recv(MAX_REQUEST)):
+                    received += piece
+                request = _request(received)
                 is_taken = request is not None and self._accepts(request)
                 far.sendall(TAKEN if is_taken else REFUSED)
             if request is not None and is_taken:
@@ -112,19 +117,6 @@ class Listener:
         self._socket.close()
         with suppress(OSError):
             self._place.unlink()
-
-
-def _is_heard(place: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as near:
-        near.settimeout(WAIT)
-        return near.connect_ex(str(place)) == 0
-
-
-def _received(far: socket.socket) -> bytes:
-    received = b""
-    while len(received) <= MAX_REQUEST and (piece := far.recv(MAX_REQUEST)):
-        received += piece
-    return received
 
 
 def _request(received: bytes) -> OpenRequest | None:

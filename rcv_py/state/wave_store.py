@@ -20,7 +20,7 @@ from rcv_py.base.text import Message
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch, WaveLod
-from rcv_py.state.incremental import Again, AnswerFlag, IncrementalAnswer, RunningReduction, Watcher
+from rcv_py.state.incremental import Again, AnswerFlag, IncrementalAnswer, Watcher
 
 NO_LIMIT = 1 << 62
 SHARE_IN_SIGHT = 0.5  # maximum share of the budget for waves in sight
@@ -158,10 +158,10 @@ class WaveStore:
                 running.watchers = (*running.watchers, watcher)
             return running
 
-    def orders(self) -> list[RunningReduction]:
+    def orders(self) -> list[IncrementalAnswer[Any, Any]]:
         """Reductions with a visible watcher, to be mapped where waves are read; from any thread."""
         with self._lock:
-            return [RunningReduction(running) for _, running in self._running.values() if running.is_wanted]
+            return [running for _, running in self._running.values() if running.is_wanted]
 
     def keep(self, flag: AnswerFlag) -> None:
         """Register a flag that is set when reductions must end."""

@@ -103,7 +103,8 @@ def took(
     """Have the part of a batch, of which rows count, as if a process had mapped it."""
     here = frozenset(wave.row for wave in batch.waves)
     chosen = here if rows is None else here & rows  # type: ignore[operator]
-    running.take(here, chosen, *LINES.parts(trace, [batch], chosen))
+    running.chosen = chosen
+    running.take(here, *LINES.parts(trace, [batch], chosen))
 
 
 def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[TracedWave]) -> None:
