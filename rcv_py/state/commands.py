@@ -26,14 +26,16 @@ class Command(NamedTuple):
     is_checked: Callable[[], bool] | None = None  # for actions that toggle
 
 
+COLUMNS = ("id", "title", "shortcuts", "run", "tip", "why_not", "is_checked")  # of rows of commands
+
+
 def commands(menu: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Command, ...]:
     """Return the commands of a menu from rows: id, title, keys with spaces between, run, tip.
 
     A row may end with `why_not` and `is_checked`.
     """
-    return tuple(
-        Command(name, title, menu, run, tuple(keys.split()), *rest) for name, title, keys, run, *rest in rows
-    )
+    texts = ((*row[:2], tuple(row[2].split()), *row[3:]) for row in rows)
+    return tuple(Command(menu=menu, **dict(zip(COLUMNS, row, strict=False))) for row in texts)
 
 
 Keys = Mapping[str, tuple[str, ...]]  # by the id of a command

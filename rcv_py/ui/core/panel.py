@@ -21,7 +21,7 @@ from rcv_py.base.text import join_texts, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import allow
 from rcv_py.ui.core.scheduler import Request, RequestOptions
@@ -411,7 +411,8 @@ class PanelInfo(PanelEntry):
                 return command.until
             return str(getattr(panel, command.why_not)()) if hasattr(panel, command.why_not) else ""
 
-        return Command(command.id, command.title, command.menu, run, command.keys, command.tip, why_not)
+        id_, title, keys = command.id, command.title, " ".join(command.keys)
+        return commands(command.menu, [(id_, title, keys, run, command.tip, why_not)])[0]
 
 
 @cache

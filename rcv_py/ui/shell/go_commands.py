@@ -280,8 +280,10 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
         workspace.toggle_panel(name, by_key=is_key)
 
     return tuple(
-        Command(f"view.panel_{info.id}", info.title, Message("View/Panels/{0}", area_title(info)),
-                partial(toggle, info.id), info.keys, Message("Show or hide: {0}", info.tip),
+        Command(id=f"view.panel_{info.id}", title=info.title,
+                menu=Message("View/Panels/{0}", area_title(info)),
+                run=partial(toggle, info.id), shortcuts=info.keys,
+                tip=Message("Show or hide: {0}", info.tip),
                 is_checked=partial(workspace.is_shown, info.id))
         for info in panels_by_area(dock for dock in workspace.docks.values() if not dock.is_strip)
         if info.is_listed
@@ -313,7 +315,8 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
         for cost, tip in COST_TIPS.items()
     ]
     return tuple(
-        Command(f"analyze.{name.lower()}", title, Message("Analyze/{0}", menu), partial(cell.set, value),
-                (f"Ctrl+{number}",), tip, needs(session), holds(cell, value))
+        Command(id=f"analyze.{name.lower()}", title=title, menu=Message("Analyze/{0}", menu),
+                run=partial(cell.set, value), shortcuts=(f"Ctrl+{number}",), tip=tip,
+                why_not=needs(session), is_checked=holds(cell, value))
         for number, (name, title, menu, cell, value, tip) in enumerate(rows, start=1)
     )  # fmt: skip

@@ -134,7 +134,7 @@ class Finder:
             words = " ".join((translated(option.text), option.name, option.text, *option.choices))
             if has_words(words, text):
                 run = partial(self.change_setting, option.name)
-                yield Item(option.text, "settings", run, Message("Settings › {0}", option.name))
+                yield Item(option.text, "settings", run, note=Message("Settings › {0}", option.name))
 
     def _places(self, text: str) -> Iterator[Item]:
         trace = self.session.trace.value
@@ -152,7 +152,8 @@ class Finder:
         for command in best(self.commands, _fit_command, text, 40):
             run = partial(self.commands.run, command.id)
             note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
-            yield Item(command.title, "command", run, note, command.tip, command.why_not())
+            tip, why_not = command.tip, command.why_not()
+            yield Item(command.title, "command", run, note=note, tip=tip, why_not=why_not)
         named = [(Message("Open {0}", self.title_of(path)), path) for path in self.recent()]
         for title, path in best(named, _fit_text(lambda pair: f"{pair[0]} {pair[1].name}"), text, 5):
             run = partial(self.open_path, path)
@@ -163,7 +164,7 @@ class Finder:
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
         for name, row in best(kernels or labels, _fit_text(lambda pair: pair[0]), text, LIMIT_EACH):
             run = partial(self.session.select_line, row)
-            yield Item(name, "label", run, Message("instruction {0}", row))
+            yield Item(name, "label", run, note=Message("instruction {0}", row))
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
         """Yield source files by name, or by a pasted path of any machine, with the line after it."""
@@ -208,7 +209,7 @@ class Finder:
             cost = int(code.latency[row])
             note = Message("{0:,} cycles · {1}", cost, place) if cost > 0 else place
             run = partial(self.session.select_line, row)
-            yield Item(code.text[row], "line", run, note, is_code=True)
+            yield Item(code.text[row], "line", run, note=note, is_code=True)
 
 
 SEARCHED = "Commands, settings, instructions, labels, waves, source files and paths were searched."
