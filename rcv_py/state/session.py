@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,16 +39,6 @@ MIN_WINDOW = 16  # cycles
 MAX_TRIED = 64  # typical waves, of which one should have run an instruction
 MIN_VISIBLE_PX = 24  # a narrower selected token is hard to see among others
 REVEAL_PX = 40  # its width after zooming in
-
-
-class _Where(NamedTuple):
-    """The executions that users can select."""
-
-    selection: Selection = Selection()
-    first: Selection | None = None  # the default
-    view: TimeWindow = TimeWindow(0, 1)
-    marks: tuple[Selection, ...] = ()
-    counted: TimeWindow | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +96,6 @@ class Session:
         self.store: WaveStore | None = None
         self.history = History()
         self._reported: dict[str, tuple[Problem, ...]] = {}
-        self._begun = _Where()  # the user's place when the capture was shown
         self._first: Selection | None = None  # selection on opening, until the user selects something
         self._first_line: int | None = None  # its instruction, once known
 
@@ -119,14 +108,12 @@ class Session:
         self.history = History()
         typical = by_typicality(trace, range(len(trace.waves)))
         self._first_line = None
-        self.hover.set(None)
-        self.measure.set(None)
-        self.between.set(None)
-        self.isolated_wait.set(None)
-        self.clock_range.set(None)
-        self.bookmarks.set(())
-        self.looked_at.set(())
-        self.experiments.set(())
+        marks: tuple[Cell[Any], ...] = (self.hover, self.measure, self.between, self.isolated_wait)
+        for cell in (*marks, self.clock_range):
+            cell.set(None)
+        lists: tuple[Cell[Any], ...] = (self.bookmarks, self.looked_at, self.experiments)
+        for cell in lists:
+            cell.set(())
         self.remedy.set("")
         self.notes.forget()
         self.trace.value = None  # the cells below are about the new trace: none may use the old
@@ -141,30 +128,19 @@ class Session:
         for cell in (self.selection, self.view, self.window, self.loaded, self.waves, self.populations):
             cell.notify()
         self._remember()
-        self._begun = self._place()
-
-    def _place(self) -> _Where:
-        return _Where(
-            selection=self.selection.value,
-            first=self._first,
-            view=self.view.value,
-            marks=self.bookmarks.value,
-            counted=self.clock_range.value,
-        )
 
     def complete(self, trace: Trace) -> None:
         """Show the whole capture after its beginning; keep the user's selection and view."""
-        part, begun, here = self.trace.value, self._begun, self._place()
+        part, here, first = self.trace.value, self.selection.value, self._first
+        marks, counted, view = self.bookmarks.value, self.clock_range.value, self.view.value
         assert part is not None
         self.open(trace)
-        if here.marks != begun.marks:
-            self.bookmarks.set(tuple(moved(mark, part, trace) for mark in here.marks))
-        if here.counted != begun.counted:
-            self.clock_range.set(here.counted)
-        if here.selection != here.first:
-            self.select(moved(here.selection, part, trace), stays=True)
-        if here.view != begun.view:
-            self.set_view(here.view)
+        self.bookmarks.set(tuple(moved(mark, part, trace) for mark in marks))
+        self.clock_range.set(counted)
+        if here != first:
+            self.select(moved(here, part, trace), stays=True)
+        if view != self.outer(part):
+            self.set_view(view)
 
     def close(self) -> None:
         """Close the capture; then nothing is shown."""
@@ -227,14 +203,10 @@ class Session:
             self.select_wave(wave)
         elif place is not None:
             self.select_source(*place)
-        self._show_span(span)
-
-    def _show_span(self, span: TimeWindow | None) -> None:
-        """Show a whole range of time; scroll to a moment only if it is out of view."""
         view = self.view.value
         if span is not None and span.width > 1:
             self.set_view(span.padded(0.2))
-        elif span is not None and not view.contains(span.begin):
+        elif span is not None and not view.contains(span.begin):  # scroll to a moment out of view
             self.set_view(view.moved(span.begin - view.middle))
 
     def _end_answers(self) -> None:

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -123,8 +124,9 @@ class App(NamedTuple):
 
     def close(self) -> None:
         """Close the window, end its work and release the widgets; a second call does nothing."""
-        if not self.windows.forget(self):
+        if self not in self.windows.apps:
             return
+        self.windows.apps.remove(self)
         self.window.close()
         self.ui.settings.leave()
         self.ui.results.close()
@@ -170,7 +172,10 @@ class Windows(QObject):
         self.apps.append(app)
         window.another_wanted.connect(lambda: self.take(OpenRequest()))
         window.quit_wanted.connect(self.quit)
-        window.closed.connect(lambda: QTimer.singleShot(0, self, lambda: self._end(app)))
+        # A window that its user closed goes while others stay; `run` releases the last.
+        window.closed.connect(
+            lambda: QTimer.singleShot(0, self, lambda: app.close() if len(self.apps) > 1 else None)
+        )
         return app
 
     def take(self, request: OpenRequest) -> None:
@@ -208,17 +213,6 @@ class Windows(QObject):
             self._listener.close()
             self._listener = self._notifier = None
         for app in tuple(self.apps):
-            app.close()
-
-    def forget(self, app: App) -> bool:
-        """Remove a closing window from the list; return whether it was there."""
-        before = len(self.apps)
-        self.apps = [other for other in self.apps if other is not app]
-        return len(self.apps) < before
-
-    def _end(self, app: App) -> None:
-        """Release a window that its user closed while others stay open; `run` releases the last."""
-        if len(self.apps) > 1:
             app.close()
 
     def accepts(self, request: OpenRequest) -> bool:
@@ -264,18 +258,13 @@ def run(
         app.open(request)
         with closes(windows.quit, windows):
             QTimer.singleShot(0, windows, lambda: windows.listen(door))
-            QTimer.singleShot(0, windows, lambda: _report_faults(app, left_faults(kept)))
+            for trace in left_faults(kept)[-1:]:  # the last fault that ended an earlier run
+                QTimer.singleShot(0, windows, partial(app.window.errors.show, fault(trace)))
             code = app.qt.exec()
     windows.close_all()
     qInstallMessageHandler(None)
     LOG.add("end", Message("with {0}", code))
     return int(code)
-
-
-def _report_faults(app: App, traces: tuple[str, ...]) -> None:
-    """Report that a fault ended an earlier run of the program; of several faults, the last."""
-    for trace in traces[-1:]:
-        app.window.errors.show(fault(trace))
 
 
 def _note_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
