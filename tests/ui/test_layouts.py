@@ -97,19 +97,6 @@ def test_triage_and_compare_bring_forward_what_they_are_about(qtbot: QtBot, reus
         assert box(app, "triage").width() < 400, "findings are wide in the layout Triage alone"
 
 
-def test_a_second_time_view_is_pinned_below_the_first_and_put_back(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        app.window.workspace.show_panel("utilization")
-        settle(app, qtbot)
-        app.ui.commands.run("view.pin_time")
-        settle(app, qtbot)
-        assert box(app, "utilization").top() > box(app, "compute_unit").bottom()
-        app.ui.commands.run("view.pin_time")
-        settle(app, qtbot)
-        assert not app.window.workspace.group("time_below")
-        box(app, "utilization")
-
-
 def test_a_second_time_view_that_was_not_in_front_is_not_when_it_is_put_back(
     qtbot: QtBot, reused: Reused
 ) -> None:

@@ -12,13 +12,10 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
-from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.layouts import APART
 from rcv_py.ui.shot import Shot, take
 from tests.ui.window import SAMPLE, open_sample, settle, window
@@ -89,29 +86,6 @@ def test_a_panel_without_a_dock_never_sleeps(ui: UiContext) -> None:
     assert not Panel(ui).visibility.is_asleep
 
 
-def test_a_panel_that_is_shown_wakes_and_a_hidden_one_sleeps(panel: Panel, qtbot: QtBot) -> None:
-    assert panel.visibility.is_asleep
-    panel.show()
-    qtbot.waitUntil(lambda: not panel.visibility.is_asleep)
-    panel.hide()
-    assert panel.visibility.is_asleep
-
-
-def test_only_the_newest_question_of_a_sleeping_panel_is_computed(
-    panel: Panel, ui: UiContext, qtbot: QtBot
-) -> None:
-    ran: list[str] = []
-    answers: list[str] = []
-    for question in ("old", "new"):
-        panel.run_job(lambda question=question: ran.append(question) or question, answers.append)
-    qtbot.wait(3 * WAKE_MS)
-    assert ui.tasks.idle
-    assert not ran
-    panel.show()
-    qtbot.waitUntil(lambda: answers == ["new"])
-    assert ran == ["new"]
-
-
 def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(
     panel: Panel, ui: UiContext, qtbot: QtBot
 ) -> None:
@@ -135,39 +109,6 @@ def test_what_was_put_off_last_is_done_last(panel: Panel) -> None:
         requests[name].now()
     panel.visibility.keep_awake()
     assert done == ["whole", "range"]
-
-
-def test_what_was_put_off_is_forgotten_with_its_capture(panel: Panel, ui: UiContext, qtbot: QtBot) -> None:
-    ran: list[int] = []
-    panel.run_job(lambda: ran.append(1), lambda _: None)
-    ui.session.trace.notify()
-    panel.show()
-    qtbot.wait(3 * WAKE_MS)
-    assert not ran
-
-
-def test_a_shared_result_waits_until_somebody_sees_a_panel_that_wants_it(
-    panel: Panel, ui: UiContext, open_in: Any, qtbot: QtBot
-) -> None:
-    calls: list[int] = []
-    jobs = {"count": lambda _, batches: calls.append(1) or len(batches)}
-    shared = SharedResults(ui.session, ui.scheduler, jobs)
-    trace = open_trace(SAMPLE)
-    open_in(trace, [trace.reader.read([0])])
-    shared.want("count", panel.visibility)
-    qtbot.wait(3 * WAKE_MS)
-    assert not calls
-    panel.show()
-    qtbot.waitUntil(lambda: shared.cell("count").value == 1)
-    panel.hide()
-    for row in (1, 2):
-        ui.session.store.add(trace.reader.read([row]))
-        ui.session.wave_loaded()
-        qtbot.wait(5)
-    assert shared.cell("count").value == 1, "nobody looks"
-    panel.show()
-    qtbot.waitUntil(lambda: shared.cell("count").value == 3)
-    assert len(calls) == 2, "once for both waves"
 
 
 # -- the window ------------------------------------------------------------------------------------

@@ -8,16 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, QSettings, QSize, Qt, QUrl
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QSettings, QSize
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Panel, PanelInfo, discover
+from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
 from rcv_py.ui.shell.docks import BrokenPanel, make_panel
 from rcv_py.ui.shell.opener import LOOKING
@@ -95,16 +93,6 @@ def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reuse
         assert [docks[name].width() for name in ("triage", "isa", "wave_picker")] == before
 
 
-def test_a_tab_unfolds_the_bottom(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        workspace = app.window.workspace
-        workspace.fold("bottom", True)
-        workspace.show_panel("summary")
-        settle(app, qtbot)
-        assert not workspace.is_bottom_folded
-        assert workspace.docks["summary"].panel.isVisible()
-
-
 def test_the_overview_cannot_be_closed(reused: Reused) -> None:
     with reused() as app:
         dock = app.window.workspace.docks["overview"]
@@ -152,17 +140,6 @@ def test_a_parent_folder_shows_its_captures(qtbot: QtBot, reused: Reused) -> Non
         assert app.ui.session.trace.value.path.name == SAMPLE.name
 
 
-def test_a_dropped_folder_is_opened(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        data = QMimeData()
-        data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
-        how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-        event = QDropEvent(QPointF(5, 5), *how)
-        app.window.dropEvent(event)
-        settle(app, qtbot)
-        assert app.ui.session.trace.value.name == SAMPLE.name
-
-
 def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         errors = app.window.shown_errors
@@ -175,21 +152,6 @@ def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot, re
         assert all(str(error).endswith(".") and error.hint for error in errors)
         assert "how to record" in errors[1].hint
         errors.clear()
-
-
-class Unlucky(Panel):
-    def __init__(self, ui: UiContext) -> None:
-        raise RuntimeError("no luck")
-
-
-def test_a_panel_that_cannot_be_made_is_replaced(ui: UiContext, qtbot: QtBot) -> None:
-    target = f"{__name__}:Unlucky"
-    info = PanelInfo(id="x", title="Broken one", tip="tip", area="left", order=1, target=target)
-    panel = make_panel(ui, info)
-    qtbot.addWidget(panel)
-    assert isinstance(panel, BrokenPanel)
-    assert "no luck" in panel.report
-    assert panel.findChild(QLabel).text().startswith("Broken one")
 
 
 def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.CaptureFixture[str]) -> None:
