@@ -47,6 +47,7 @@ _OTHER_FILES = {
         (".zip", ".gz", ".tar", ".tgz", ".xz", ".zst", ".7z"), "it is an archive; unpack it first"
     ),
     ".out": "it holds no code object; choose the folder around it, or an .att file",
+    ".o": "it holds no code object; -fgpu-rdc leaves LLVM bitcode, so link it first",
     ".csv": "it is a table that lies beside captures; choose the ui_output folder",
 }
 

@@ -268,6 +268,13 @@ def test_a_file_without_kernels_says_so_in_a_sentence(tmp_path, name):
         open_trace(file / "gfx942" / "sum_rows")
 
 
+def test_an_object_of_bitcode_says_that_it_is_not_linked(tmp_path):
+    file = tmp_path / "unlinked.o"
+    file.write_bytes(b"BC\xc0\xde" + bytes(96))
+    with pytest.raises(NotATrace, match="bitcode"):
+        open_trace(file)
+
+
 def test_equal_kernels_of_two_objects_have_different_paths(tmp_path):
     file = tmp_path / "lib.co"
     file.write_bytes(bundle(("hip-amdgcn-amd-amdhsa--gfx942", OBJECT)) * 2)

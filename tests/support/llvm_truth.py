@@ -40,13 +40,14 @@ def tool(name: str, *words: str | Path, given: str = "") -> str:
 
 def told_by_llvm(file: Path) -> dict[str, Any]:
     """Return the kernels and functions of a code object, by name."""
-    symbols = {
-        name: (int(at, 16), int(size)) for at, size, _, name in _SYMBOL.findall(tool("readelf", "-sW", file))
-    }
+    symbols: dict[str, tuple[int, int]] = {}
+    code: dict[str, tuple[int, int]] = {}
+    for at, size, kind, name in _SYMBOL.findall(tool("readelf", "-sW", file)):
+        (code if kind == "FUNC" else symbols)[name] = int(at, 16), int(size)
     words = {int(at, 16): len(code.split()) for at, code in _CODE.findall(tool("objdump", "-d", file))}
     kernels = {one["name"]: one for one in _noted(tool("readelf", "--notes", file))}
     functions = {}
-    for name, (at, size) in symbols.items():
+    for name, (at, size) in code.items():
         inside = [one for one in words if at <= one < at + size]
         if inside:
             functions[name] = _code([words[one] for one in inside], _chains(file, inside))

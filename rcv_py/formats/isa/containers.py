@@ -35,9 +35,9 @@ from rcv_py.formats.isa.elf import (
     MACHINES,
     MAX_SYMBOLS,
     OBJECT,
-    SYMBOL,
     target_of_name,
 )
+from rcv_py.formats.isa.relocatable import SECTION, SYMBOL
 
 ELF = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 PACKED = b"CCOB"
@@ -53,13 +53,6 @@ MAX_OBJECTS = 20_000  # of a file
 MAX_NAMES = 1 << 20  # bytes of the names of sections
 _FIRST_PIECE, _PIECE = 1 << 14, 4 << 20  # bytes that are searched at a time, at first and at most
 _HEADERS = {1: "<4xHHI8x", 2: "<4xHHII8x", 3: "<4xHHQQ8x"}  # of CCOB: version, method, sizes
-_SECTION = np.dtype(
-    {
-        "names": ["name", "type", "address", "offset", "size", "link", "entry"],
-        "formats": ["<u4", "<u4", "<u8", "<u8", "<u8", "<u4", "<u8"],
-        "offsets": [0, 4, 16, 24, 32, 40, 56],
-    }
-)
 _SYMBOLS = (2, 11)  # types of sections: SHT_SYMTAB, SHT_DYNSYM
 _NO_BYTES = 8  # SHT_NOBITS
 _ESCAPE = re.compile(rb'\\([0-9A-Fa-f]{2}|\\|")')
@@ -174,10 +167,10 @@ def _sections(data: Slice) -> np.ndarray:
     """The headers of the sections, as far as the file has them."""
     start = data.read(0, 64)
     if len(start) < 64:
-        return np.zeros(0, _SECTION)
+        return np.zeros(0, SECTION)
     (offset,), (size, count) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<HH", start, 58)
-    raw = data.read(offset, count * _SECTION.itemsize) if size == _SECTION.itemsize else b""
-    return np.frombuffer(raw, _SECTION, len(raw) // _SECTION.itemsize)
+    raw = data.read(offset, count * SECTION.itemsize) if size == SECTION.itemsize else b""
+    return np.frombuffer(raw, SECTION, len(raw) // SECTION.itemsize)
 
 
 def _elf_size(data: Slice) -> int:
@@ -185,7 +178,7 @@ def _elf_size(data: Slice) -> int:
     start, sections = data.read(0, 64), _sections(data)
     (offset,), (count,) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<H", start, 60)
     ends = [one["offset"] + one["size"] for one in sections[sections["type"] != _NO_BYTES]]
-    return min(max(64, offset + count * _SECTION.itemsize, *map(int, ends)), data.size)
+    return min(max(64, offset + count * SECTION.itemsize, *map(int, ends)), data.size)
 
 
 class _Search:

@@ -17,6 +17,7 @@ import numpy as np
 from elftools.elf.elffile import ELFFile
 
 from rcv_py.base.errors import BrokenFile
+from rcv_py.formats.isa.relocatable import SYMBOL, laid_out
 from rcv_py.model.resources import AllocatedRegisters
 
 MAX_SECTIONS = 65_536  # more than any writer makes
@@ -27,9 +28,6 @@ MARKERS = b".sqtt_funcmap"  # section in which a compiler names the markers of i
 MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
 BROKEN = (Exception,)  # a parser of valid files may raise anything for others
 
-SYMBOL = np.dtype(
-    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
-)
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"  # begins a file with code objects for several GPUs
 OBJECT, FUNCTION = 1, 2  # types of symbols
 WRITABLE, ALLOCATED, EXECUTABLE = 1, 2, 4  # flags of sections
@@ -104,8 +102,8 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
     data = next((part for target, part in parts if target == hint), parts[0][1] if parts else data)
     if data[:4] != b"\x7fELF" or len(data) < 64 or data[4] != 2:
         raise BrokenFile(name, "it is no 64-bit ELF file")
-    whole = _mended(data)
     try:
+        whole = laid_out(_mended(data))
         elf = ELFFile(BytesIO(whole))
         if elf["e_machine"] not in ("EM_AMDGPU", 224):
             raise BrokenFile(name, "it is not for AMD GPUs")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from rcv_py.analysis.program.branches import flow
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
+from rcv_py.base.errors import BrokenFile
 from rcv_py.formats.compiled import compiled_kernels, open_compiled
 from rcv_py.formats.isa.code_object import CodeObject
+from rcv_py.formats.isa.elf import read_image
 from rcv_py.formats.raw.options import RawOptions
 from tests.support.llvm_truth import differences, told_by_rcv
 
@@ -20,7 +24,7 @@ CALLS = [name for name in TRUTH if "_O0_" in name]
 
 
 def test_the_objects_are_of_every_generation_with_both_versions_of_dwarf_and_both_numbers_of_lanes() -> None:
-    assert set(TRUTH) == {file.name for file in BUILT.glob("*.co")}
+    assert set(TRUTH) == {file.name for file in BUILT.glob("*.*o")}
     assert {name.split("_")[1] for name in TRUTH} == {
         *("gfx906", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1151", "gfx1201", "gfx1250")
     }
@@ -62,3 +66,20 @@ def test_a_kernel_that_calls_comes_before_the_functions_of_its_object(name: str)
     found = flow(trace.code)
     assert [(found.is_branch[row], found.falls[row]) for row in returns] == [(True, False)]
     assert instruction_class(trace.code.text[returns[0]]) is InstructionClass.BRANCH
+
+
+def test_a_damaged_relocatable_object_is_a_sentence_or_less_code() -> None:
+    data = (BUILT / "calls_gfx1201_O0_dwarf5_wave32.o").read_bytes()
+    rng = random.Random(7)
+    for _ in range(300):
+        other = bytearray(data[: rng.randrange(64, len(data))] if rng.random() < 0.3 else data)
+        for _ in range(rng.randrange(1, 9)):
+            at = (
+                rng.randrange(len(other))
+                if rng.random() < 0.5
+                else max(len(other) - rng.randrange(1, 2400), 0)
+            )
+            other[at] = rng.choice((0, 1, 0x7F, 0xFF, rng.randrange(256)))
+        with suppress(BrokenFile):
+            image = read_image(bytes(other), "x.o")
+            assert sum(len(one.data) for one in image.regions) <= len(other)

@@ -23,6 +23,12 @@ built gfx1201 0 5 32
 built gfx1201 2 4 64
 built gfx1250 0 4 32
 built gfx1250 2 5 32
+# Relocatable, as an assembler leaves it.
+clang-22 -x hip -O0 -gdwarf-5 -nogpuinc -nogpulib -fuse-cuid=none "-ffile-prefix-map=$PWD=." --offload-device-only \
+    --offload-arch=gfx1201 -S calls.hip -o calls.s
+clang-22 --target=amdgcn-amd-amdhsa -mcpu=gfx1201 -c calls.s -o calls_gfx1201_O0_dwarf5_wave32.o
+rm calls.s
 chmod -x ./*.co
 cd ../../../..
-python -m tests.support.llvm_truth tests/formats/isa/built/*.co --out tests/formats/isa/built/truth.json
+python -m tests.support.llvm_truth tests/formats/isa/built/*.co \
+    tests/formats/isa/built/*.o --out tests/formats/isa/built/truth.json
