@@ -73,7 +73,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     app.ui.settings["findings.predict"] = shot.panel in (FINDINGS, WINDOW)  # others need not wait for it
     app.ui.settings["findings.predict_on_battery"] = True
     window = app.window
-    window.loads_unseen = False
+    window.looks_at_health = False
     window.resize(WINDOW_SIZE)
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.show()

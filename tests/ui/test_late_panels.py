@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
@@ -25,7 +24,6 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
-from rcv_py.ui.shell.workspace import Workspace
 from tests.ui.window import SAMPLE, box, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
@@ -328,18 +326,3 @@ def live_through_much(app: App, qtbot: QtBot) -> None:
     app.window.close_capture()
     settle(app, qtbot)
     assert app.window.pages.currentWidget() is app.window.welcome
-
-
-def test_while_nothing_is_to_do_modules_of_unseen_panels_are_imported(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with window(size=WIDE) as app:
-        open_sample(app, qtbot)
-        late = [dock for dock in app.window.workspace.docks.values() if dock.made is None]
-        assert len(late) > len(app.window.workspace.docks) // 3
-        assert app.window.workspace.unseen_modules == [module for dock in late for module in dock.modules]
-        monkeypatch.delitem(sys.modules, "colorsys", raising=False)
-        monkeypatch.setattr(Workspace, "unseen_modules", ("colorsys",))
-        app.window._spare.ask()
-        qtbot.waitUntil(lambda: "colorsys" in sys.modules)
-        qtbot.waitUntil(lambda: app.ui.results.cell("health").value is not None)

@@ -38,6 +38,7 @@ import json, linecache, sys
 import rcv_py.ui
 from PySide6.QtCore import QEventLoop
 from rcv_py.ui.app import start
+from rcv_py.ui.core.panel import discover
 
 def ours():
     return sorted(name.removeprefix("rcv_py.") for name in sys.modules if name.startswith("rcv_py."))
@@ -58,8 +59,8 @@ app.ui.commands.run("analyze.formulas")
 more = sorted(set(ours()) - set(settled))
 plots = sorted(name for name in sys.modules if name.startswith("pyqtgraph"))
 read = sorted(name for name in linecache.cache if "rcv_py" in name or "pyqtgraph" in name)
-while app.ui.scheduler.importer.import_next(app.window.workspace.unseen_modules):
-    pass
+for info in discover():
+    info.load()
 compiler = [name for name in ("numba", "rcv_py.base.machine.compiled") if name in sys.modules]
 is_made = docks["counters"].made is not None
 print(json.dumps([settled, reason, is_made, more, first, plots, read, compiler, explained]))

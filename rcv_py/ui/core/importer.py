@@ -54,10 +54,6 @@ class Importer(QObject):
             self._wanted.append((lacking, then))
             self.after_first_picture(self._timer.start)
 
-    def import_next(self, names: Iterable[str]) -> bool:
-        """Import one of the modules that are still missing; return whether there was one."""
-        return any(self._try(name) for name in missing(names))
-
     @property
     def is_idle(self) -> bool:
         """Return whether no module is wanted."""
@@ -91,12 +87,8 @@ class Importer(QObject):
         self._timer.start()  # for the next
         names, then = self._wanted[0]
         if names:
-            self._try(names.pop(0))
+            with suppress(Exception):
+                import_module(names.pop(0))
         else:
             self._wanted.popleft()
             then()
-
-    def _try(self, name: str) -> bool:
-        with suppress(Exception):
-            import_module(name)
-        return name in sys.modules

@@ -98,11 +98,6 @@ class Dock(QWidget):
         """Return whether the panel would show that part if it were visible."""
         return name == self.info.id or (self.made is not None and self.made.chosen_part == name)
 
-    @property
-    def modules(self) -> list[str]:
-        """Return the modules of the panel and its parts."""
-        return [info.module for info in (self.info, *self.parts)]
-
     def save_state(self) -> dict[str, Any]:
         """Return the panel's state; for a panel that is not made, the state saved for it."""
         if self.made is None or isinstance(self.made, BrokenPanel):

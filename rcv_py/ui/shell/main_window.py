@@ -55,7 +55,7 @@ from rcv_py.ui.shell.workspace import Workspace, tab_stops
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
-LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # delay before loading panels not yet seen: only when idle
+SPARE_MS = 2000  # delay before computing what only a button shows: only when idle
 NOTES_KEEPER = "rcv_py.ui.shell.notes_keeper"
 SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # rarely used
@@ -362,11 +362,10 @@ class MainWindow(QMainWindow):
         if isinstance(app := QApplication.instance(), QApplication):
             app.focusChanged.connect(self._focus_moved)
         self._soon = soon
-        self.loads_unseen = True  # when idle; False: for a picture, which is taken soon
+        self.looks_at_health = True  # for the button that counts problems; False: for a picture, taken soon
         self._spare = ui.scheduler.request(
-            self, self._use_spare_time, LOAD_AFTER_MS, priority=Priority.BACKGROUND
+            self, lambda: ui.results.want("health"), SPARE_MS, priority=Priority.BACKGROUND
         )
-        self.workspace.panels_changed.connect(self._load_later)
         soon.now()
 
     def make_first_panels(self) -> None:
@@ -510,21 +509,6 @@ class MainWindow(QMainWindow):
         is_read = self.loader.idle and not self.opener.is_searching
         return is_computed and is_read and (self.notes is None or not self.notes.is_busy)
 
-    def _load_later(self) -> None:
-        if self.loads_unseen:
-            self._spare.ask(LOAD_AFTER_MS)
-
-    def _use_spare_time(self) -> None:
-        """Import modules of panels not yet seen, one at a time; then compute what only a button shows."""
-        if not self.idle:
-            self._load_later()
-        elif not self.workspace.isVisible():
-            return
-        elif self.ui.scheduler.importer.import_next(self.workspace.unseen_modules):
-            self._spare.ask(LOAD_EVERY_MS)
-        elif self.ui.session.trace.value is not None:
-            self.ui.results.want("health")  # for the button that counts problems
-
     def _keep_notes(self) -> None:
         """Read notes, and save changes from now on."""
         if self.notes is None:
@@ -589,7 +573,8 @@ class MainWindow(QMainWindow):
 
     def _all_read(self) -> None:
         LOG.add("capture", "all waves were read")
-        self._load_later()
+        if self.looks_at_health:
+            self._spare.ask(SPARE_MS)
         trace = self.ui.session.trace.value
         if trace is not None and trace.shader_data:  # problems and exported traces contain it
             self.ui.results.want("markers")

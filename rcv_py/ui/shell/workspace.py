@@ -570,25 +570,14 @@ class Workspace(QWidget):
         if not isValid(self):
             return
         seen = [dock for dock in self.docks.values() if dock.is_seen]
-        new = next((dock for dock in seen if dock.made is None), None)
-        if new is not None and self._has_woken:
-            self._ui.scheduler.importer.when_imported(new.modules, self._make_next)
+        new = [dock for dock in seen if dock.made is None]
+        if new and self._has_woken:
+            _ = new[0].panel
+            self._make_timer.start(0)
             return
         for dock in seen:
             dock.panel.visibility.wake()
             self._has_woken = True
-
-    def _make_next(self) -> None:
-        new = next((dock for dock in self.docks.values() if dock.is_seen and dock.made is None), None)
-        if new is not None:
-            _ = new.panel
-        self._make_timer.start(0)
-
-    @property
-    def unseen_modules(self) -> list[str]:
-        """Return the modules of panels not yet seen."""
-        unseen = (dock for dock in self.docks.values() if dock.made is None)
-        return [module for dock in unseen for module in dock.modules]
 
 
 Value = TypeVar("Value", list[Any], dict[str, Any])
