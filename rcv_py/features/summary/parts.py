@@ -69,7 +69,7 @@ def state_meters(states: StateShares | None) -> tuple[Meter, ...]:
     if states is None:
         return ()
     parts = [
-        (STATE_NAME[state], int(states.cycles[state]), partial(Theme.state, state=state), STATE_TEXT[state])
+        (STATE_NAME[state], int(states.cycles[state]), partial(Theme.state, kind=state), STATE_TEXT[state])
         for state in sorted(SHOWN, key=lambda state: state is not WaveState.EXEC)
     ]
     return share_meters(parts, "cycles")
@@ -83,7 +83,7 @@ def reason_parts(reasons: StallReasons | None) -> list[tuple[str, int, Color, st
         ("issued", reasons.issued, role("line"), "the instruction issued in the sample")
     ]
     parts += [
-        (reason_name(reason), samples, partial(Theme.reason, reason=reason), reason_meaning(reason))
+        (reason_name(reason), samples, partial(Theme.reason, kind=reason), reason_meaning(reason))
         for reason, samples in reasons.ranked()
     ]
     if reasons.unsure:

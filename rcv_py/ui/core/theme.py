@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partialmethod
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -45,43 +46,30 @@ class Theme(QObject):
         """Return a colour of the interface by its role, e.g.  `accent`."""
         return self._roles[name]
 
-    def kind(self, kind: int) -> QColor:
-        """Return the colour of a token kind; unknown numbers look like NONE."""
-        return _at(self._kinds, kind)
+    def _of(self, table: str, kind: int) -> QColor:
+        """Return a colour of a table; unknown numbers look like the first."""
+        found = self._tables[table]
+        return found[kind] if 0 <= kind < len(found) else found[0]
 
-    def kind_text(self, kind: int) -> QColor:
-        """Return the colour of a token kind for text, readable on plain, hovered and selected rows."""
-        return _at(self._kind_texts, kind)
+    def _of_nth(self, table: str, number: int) -> QColor:
+        return self._tables[table][number % len(self._tables[table])]
 
-    def stalled(self, kind: int) -> QColor:
-        """Return the colour of the stalled part of a token."""
-        return _at(self._stalled, kind)
-
-    def state(self, state: int) -> QColor:
-        """Return the colour of a wave state."""
-        return _at(self._states, state)
-
-    def reason(self, reason: int) -> QColor:
-        """Return the colour of a PC-sampling stall reason."""
-        return _at(self._reasons, reason)
-
-    def cause(self, cause: int) -> QColor:
-        """Return the colour of a cause of stalled or idle cycles."""
-        return _at(self._causes, cause)
-
-    def kernel(self, number: int) -> QColor:
-        """Return the colour of the n-th kernel."""
-        return self._kernels[number % len(self._kernels)]
+    kind = partialmethod(_of, "kind")  # of a token kind
+    kind_text = partialmethod(
+        _of, "kind_text"
+    )  # the same for text, readable on every row
+    stalled = partialmethod(_of, "stalled")  # of the stalled part of a token
+    state = partialmethod(_of, "state")  # of a wave state
+    reason = partialmethod(_of, "reason")  # of a PC-sampling stall reason
+    cause = partialmethod(_of, "cause")  # of a cause of stalled or idle cycles
+    kernel = partialmethod(_of_nth, "kernel")  # of the n-th kernel
+    arrow = partialmethod(_of_nth, "arrow")  # of the arrows of the n-th wait
 
     def marker(self, kind: int, name: int = 0) -> QColor:
         """Return the colour of a marker by its kind (`MarkerKind`) and the number of its name."""
         known = MarkerKind(kind) if 0 <= kind < len(MarkerKind) else MarkerKind.UNKNOWN
         pair, turn = colors.MARKERS[known.name], colors.MARKER_TURNS[name % len(colors.MARKER_TURNS)]
         return QColor(colors.turned(pair.dark if self.is_dark else pair.light, turn))
-
-    def arrow(self, number: int) -> QColor:
-        """Return the colour of the arrows of the n-th wait."""
-        return self._arrows[number % len(self._arrows)]
 
     def without_issue(self, share: float) -> QColor:
         """Return the colour of time of which a share passes without issue, from pale to strong."""
@@ -178,15 +166,18 @@ class Theme(QObject):
         states, kinds = preset["wave_states"], [preset["token_kinds"][kind.name] for kind in TokenKind]
         self._roles = {role: QColor(name(pair)) for role, pair in colors.ROLES.items()}
         self._syntax = {part: QColor(name(pair)) for part, pair in colors.SYNTAX.items()}
-        self._kinds = colors_of(kinds)
         rows = [name(colors.ROLES[role]) for role in ("base", "hover", "accent_soft")]
         text, canvas = name(colors.ROLES["text"]), name(colors.ROLES["canvas"])
-        self._kind_texts = [QColor(colors.readable(name(kind), text, rows)) for kind in kinds]
-        self._stalled = [QColor(colors.mixed(name(kind), canvas, STALL_MIX)) for kind in kinds]
-        self._states = colors_of(states[state.name] for state in WaveState)
-        self._kernels, self._arrows = colors_of(colors.KERNELS), colors_of(colors.ARROWS)
-        self._reasons = colors_of(colors.STALL_REASONS.values())
-        self._causes = colors_of(colors.CAUSES.values())
+        self._tables = {
+            "kind": colors_of(kinds),
+            "kind_text": [QColor(colors.readable(name(kind), text, rows)) for kind in kinds],
+            "stalled": [QColor(colors.mixed(name(kind), canvas, STALL_MIX)) for kind in kinds],
+            "state": colors_of(states[state.name] for state in WaveState),
+            "reason": colors_of(colors.STALL_REASONS.values()),
+            "cause": colors_of(colors.CAUSES.values()),
+            "kernel": colors_of(colors.KERNELS),
+            "arrow": colors_of(colors.ARROWS),
+        }
 
     def _palette(self) -> QPalette:
         palette = QPalette()
@@ -226,10 +217,6 @@ def paint_focus(painter: QPainter, widget: QWidget, theme: Theme) -> None:
 def mix(color: QColor, other: QColor, share: float) -> QColor:
     """Return a colour with `share` of it replaced by another colour."""
     return QColor(colors.mixed(color.name(), other.name(), share))
-
-
-def _at(table: list[QColor], number: int) -> QColor:
-    return table[number] if 0 <= number < len(table) else table[0]
 
 
 def _mono_family() -> str:

@@ -76,16 +76,13 @@ def add_populations(menu: QMenu, session: Session) -> None:
 
 
 class WavesButton(QToolButton):
-    """Shows which waves are explained and offers the others; hidden where all waves took the same path."""
+    """Shows which waves are explained; its menu is View › Waves; hidden where all took the same path."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
         self.setAccessibleName(translated("Waves that are explained"))
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self, toolTipsVisible=True)
-        self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
         for cell in (session.populations, session.waves):
             cell.watch(self._update)
         self._update()
@@ -102,10 +99,3 @@ class WavesButton(QToolButton):
                 else Message("All waves left early or are empty: {0}.\n", ran_text(waves))
             )
             self.setToolTip(tooltip(Message("{0}{1}", reason, TIP)))
-
-    def _fill(self) -> None:
-        self._menu.clear()
-        for name, title in TITLES.items():
-            is_on = self._session.waves.value == name
-            add_action(self._menu, title, partial(self._session.waves.set, name), is_on=is_on)
-        add_populations(self._menu, self._session)
