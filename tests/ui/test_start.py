@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ UNUSED = (
     "ui.shell.palette",
 )
 NOT_FIRST = ("analysis.findings.detect", "analysis.waits.token_waits", "features.findings.result")
-CHILD = f"""
+CHILD = """
 import json, linecache, sys
 import rcv_py.ui
 from PySide6.QtCore import QEventLoop
@@ -47,7 +48,7 @@ app = start(None, has_capture=True)
 app.window.resize(1600, 900)
 first = []
 app.ui.scheduler.importer.after_first_picture(lambda: first.extend([*ours(), *sys.modules]))
-app.window.show_with({str(SAMPLE)!r})
+app.window.show_with(sys.argv[1])
 while app.ui.results.cell("findings").value is None or not app.window.idle:
     app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 settled = ours()
@@ -127,9 +128,11 @@ def printed(code: str, *words: str, is_plain: bool = False) -> str:
 
 
 @pytest.fixture(scope="module")
-def said() -> Any:
-    """What a window in a process of its own says."""
-    return json.loads(printed(CHILD).splitlines()[-1])
+def said(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What a window in a process of its own says, with no capture beside the open one."""
+    alone = tmp_path_factory.mktemp("alone") / SAMPLE.name
+    shutil.copytree(SAMPLE, alone)
+    return json.loads(printed(CHILD, str(alone)).splitlines()[-1])
 
 
 def test_a_settled_window_has_not_imported_what_nobody_asked_for(said: Any) -> None:
