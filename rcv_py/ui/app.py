@@ -50,7 +50,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import Destination
 from rcv_py.ui.core.scheduler import Scheduler
-from rcv_py.ui.core.settings_store import SettingsGroup
+from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, catching, fault
@@ -140,14 +140,15 @@ class Windows(QObject):
 
     def __init__(self, qt: QApplication, store: QSettings | None, program: str = "rcv") -> None:
         super().__init__()
-        self._qt, self._settings, self._program = qt, SettingsGroup(store), program
+        self._qt, self._store, self._program = qt, store, program
         self.apps: list[App] = []
         self._listener: Listener | None = None
         self._notifier: QSocketNotifier | None = None
 
     def make(self, *, has_capture: bool = False) -> App:
         """Make a hidden window; if a capture opens at once, make the panels that will be visible."""
-        session, settings = Session(), self._settings.make()
+        session = Session()
+        settings = Settings(self._store, self.apps[0].ui.settings if self.apps else None)
         speak_as_set(self._qt, str(settings["look.language"]))
         scheduler, theme = Scheduler(session), Theme(settings)
         ui = UiContext(

@@ -159,7 +159,6 @@ def _resize(app: App, shot: Shot, size: QSize) -> None:
     panel = dock.panel
     if not panel.isWindow():
         window.workspace.show_panel(shot.panel)
-        panel.visibility.keep_awake()
         panel.setParent(window, Qt.WindowType.Window)  # alone, it can have any size
         panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     panel.resize(size)

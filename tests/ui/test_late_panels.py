@@ -286,7 +286,7 @@ def said_by_early_ones(qtbot: QtBot) -> dict[str, Any]:
         assert made(app) == set(docks)
         for name, dock in docks.items():
             for part in (dock.panel.chosen_panel, dock.panel):
-                part.visibility.keep_awake()
+                part.visibility.wake()
             settle(app, qtbot)
             answers[name] = answer(dock.panel)
     return answers

@@ -107,7 +107,7 @@ def test_what_was_put_off_last_is_done_last(panel: Panel) -> None:
     requests = {name: panel.request(partial(done.append, name)) for name in ("range", "whole")}
     for name in ("range", "whole", "range"):
         requests[name].now()
-    panel.visibility.keep_awake()
+    panel.visibility.wake()
     assert done == ["whole", "range"]
 
 

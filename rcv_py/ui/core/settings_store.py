@@ -22,14 +22,19 @@ Document = TypeVar("Document", dict[str, Any], list[Any])
 class Settings:
     """Holds one cell per option. A stored value that does not fit is reported and replaced by the default."""
 
-    def __init__(self, store: QSettings | None = None, group: WeakSet[Settings] | None = None) -> None:
+    def __init__(self, store: QSettings | None = None, other: Settings | None = None) -> None:
+        """Read settings; those of an `other` window follow each change of these, and these its changes."""
         self._store = store
-        self._group = WeakSet() if group is None else group  # of windows that share their settings
+        self._group: WeakSet[Settings] = WeakSet() if other is None else other._group
         self._group.add(self)
         self.rejected: list[str] = []  # sentences about ignored stored values
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
         # Keys of commands that differ from the defaults.
         self.keys: Cell[Keys] = Cell(_keys(self.document("keys", dict)))
+        if other is not None:  # without a store it alone knows the values
+            self.keys.set(other.keys.value)
+            for name, cell in self._cells.items():
+                cell.set(other[name])
 
     @property
     def folder(self) -> Path | None:
@@ -99,24 +104,6 @@ class Settings:
             Message("The stored setting {0} was {1!r}, which does not fit; the default holds.", name, raw)
         )
         return option.default
-
-
-class SettingsGroup:
-    """Settings of several windows: a change in one applies to all; each ends with its window."""
-
-    def __init__(self, store: QSettings | None) -> None:
-        self._store = store
-        self._members: WeakSet[Settings] = WeakSet()
-
-    def make(self) -> Settings:
-        """Make the settings of another window."""
-        others = tuple(self._members)
-        made = Settings(self._store, self._members)
-        for other in others[:1]:
-            for option in OPTIONS:  # without a store only the other windows know the values
-                made.cell(option.name).set(other[option.name])
-            made.keys.set(other.keys.value)
-        return made
 
 
 def _keys(stored: dict[str, Any]) -> Keys:

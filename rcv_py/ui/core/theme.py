@@ -55,9 +55,7 @@ class Theme(QObject):
         return self._tables[table][number % len(self._tables[table])]
 
     kind = partialmethod(_of, "kind")  # of a token kind
-    kind_text = partialmethod(
-        _of, "kind_text"
-    )  # the same for text, readable on every row
+    kind_text = partialmethod(_of, "kind_text")  # the same for text, readable on every row
     stalled = partialmethod(_of, "stalled")  # of the stalled part of a token
     state = partialmethod(_of, "state")  # of a wave state
     reason = partialmethod(_of, "reason")  # of a PC-sampling stall reason

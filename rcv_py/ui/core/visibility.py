@@ -24,7 +24,6 @@ class Visibility(QObject):
         super().__init__(widget)
         self._widget = widget
         self._may_sleep = self._is_seen = False
-        self._parts: list[Visibility] = []
         self._waiting: dict[Request, None] = {}  # in the order of requests
         self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
         self._wake_timer.timeout.connect(self.wake)
@@ -42,13 +41,6 @@ class Visibility(QObject):
         """Whether the widget will be awake in a moment."""
         return self._wake_timer.isActive()
 
-    def lead(self, part: Visibility) -> None:
-        """Make a part of the widget sleep and wake with it; a hidden part sleeps anyway."""
-        self._parts.append(part)
-
-    def _shown_parts(self) -> list[Visibility]:
-        return [part for part in self._parts if part._widget.isVisibleTo(self._widget)]
-
     def allow_sleep(self) -> None:
         """Let the widget sleep from now on: it is part of a window that hides it at times."""
         self._may_sleep = True
@@ -59,13 +51,6 @@ class Visibility(QObject):
         self._waiting.pop(request, None)
         self._waiting[request] = None
 
-    def keep_awake(self) -> None:
-        """Compute from now on, visible or not."""
-        self._may_sleep = False
-        self._wake_requests()
-        for part in self._shown_parts():
-            part.keep_awake()
-
     def update(self) -> None:
         """Sleep at once if the widget is hidden; wake in a moment if it is shown."""
         if not self._widget.isVisible():
@@ -75,14 +60,9 @@ class Visibility(QObject):
             self._wake_timer.start()
 
     def wake(self) -> None:
-        """Run what waits: the widget is visible."""
+        """Run what waits: the widget is visible, or what it shows is wanted all the same."""
         self._wake_timer.stop()
         self._is_seen = True
-        self._wake_requests()
-        for part in self._shown_parts():
-            part.wake()
-
-    def _wake_requests(self) -> None:
         waiting, self._waiting = self._waiting, {}
         for request in waiting:
             if isValid(request):

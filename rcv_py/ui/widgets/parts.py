@@ -58,7 +58,6 @@ class PartedPanel(Panel):
             part.wants.connect(self.wants)
             part.copy_asked.connect(self.copy_asked)
             self._put(part)
-            self.visibility.lead(part.visibility)
             part.load_state(self._states.get(name, {}))
             self._prepare(part)
         return self._made[name]
