@@ -106,18 +106,14 @@ def test_a_selection_marks_its_row_in_each_grouping(why: WhyPanel, ui: UiContext
         qtbot.waitUntil(lambda text=text: why.tree.currentIndex().siblingAtColumn(0).data() == text)
 
 
-@pytest.mark.parametrize("at_top", [False, True])  # as parts of Why, and when each was a panel of its own
-def test_what_three_panels_remembered_comes_back(at_top: bool, tmp_path: Path, qtbot: QtBot) -> None:
+def test_what_three_parts_remembered_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
     old = {
         "causes": {"tree": {"widths": [1], "sort": [2, False]}, "selected_only": False},
         "waits": {"tree": {"sort": [99, True]}, "selected_only": True},
     }
     kept = QSettings(file, QSettings.Format.IniFormat)
-    kept.setValue(
-        "memory/panels",
-        json.dumps(old | {"why": {"part": "waits"}} if at_top else {"why": {"part": "waits", **old}}),
-    )
+    kept.setValue("memory/panels", json.dumps({"why": {"part": "waits", **old}}))
     kept.sync()
     with window(QSettings(file, QSettings.Format.IniFormat), (1920, 1080)) as app:
         open_sample(app, qtbot)
