@@ -95,6 +95,7 @@ class Session:
         self.run_files: tuple[Path, ...] = ()  # tables of the run; none: those near each capture
         self.store: WaveStore | None = None
         self.history = History()
+        self._stages: dict[str, Stage] = {}  # by the work that reached it
         self._reported: dict[str, tuple[Problem, ...]] = {}
         self._first: Selection | None = None  # selection on opening, until the user selects something
         self._first_line: int | None = None  # its instruction, once known
@@ -223,6 +224,13 @@ class Session:
         """Return the waves that were read, for a job; a capture must be open."""
         assert self.store is not None
         return self.store.snapshot(self.is_streaming)
+
+    def show_stage(self, work: str, stage: Stage | None) -> None:
+        """Show how far some work is, after all other work; None: it has ended."""
+        self._stages.pop(work, None)
+        if stage is not None:
+            self._stages[work] = stage
+        self.busy.set(tuple(self._stages.values()))
 
     def wave_loaded(self) -> None:
         """Notify watchers that the store has more waves."""

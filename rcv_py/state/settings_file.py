@@ -56,7 +56,7 @@ def read_settings(path: Path) -> SettingsFile:
             hint="Choose a file that Export of the settings wrote.",
         )
     values, rejected = _values(document.get("settings"))
-    return SettingsFile(values=values, keys=_keys(document.get("keys")), rejected=rejected)
+    return SettingsFile(values=values, keys=valid_keys(document.get("keys")), rejected=rejected)
 
 
 def _values(stored: object) -> tuple[dict[str, bool | int | str], tuple[str, ...]]:
@@ -73,7 +73,8 @@ def _values(stored: object) -> tuple[dict[str, bool | int | str], tuple[str, ...
     return values, tuple(rejected)
 
 
-def _keys(stored: object) -> dict[str, tuple[str, ...]]:
+def valid_keys(stored: object) -> dict[str, tuple[str, ...]]:
+    """Return the keys of commands in a JSON value; leave out what does not fit."""
     return {
         name: tuple(keys)
         for name, keys in (stored.items() if isinstance(stored, dict) else ())

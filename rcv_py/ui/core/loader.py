@@ -155,7 +155,7 @@ class Loader(QObject):
         would keep all waves, which refer back to the loader that rereads them, and none of it would ever be
         freed.
         """
-        self._session.busy.set(() if stage is None else (stage,))
+        self._session.show_stage("read", stage)
 
     def _show(self, trace: Trace) -> None:
         shown = self._session.trace.value
@@ -188,8 +188,7 @@ class Loader(QObject):
             self._posts.post(partial(self._show_again, None))
 
     def _show_again(self, stage: Stage | None) -> None:
-        others = tuple(other for other in self._session.busy.value if other.name != AGAIN)
-        self._session.busy.set(others if stage is None else (*others, stage))
+        self._session.show_stage(AGAIN, stage)
         if stage is None:
             self._session.report()
 

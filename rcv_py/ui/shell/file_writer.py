@@ -56,7 +56,6 @@ class FileWriter(QObject):
         super().__init__(window)
         self._ui, self._window = ui, window
         self._flag: CancelFlag | None = None
-        self._shown: Stage | None = None
         self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
     @property
@@ -167,9 +166,7 @@ class FileWriter(QObject):
         """Show a stage next to other tasks' stages; None removes it."""
         if stage is None:
             self._flag = None
-        others = tuple(other for other in self._ui.session.busy.value if other is not self._shown)
-        self._shown = stage
-        self._ui.session.busy.set(others if stage is None else (*others, stage))
+        self._ui.session.show_stage(WRITING, stage)
 
 
 def writer_commands(

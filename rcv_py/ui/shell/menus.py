@@ -36,7 +36,11 @@ class Actions:
         self._soft: dict[str, str] = {}  # ids of commands
         self._shown: dict[str, tuple[object, ...]] = {}  # what each action shows of its command
         for command in commands:
-            self._actions[command.id] = self._action(window, command)
+            action = self._actions[command.id] = QAction(translated(command.title), window)
+            action.setObjectName(command.id)
+            action.setCheckable(command.is_checked is not None)
+            action.setMenuRole(QAction.MenuRole.NoRole)
+            action.triggered.connect(partial(self._run, command.id))
         self.bind()
         self.update()
         window.addActions(list(self._actions.values()))  # last: Qt notifies it of each change of its actions
@@ -80,14 +84,6 @@ class Actions:
             return False
         self._commands[name].run()
         return True
-
-    def _action(self, window: QMainWindow, command: Command) -> QAction:
-        action = QAction(translated(command.title), window)
-        action.setObjectName(command.id)
-        action.setCheckable(command.is_checked is not None)
-        action.setMenuRole(QAction.MenuRole.NoRole)
-        action.triggered.connect(partial(self._run, command.id))
-        return action
 
     def _run(self, name: str) -> None:
         try:

@@ -93,7 +93,7 @@ class Opener(QObject):
     def open(self, path: Path | str, depth: int = MAX_DEPTH) -> None:
         """Open a capture, or find the captures up to `depth` levels below a folder; answer by signal."""
         self.is_searching = True
-        self._report_search()
+        self._ui.session.show_stage(LOOKING, Stage(LOOKING))  # decoding small raw captures takes a moment
         place = Path(path).expanduser().absolute()
         self._ui.tasks.cancel(self, JUDGING)
         self._ui.tasks.run(self, lambda: find(place, depth), self._take_target, "open")
@@ -109,15 +109,9 @@ class Opener(QObject):
         self._loader.close()
         self._ui.session.close()
 
-    def _report_search(self) -> None:
-        """Report that captures are being searched: decoding small raw captures takes a moment."""
-        busy = self._ui.session.busy
-        others = tuple(stage for stage in busy.value if stage.name != LOOKING)
-        busy.set((*others, Stage(LOOKING)) if self.is_searching else others)
-
     def _take_target(self, target: Target) -> None:
         self.is_searching = False
-        self._report_search()
+        self._ui.session.show_stage(LOOKING, None)
         folder, self._saved = target.located.folder, target.saved
         if target.capture is not None:
             self._loader.open(target.capture)
