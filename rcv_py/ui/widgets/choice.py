@@ -43,9 +43,7 @@ class ChoiceBox(QComboBox):
         """Return the value."""
         return self.value
 
-    def load_state(self, state: object) -> None:
-        """Restore what `save_state` returned."""
-        self.choose(state)
+    load_state = choose  # what `save_state` returned
 
 
 class Switch(QWidget):
@@ -65,13 +63,11 @@ class Switch(QWidget):
             button.setProperty("segment", "true")
             self._group.addButton(button, place)
         self._group.button(0).setChecked(True)
-        self._group.idToggled.connect(self._toggled)
+        self._group.idToggled.connect(
+            lambda place, is_down: self.currentIndexChanged.emit(place) if is_down else None
+        )
         row(*self.buttons.values(), spacing=0, of=self)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def _toggled(self, place: int, is_down: bool) -> None:
-        if is_down:
-            self.currentIndexChanged.emit(place)
 
     @property
     def value(self) -> str:
@@ -87,6 +83,4 @@ class Switch(QWidget):
         """Return the value."""
         return self.value
 
-    def load_state(self, state: object) -> None:
-        """Restore what `save_state` returned."""
-        self.choose(state)
+    load_state = choose  # what `save_state` returned
