@@ -164,7 +164,7 @@ class Windows(QObject):
         loader.finished.connect(memory.trim)
         window = MainWindow(ui, loader, self._program)
         if has_capture:
-            window.make_first_panels()
+            window.workspace.make_first_panels(settings.memory("seen"))
         theme.dress(window)
         session.problems.set(
             tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)

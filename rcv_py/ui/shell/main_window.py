@@ -280,9 +280,6 @@ class MainWindow(QMainWindow):
         session = self.ui.session
         trace = needs(session)
 
-        def toggle_full_screen() -> None:
-            self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
-
         return (
             *commands("Go", (
                 ("go.place", "Go to place …", "Ctrl+G", self.go_to_place,
@@ -301,7 +298,8 @@ class MainWindow(QMainWindow):
                  "Find commands, settings, instructions, labels, waves, files and paths."),
             )),
             *commands("View", (
-                ("view.full_screen", "Full screen", "F11", toggle_full_screen,
+                ("view.full_screen", "Full screen", "F11",
+                 lambda: self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen),
                  "Use the whole screen, or go back to a window."),
                 ("view.settings", "Settings …", "Ctrl+,",
                  self._change_settings,
@@ -368,16 +366,6 @@ class MainWindow(QMainWindow):
             self, lambda: ui.results.want("health"), SPARE_MS, priority=Priority.BACKGROUND
         )
         soon.now()
-
-    def make_first_panels(self) -> None:
-        """Make the panels seen last; at the first start, the first panel of each open place.
-
-        A wrong guess costs only time: a panel that is seen later is made then.
-        """
-        seen = self.ui.settings.memory("seen")
-        for name in seen.split() if isinstance(seen, str) else self.workspace.first_names():
-            if self.workspace.home_of(name) is not None:
-                self.workspace.panel(name)
 
     def show_with(self, path: Path | str) -> None:
         """Open a capture or folder and show the window with it; without it if loading takes long."""

@@ -464,10 +464,16 @@ class Workspace(QWidget):
         self.show_panel(self.main)
         self.docks[self.main].take_focus()
 
-    def first_names(self) -> list[str]:
-        """Return the panels that are seen first: in front at the places that are shown."""
+    def make_first_panels(self, seen: object) -> None:
+        """Make the panels seen last, by their ids; if there are none, the first panel of each open place.
+
+        A wrong guess costs only time: a panel that is seen later is made then.
+        """
         shown = [group for area, group in self._groups.items() if self._shows(area) and not group.is_folded]
-        return [group.front.info.id for group in shown if group.front is not None]
+        first = [group.front.info.id for group in shown if group.front is not None]
+        for name in seen.split() if isinstance(seen, str) else first:
+            if name in self._homes:
+                _ = self._homes[name].panel
 
     def _tabs_changed(self, group: TabGroup) -> None:
         """Keep the order that a user gave to tabs."""
