@@ -471,10 +471,10 @@ class Session:
         view = self.view.value
         self.set_view(view.zoomed(factor, view.middle if at is None else at), commit)
 
-    def pan(self, share: float, commit: bool = True) -> None:
+    def pan(self, share: float) -> None:
         """Move the view by a share of its width."""
         view = self.view.value
-        self.set_view(view.moved(round(view.width * share)), commit)
+        self.set_view(view.moved(round(view.width * share)))
 
     def fit_all(self) -> None:
         """Show the whole span of time."""

@@ -226,10 +226,8 @@ def hide_tip() -> None:
 class PlainLabel(QLabel):
     """A label that shows plain text; `role` is a role of the style sheet: muted, heading, error …"""
 
-    def __init__(
-        self, text: str = "", parent: QWidget | None = None, *, role: str = "", **properties: Any
-    ) -> None:
-        super().__init__(parent, **properties)
+    def __init__(self, text: str = "", *, role: str = "", **properties: Any) -> None:
+        super().__init__(**properties)
         self._said = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         if role:
@@ -260,8 +258,8 @@ class PlainLabel(QLabel):
 class RichLabel(QLabel):
     """A label for our own rich text only."""
 
-    def __init__(self, parent: QWidget | None = None, **properties: Any) -> None:
-        super().__init__(parent, **properties)
+    def __init__(self, **properties: Any) -> None:
+        super().__init__(**properties)
         self.setTextFormat(Qt.TextFormat.RichText)
 
     def setText(self, text: str) -> None:
@@ -271,13 +269,12 @@ class RichLabel(QLabel):
 
 def agrees(parent: QWidget, title: str, question: str) -> bool:
     """Ask a question, and return whether the answer is yes."""
-    box = QMessageBox(parent)
+    box, button = QMessageBox(parent, textFormat=Qt.TextFormat.PlainText), QMessageBox.StandardButton
     box.setWindowTitle(shown(title))
     box.setIcon(QMessageBox.Icon.Question)
-    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setText(shown(question))
-    box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
-    return box.exec() == QMessageBox.StandardButton.Yes
+    box.setStandardButtons(button.Yes | button.No)
+    return box.exec() == button.Yes
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str:

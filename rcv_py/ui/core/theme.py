@@ -219,7 +219,6 @@ def mix(color: QColor, other: QColor, share: float) -> QColor:
 
 def _mono_family() -> str:
     families = QFontDatabase.families() if QGuiApplication.instance() else []
-    for wanted in ("JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono", "Menlo", "Consolas"):
-        if wanted in families:
-            return wanted
-    return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
+    wanted = ("JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono", "Menlo", "Consolas")
+    usual = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
+    return next((name for name in wanted if name in families), usual)
