@@ -109,23 +109,21 @@ def test_no_wait_counts_further_than_its_field(tmp_path: Path) -> None:
 # -- what it gains --------------------------------------------------------------------------------------
 
 
-def preloop(*, is_early: bool) -> str:
-    """Two tiles of N loads before a loop; the second is loaded after the first was written to LDS, or before
-    the wait for the first, which then leaves N outstanding."""
+def preloop(*, is_early: bool, loads: int = N) -> str:
+    """Two tiles of loads before a loop; the second is loaded after the first was written to LDS, or before
+    the wait for the first, which then leaves its loads outstanding."""
+    tiles = [range(tile * loads, tile * loads + loads) for tile in range(2)]
     first, second = (
         "\n".join(
             f"buffer_load_dwordx4 v[{8 + 4 * i}:{11 + 4 * i}], v1, s[4:7], 0 offen offset:{16 * i}"
-            for i in range(tile * N, tile * N + N)
+            for i in tile
         )
-        for tile in range(2)
+        for tile in tiles
     )
-    written = [
-        "\n".join(f"ds_write_b128 v1, v[{8 + 4 * i}:{11 + 4 * i}]" for i in range(tile * N, tile * N + N))
-        for tile in range(2)
-    ]
+    written = ["\n".join(f"ds_write_b128 v1, v[{8 + 4 * i}:{11 + 4 * i}]" for i in tile) for tile in tiles]
     parts = ("s_waitcnt vmcnt(0)", written[0], second)
     if is_early:
-        parts = (second, f"s_waitcnt vmcnt({N})", written[0])
+        parts = (second, f"s_waitcnt vmcnt({loads})", written[0])
     begin = "s_load_dwordx4 s[4:7], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)"
     end = ("s_waitcnt vmcnt(0)", written[1], "s_waitcnt lgkmcnt(0)\ns_barrier")
     body = "ds_read_b128 v[200:203], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v3, v200, v201"
@@ -183,6 +181,28 @@ def test_it_gains_what_the_changed_kernel_does(before: Captured, tmp_path: Path)
     assert truth < -0.05, "it is worth advising"
     assert found.low <= truth <= found.high
     assert abs(found.share - truth) < 0.03
+
+
+@pytest.mark.parametrize(("loads", "groups"), [(6, 8), (6, 16), (20, 8), (20, 16)])
+def test_waves_take_turns_at_a_full_memory_queue(loads: int, groups: int, tmp_path: Path) -> None:
+    """With two waves a SIMD the batches of all waves queue at once: 6 loads gain less, and 20 lose.
+
+    If a wave issued its whole batch before the others got a turn, both would gain 7 % more.
+    """
+    spans, players = [], []
+    for is_early in (False, True):
+        folder = tmp_path / f"{is_early}"
+        text = preloop(is_early=is_early, loads=loads)
+        trace, batch = captured(text, folder, rounds=(4,), groups=groups, waves=2)
+        spans.append(int(trace.waves.end.max() - trace.waves.begin.min()))
+        players.append((trace, player_of(trace, batch)))
+    truth = spans[1] / spans[0] - 1
+    trace, player = players[0]
+    found = player.predict((hoisted(of_preloop(trace)),))
+    assert (truth < 0) == (loads == 6)
+    assert (found.share < 0) == (truth < 0)
+    assert abs(found.share - truth) < 0.04
+    assert found.low <= truth <= found.high
 
 
 def test_the_last_load_of_a_tile_alone_moves_nowhere(before: Captured) -> None:

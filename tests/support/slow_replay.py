@@ -18,6 +18,8 @@ from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.runs import starts_run
 
 ARRIVES, TRIES = 0, 1  # the next event of a wave
+SLOT_BITS = 16  # of a rank, below the recorded one: on a tie the slot decides
+LEAST_BITS = 16  # of a recorded rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ class RecordedTokens(NamedTuple):
     awaited: ndarray
     meeting: ndarray
     signals: ndarray
+    in_turn: ndarray  # whether its unit takes the wave first that has waited for longest
     issue: ndarray  # when each token issued; modified
     back: ndarray  # when its operation returned; modified
 
@@ -78,6 +81,8 @@ class RecordedWaves(NamedTuple):
     turn: ndarray  # the rank of its first token
     done: ndarray  # tokens that have issued; modified
     state: ndarray  # ARRIVES or TRIES; modified
+    came: ndarray  # when it first tried to issue its token; modified
+    slot: ndarray  # its number among those that waves begin in; modified
     beside: ndarray  # the wave that arrived before at the same barrier and waits there; modified
     latest: ndarray  # [waves * CLASSES], when all operations of a class have returned; modified
 
@@ -101,7 +106,7 @@ class Heap(NamedTuple):
     wave: ndarray
     moment: ndarray
     rank: ndarray
-    size: ndarray  # [2]: number of entries, and whether the first one has been taken
+    size: ndarray  # [3]: number of entries, whether the first one has been taken, the latest rank
 
 
 def play(recording: Recording) -> Played:
@@ -112,15 +117,25 @@ def play(recording: Recording) -> Played:
     before = np.full(waves, NO_INDEX, dtype=np.int64)
     turn = np.zeros(waves, dtype=np.int64)
     some = np.flatnonzero(np.diff(recording.first))
-    turn[some] = recording.rank[recording.order[recording.first[some]]]
+    turn[some] = recording.rank[recording.order[recording.first[some]]].astype(np.int64) << SLOT_BITS
     begin[recording.before < 0] = recording.begin[recording.before < 0]
     none, wide = np.zeros(waves, dtype=np.int64), np.int64
-    made = {"issue": issue, "back": issue.copy()}
+    unit = recording.resource
+    made = {
+        "in_turn": np.append(recording.in_turn, False)[unit].astype(np.int64),
+        "issue": issue,
+        "back": issue.copy(),
+    }
     columns = {
         name: getattr(recording, name).astype(wide, copy=False)
         for name in RecordedTokens._fields
         if name not in made
     }
+    columns["rank"] = columns["rank"] << SLOT_BITS
+    heads = np.flatnonzero(recording.before < 0)
+    slot = none.copy()
+    slot[heads[np.argsort(recording.simd[heads], kind="stable")]] = np.arange(len(heads))
+    latest = (1 << max(LEAST_BITS, int(recording.rank.max(initial=0)).bit_length())) - 1
     loop(
         RecordedTokens(**columns, **made),
         RecordedWaves(
@@ -135,6 +150,8 @@ def play(recording: Recording) -> Played:
             turn=turn,
             done=none.copy(),
             state=none.copy(),
+            came=none.copy(),
+            slot=slot,
             beside=none - 1,
             latest=np.full(waves * CLASSES, -FAR, dtype=wide),
         ),
@@ -148,7 +165,7 @@ def play(recording: Recording) -> Played:
             arrived=np.zeros(meetings, dtype=wide),
             waiting=np.full(meetings, NO_INDEX, dtype=wide),
         ),
-        Heap(none.copy(), none.copy(), none.copy(), np.zeros(2, dtype=wide)),
+        Heap(none.copy(), none.copy(), none.copy(), np.array([0, 0, latest])),
     )
     return Played(issue, begin, end, before)
 
@@ -229,6 +246,24 @@ def close_up(heap: Heap) -> None:
 
 
 @part
+def try_at(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, moment: int) -> None:
+    """Schedule an attempt of a wave to issue its token; where waves take turns, the first that came."""
+    token = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
+    rank = int(tokens.rank[token])
+    if tokens.in_turn[token]:
+        waited = min(int(heap.size[2]), moment - int(waves.came[wave]))
+        rank = (int(heap.size[2]) - waited << SLOT_BITS) + int(waves.slot[wave])
+    push(heap, wave, moment, rank)
+
+
+@part
+def come_at(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, moment: int) -> None:
+    """Schedule the first attempt of a wave to issue its token."""
+    waves.came[wave] = moment
+    try_at(heap, tokens, waves, wave, moment)
+
+
+@part
 def open_meeting(
     heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, meeting: int
 ) -> int:
@@ -238,7 +273,7 @@ def open_meeting(
     shared.waiting[meeting] = -1
     while wave >= 0:
         own = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
-        push(heap, wave, opens + int(tokens.delay[own]), int(tokens.rank[own]))
+        come_at(heap, tokens, waves, wave, opens + int(tokens.delay[own]))
         wave = int(waves.beside[wave])
     return opens
 
@@ -281,7 +316,7 @@ def come_to(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int,
         push(heap, wave, now, int(tokens.rank[token]))
         return
     waves.state[wave] = TRIES
-    push(heap, wave, ready_at(tokens, token, now) + int(tokens.delay[token]), int(tokens.rank[token]))
+    come_at(heap, tokens, waves, wave, ready_at(tokens, token, now) + int(tokens.delay[token]))
 
 
 @part
@@ -303,7 +338,7 @@ def arrive(
             wait_at(waves, shared, waits, wave)
             return
         ready = max(ready, int(shared.last[waits]) + int(shared.opening[waits]))
-    push(heap, wave, ready + int(tokens.delay[token]), int(tokens.rank[token]))
+    come_at(heap, tokens, waves, wave, ready + int(tokens.delay[token]))
 
 
 @part
@@ -363,6 +398,7 @@ def finish(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, 
     after = int(waves.next[pool])
     if after >= 0:
         waves.next[pool] = waves.after[after]
+        waves.slot[after] = waves.slot[wave]
         waves.before[after] = wave
         waves.begin[after] = now + int(waves.handover[after])
         set_out(heap, tokens, waves, after)
@@ -407,7 +443,7 @@ def loop(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, heap: Hea
         if sent == FAR:
             unit = int(tokens.resource[token])
             accepts = int(shared.free[unit]) - int(shared.depth[unit])
-            push(heap, wave, accepts, int(tokens.rank[token]))
+            try_at(heap, tokens, waves, wave, accepts)
             continue
         tokens.issue[token] = now
         send(tokens, waves, shared, (wave, token, sent))

@@ -379,7 +379,7 @@ def _targets(first: np.ndarray, mine: np.ndarray, marks: np.ndarray) -> np.ndarr
 _REPEATED = (
     "line", "unit", "pace", "busy", "least", "delay", "resource", "hold", "queue", "service", "latency",
     "in_order", "moves", "is_measured", "is_loose", "issued", "opening", "members", "lead", "tail",
-    "simd", "slot", "row", "pool", "turn", "is_by_age",
+    "simd", "slot", "row", "pool", "turn",
 )  # fmt: skip
 
 

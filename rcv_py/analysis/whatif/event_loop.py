@@ -49,8 +49,8 @@ FIRST, BEGIN, END, LEAD, TAIL, POOL, AFTER, BEFORE, HANDOVER, TURN, SLOT, BESIDE
 # at barriers.
 SEAT, DUE, THEN, HELD = range(4)
 # Columns of units, from 1 on: when they are free; the key from which on they take tokens; the cycles of work
-# that they accept before they refuse.  Unit 0 accepts always.
-FREE, ACCEPTS, DEPTH = range(3)
+# that they accept before they refuse; whether waves take their turns there.  Unit 0 accepts always.
+FREE, ACCEPTS, DEPTH, IN_TURN = range(4)
 # Columns of meetings: arrivals that open it; cycles until it opens; the last arrival, and their number; the
 # wave that last began to wait.
 MEMBERS, OPENING, LATELY, ARRIVED, WAITING = range(5)
@@ -87,7 +87,7 @@ class LoopState(NamedTuple):
     next: ndarray  # [pools], the wave that begins when one of the pool ends, NO_INDEX: none
     slots: ndarray  # [slots, SIMD + 1]
     simds: ndarray  # [simds + 1, HELD + 1]
-    units: ndarray  # [units + 1, DEPTH + 1]
+    units: ndarray  # [units + 1, IN_TURN + 1]
     served: ndarray  # [queues], when they are empty, in parts of a cycle
     meetings: ndarray  # [meetings, WAITING + 1]
     slot_bits: int  # of a key
@@ -169,7 +169,13 @@ def _played(recording: Recording, rows: np.ndarray, waves_only: bool) -> Played:
             },
         ),
         units=_table(
-            len(recording.depth) + 1, {FREE: -FAR, ACCEPTS: -FAR, DEPTH: np.append(0, recording.depth)}
+            len(recording.depth) + 1,
+            {
+                FREE: -FAR,
+                ACCEPTS: -FAR,
+                DEPTH: np.append(0, recording.depth),
+                IN_TURN: np.append(0, recording.in_turn),
+            },
         ),
         served=np.full(int(recording.queue.max(initial=0)) + 1, -FAR, dtype=np.int64),
         meetings=_table(
@@ -183,7 +189,7 @@ def _played(recording: Recording, rows: np.ndarray, waves_only: bool) -> Played:
             },
         ),
         slot_bits=slot_bits,
-        bits=slot_bits + int(recording.rank.max(initial=0)).bit_length(),
+        bits=slot_bits + max(16, int(recording.rank.max(initial=0)).bit_length()),
     )
     loop(state)
     begin, end, before = (state.waves[:-1, column].copy() for column in (BEGIN, END, BEFORE))
@@ -258,9 +264,18 @@ def put(state: LoopState, slot: int, event: tuple[int, int, int]) -> None:
 
 @part
 def due(state: LoopState, slot: int) -> int:
-    """The key of the next event of a slot, which waits until its unit accepts it."""
-    accepts = int(state.units[int(state.slots[slot, TAKES]), ACCEPTS])
-    return max(int(state.slots[slot, KEY]), accepts + int(state.slots[slot, RETRY]))
+    """The key of the next event of a slot, which waits until its unit accepts it.
+
+    If waves take their turns there, those that wait come before those that arrive, the longest first.
+    """
+    key, unit = int(state.slots[slot, KEY]), int(state.slots[slot, TAKES])
+    accepts = int(state.units[unit, ACCEPTS])
+    if not state.units[unit, IN_TURN]:
+        return max(key, accepts + int(state.slots[slot, RETRY]))
+    came = key >> state.bits << state.bits
+    latest = (1 << state.bits - state.slot_bits) - 1
+    waited = min(latest, max(0, accepts - came >> state.bits))
+    return max(key, max(accepts, came) + (latest - waited << state.slot_bits | slot))
 
 
 @part

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.attribution.lines import MEMORY
 from rcv_py.analysis.waits.load_batch import LoadBatch
 from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder
 from rcv_py.analysis.whatif.changes import NAMED, chosen, moved
@@ -36,7 +37,11 @@ class Hoist(NamedTuple):
 
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
+        recorded = recording.order
         recording = moved(recording, sorted((*self.loads, *self.along)), self.before)
+        in_turn = recording.in_turn.copy()
+        if not np.array_equal(recording.order, recorded):  # no recorded rank fits what moved
+            in_turn[[*MEMORY]] = ~recording.by_age[[*MEMORY]]
         waits = recording.waiting
         is_later = (recording.line[waits] == self.wait) & np.isin(
             recording.line[recording.awaited], np.array(self.deferred, dtype=np.int64)
@@ -48,7 +53,7 @@ class Hoist(NamedTuple):
         rows = np.lexsort((awaited, waits))
         rows = rows[starts_run(waits[rows], awaited[rows])]
         counts = np.bincount(waits[rows], minlength=len(recording))
-        return replace(recording, await_first=borders(counts), awaited=awaited[rows])
+        return replace(recording, await_first=borders(counts), awaited=awaited[rows], in_turn=in_turn)
 
     @property
     def text(self) -> str:

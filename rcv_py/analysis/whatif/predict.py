@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -72,6 +72,7 @@ class PlayedUnit:
         self.stream = stream
         self._made: dict[Guess, Recording] = {}
         self._bases: dict[tuple[Guess, int], tuple[Recording, Played]] = {}
+        self._in_turn: dict[tuple[Guess, int, bytes], Played] = {}
         # Without contention almost every token differs: each kind has a board, in which little changes.
         self._boards = {True: Board(), False: Board()}
 
@@ -92,11 +93,25 @@ class PlayedUnit:
             self._bases[guess, times] = base, self._played(base, guess)
         return self._bases[guess, times]
 
-    def changed(self, guess: Guess, changes: Sequence[Change]) -> tuple[Played, Played]:
-        """Return when waves begin and end before and after changes, the same object if nothing changes."""
+    def changed(self, guess: Guess, changes: Sequence[Change]) -> _Pair:
+        """Return when waves begin and end before and after changes, the same object if nothing changes.
+
+        Units that take waves in turn after a change make a difference without the change, too: what counts
+        is the smaller of the changes against the recorded order and against turns, none if one is a gain and
+        the other a loss.
+        """
         base, before = self.unchanged(guess, _times(changes))
         made = applied(base, changes)
-        return before, before if made is base else self._played(made, guess)
+        if made is base:
+            return _Pair(before, before, before.span)
+        after = self._played(made, guess)
+        if not made.in_turn.any():
+            return _Pair(before, after, after.span)
+        key = guess, _times(changes), made.in_turn.tobytes()
+        if key not in self._in_turn:
+            self._in_turn[key] = self._played(arbitrated(replace(base, in_turn=made.in_turn)), guess)
+        more = sorted((after.span - before.span, after.span - self._in_turn[key].span, 0))[1]
+        return _Pair(before, after, before.span + more)
 
     def _played(self, recorded: Recording, guess: Guess) -> Played:
         return ended(self._boards[guess.has_contention].play(recorded, waves_only=True))
@@ -156,8 +171,8 @@ class Player:
             after=sum(unit.after for unit in usual.units),
             low=low,
             high=high,
-            life_before=_life(usual.before),
-            life_after=_life(usual.after),
+            life_before=_life([one.before for one in usual.pairs]),
+            life_after=_life([one.after for one in usual.pairs]),
             units=usual.units,
             guesses=tuple(dict.fromkeys(guess.text for guess in guesses)),
             tokens=sum(map(len, self.recordings())),
@@ -170,30 +185,37 @@ class Player:
         pairs = [*pool.map(lambda unit: unit.changed(guess, changes), self._units)]
         least = [
             self._ceilings().least(
-                unit.stream, unit.unchanged(guess, _times(changes))[0], before.span, changes
+                unit.stream, unit.unchanged(guess, _times(changes))[0], pair.before.span, changes
             )
-            for unit, (before, _) in zip(self._units, pairs, strict=True)
+            for unit, pair in zip(self._units, pairs, strict=True)
         ]
-        return _Compared([before for before, _ in pairs], [after for _, after in pairs], least)
+        return _Compared(pairs, least)
+
+
+class _Pair(NamedTuple):
+    """A compute unit before and after a change."""
+
+    before: Played
+    after: Played
+    span: int  # cycles with the change
 
 
 class _Compared(NamedTuple):
     """All units under a guess, before and after a change."""
 
-    before: list[Played]
-    after: list[Played]
+    pairs: list[_Pair]
     least: list[int]  # cycles that memory needs
 
     @property
     def units(self) -> tuple[UnitChange, ...]:
         """The spans, cut at what memory needs."""
-        pairs = zip(self.before, self.after, self.least, strict=True)
-        return tuple(UnitChange(a.span, max(b.span, least)) for a, b, least in pairs)
+        pairs = zip(self.pairs, self.least, strict=True)
+        return tuple(UnitChange(one.before.span, max(one.span, least)) for one, least in pairs)
 
     @property
     def total(self) -> int:
         """Cycles before, of all units."""
-        return sum(one.span for one in self.before)
+        return sum(one.before.span for one in self.pairs)
 
     @property
     def share(self) -> float:
@@ -208,12 +230,12 @@ class _Compared(NamedTuple):
     @property
     def is_cut(self) -> bool:
         """Whether a unit would be faster than memory allows."""
-        return any(one.span < least for one, least in zip(self.after, self.least, strict=True))
+        return any(one.span < least for one, least in zip(self.pairs, self.least, strict=True))
 
     @property
     def is_affected(self) -> bool:
         """Whether the change alters anything that is played."""
-        return any(one is not other for one, other in zip(self.before, self.after, strict=True))
+        return any(one.before is not one.after for one in self.pairs)
 
 
 def applied(recorded: Recording, changes: Sequence[Change]) -> Recording:

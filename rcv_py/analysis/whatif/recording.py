@@ -65,7 +65,6 @@ class Recording:
     resource: np.ndarray  # the resource that it takes, NOBODY: nothing that others compete for
     hold: np.ndarray  # for how long
     rank: np.ndarray  # order of issue; the lower rank goes first at the same moment
-    is_by_age: np.ndarray  # bool, of waves that want its unit at the same moment the oldest goes first
     ruled: np.ndarray  # the rank once a change makes other waves meet: by age, or as recorded
     # memory
     queue: np.ndarray  # where operations wait for earlier ones, NOBODY: no operation
@@ -98,6 +97,8 @@ class Recording:
     slot: np.ndarray  # int32 [waves]
     row: np.ndarray  # int64 [waves], of the wave index
     depth: np.ndarray  # int64 [resources], cycles of work that each takes before it refuses
+    by_age: np.ndarray  # bool [units], of waves that want it at the same moment the oldest goes first
+    in_turn: np.ndarray  # bool [resources], take the wave that they refused for longest, not by rank
     rows: int  # code rows
     step: int  # cycles of a turn
 
@@ -119,7 +120,7 @@ class Recording:
     @property
     def by_rule(self) -> np.ndarray:
         """The column `ruled`, from the order in which the waves begin."""
-        return _ruled(self.rank, self.is_by_age, self.owner, np.lexsort((self.turn, self.begin)))
+        return _ruled(self.rank, self.by_age[self.unit], self.owner, np.lexsort((self.turn, self.begin)))
 
     @property
     def waiting(self) -> np.ndarray:
@@ -194,6 +195,7 @@ def recording(stream: TokenStream, guess: Guess = USUAL) -> Recording:
         is_measured=memory.is_measured,
         is_held=guess.is_held,
         depth=units.depth,
+        in_turn=np.zeros(len(units.depth), dtype=bool),
         rows=len(stream.lines) - 1,
         step=stream.lines.step,
     )
@@ -238,14 +240,14 @@ def _frame(stream: TokenStream) -> _Frame:
     counted = _awaits(stream)
     awaits, results = _with_results(stream, counted)
     before, handover = _slots(stream, begin, end)
-    is_by_age = by_age(stream)[stream.unit]
+    is_older_first = by_age(stream)
     barriers, observed = _barriers(stream)._asdict(), seen(stream)
     columns: dict[str, Any] = {
         "first": first,
         "line": line,
         "unit": stream.unit,
         "issued": stream.issue,
-        "is_by_age": is_by_age,
+        "by_age": is_older_first,
         **awaits._asdict(),
         **barriers,
         **_narrow(
@@ -254,7 +256,7 @@ def _frame(stream: TokenStream) -> _Frame:
             busy=tokens.busy.astype(np.int64),
             least=least,
             rank=rank,
-            ruled=_ruled(rank, is_by_age, stream.owner, np.argsort(begin, kind="stable")),
+            ruled=_ruled(rank, is_older_first[stream.unit], stream.owner, np.argsort(begin, kind="stable")),
             in_order=observed.order[line],
             moves=observed.moves[line],
             meeting=barriers["meeting"],
