@@ -1,10 +1,9 @@
 """Parse the text of one wave file: by a fast path, or exactly with orjson; both agree.
 
-Rows of whole numbers, nearly all of a file, are read by their digits (`digit_rows.py`) and cut out of the
-text; simdjson reads the rest, and rows in another format.  It copies a nested array of integers into one flat
-buffer without making Python objects, some ten times faster than orjson, but loses the nesting: a row of four
-next to a row of six would silently become two rows of five.  So the commas and brackets of the text are
-compared with the expected ones; any deviation from the writers' format is left to orjson.
+simdjson copies a nested array of integers into one flat buffer without making Python objects, some ten times
+faster than orjson, but loses the nesting: a row of four next to a row of six would silently become two rows of
+five.  So the commas and brackets of the text are compared with the expected ones; any deviation from the
+writers' format is left to orjson.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from rcv_py.base.runs import borders
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds, holds, int_column, int_table
 from rcv_py.formats.input.files import BOM
-from rcv_py.formats.uiout.digit_rows import digit_rows
 from rcv_py.tuning import memory
 
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
@@ -40,8 +38,7 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _WAIT_SHAPES = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
-DIGIT_ROWS_FROM = 512 << 10  # bytes of a file: simdjson alone is faster for smaller files of real captures
-_KEEP = 1 << 26  # bytes: a parser that read more is dropped, since it would keep ten times as much memory
+_KEEP = 1 << 22  # bytes: a parser that read more is dropped, since it would keep ten times as much memory
 _parsers: list[simdjson.Parser] = []  # each holds ten times the bytes of its longest text
 memory.is_spare(_parsers.clear)
 
@@ -83,39 +80,14 @@ def parse(data: bytes) -> RawWave:
 
 def parse_quickly(data: bytes) -> RawWave:
     """Parse with simdjson; raise any of half a dozen exceptions in case of doubt."""
-    rest, rows = _without_rows(data) if len(data) >= DIGIT_ROWS_FROM else (data, {})
     parser = _parsers.pop() if _parsers else simdjson.Parser()
-    raw = _document(parser.parse(rest), rest, rows)
-    if len(rest) <= _KEEP:
+    raw = _document(parser.parse(data), data)
+    if len(data) <= _KEEP:
         _parsers.append(parser)  # all proxies are gone: simdjson allows the next parse
     return raw
 
 
-def _without_rows(data: bytes) -> tuple[bytes, dict[str, np.ndarray]]:
-    """Return the text with `[]` in place of rows in the writers' format, and these rows by name.
-
-    The rest must confirm that such a name is a key: it occurs once, and not inside a string.
-    """
-    rows: dict[str, np.ndarray] = {}
-    places = [(0, 0)]
-    for name, width in _WIDTHS.items():
-        key = b'"%s":[[' % name.encode()
-        at = data.find(key, places[-1][1])  # after the previous one, in the writers' order
-        if at < 0:
-            continue
-        begin = at + len(key) - 1
-        quote = data.find(b'"', begin)
-        stop = data.rfind(b"]]", begin, len(data) if quote < 0 else quote) + 1
-        found = digit_rows(data, begin, stop, width) if stop else None
-        if found is not None:
-            rows[name] = found
-            places.append((begin, stop))
-    begins, stops = zip(*places, strict=True)
-    pieces = zip(stops, (*begins[1:], len(data)), strict=True)
-    return b"".join(data[begin:end] for begin, end in pieces), rows
-
-
-def _document(document: Any, data: bytes, rows: dict[str, np.ndarray]) -> RawWave:
+def _document(document: Any, data: bytes) -> RawWave:
     wave = document["wave"]
     if not isinstance(wave, simdjson.Object):
         raise _Unusual
@@ -130,10 +102,7 @@ def _document(document: Any, data: bytes, rows: dict[str, np.ndarray]) -> RawWav
         raise _Unusual  # an empty text has a length, too
     shapes = _shapes(data)
     tokens, timeline = (
-        rows[name]
-        if name in rows and name in tables
-        else _rows(tables.get(name), width, shapes.get(name, b""))
-        for name, width in _WIDTHS.items()
+        _rows(tables.get(name), width, shapes.get(name, b"")) for name, width in _WIDTHS.items()
     )
     return RawWave(facts, tokens, timeline, _waits(tables.get("waitcnt"), shapes.get("waitcnt", b"")))
 
