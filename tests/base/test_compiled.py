@@ -10,7 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -130,47 +129,11 @@ def test_a_kernel_takes_columns_of_other_types_later(room: Path) -> None:
         assert column.tolist() == [2, 6]
 
 
-def test_only_kernels_have_machine_code(room: Path) -> None:
-    """Their parts are in it: making it for those as well would take a fifth of the time once more."""
-    from numba.core import cpu
-
-    made: list[str] = []
-    engine = cpu.CPUContext.get_executable
-
-    def counted(self: Any, library: Any, fndesc: Any, env: Any) -> object:
-        if library.codegen is not library:
-            made.append(fndesc.qualname)
-        return engine(self, library, fndesc, env)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu.CPUContext, "get_executable", counted)
-        patch.setattr(compiled, "_PARTS", compiled._Parts())  # whatever became of it in tests before
-        assert doubles(room)
-    assert made == ["doubled"]
-
-
 def test_numba_is_left_as_it_was(room: Path) -> None:
     assert compiled.NUMBA is not None
     rule = compiled.NUMBA.types.Function.get_call_type
     assert doubles(room)
     assert compiled.NUMBA.types.Function.get_call_type is rule
-
-
-def test_a_numba_that_is_built_otherwise_costs_time_alone(
-    room: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from rcv_py.base.machine import compiling
-
-    parts = compiled._Parts()
-
-    def changed(self: object, state: object) -> bool:
-        raise TypeError(f"{self} takes other values than {state}")
-
-    monkeypatch.setattr(compiled, "_PARTS", parts)
-    monkeypatch.setattr(compiling._Lowering, "run_pass", changed)
-    assert parts.compiler is compiling.OfParts
-    assert doubles(room)
-    assert parts.compiler is not compiling.OfParts
 
 
 def test_other_sources_have_another_folder(room: Path) -> None:

@@ -37,15 +37,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _numba() -> ModuleType | None:
-    try:
-        import numba  # noqa: PLC0415 - optional
-    except ImportError:
-        return None
-    return numba
+try:
+    import numba
 
-
-NUMBA = _numba()
+    NUMBA: ModuleType | None = numba
+except ImportError:  # it is optional
+    NUMBA = None
 IS_COMPILED = NUMBA is not None
 PLAIN = {  # nothing that kernels do not need, because compiling is slow
     "no_cfunc_wrapper": True,
@@ -64,45 +61,12 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
     """Function decorator: a function that becomes part of every kernel that calls it."""
     if NUMBA is None:
         return function
-    made: Callable[P, R] = NUMBA.njit(
-        function, forceinline=True, no_cpython_wrapper=True, pipeline_class=_PARTS.compiler, **PLAIN
-    )
-    _PARTS.all.append(made)
-    return _compiled_once(made)
-
-
-class _Parts:
-    """All parts, and the numba compiler for them, which skips unneeded steps."""
-
-    def __init__(self) -> None:
-        self.all: list[Any] = []
-        self.compiler: Any = None
-        if NUMBA is None:
-            return
-        try:
-            from rcv_py.base.machine.compiling import OfParts  # noqa: PLC0415 - needs numba, and one it knows
-        except (ImportError, AttributeError):
-            self.wholly()
-        else:
-            self.compiler = OfParts
-
-    def wholly(self) -> None:
-        """Compile parts with numba's default compiler: this numba has an unknown structure."""
-        assert NUMBA is not None
-        self.compiler = NUMBA.core.compiler.Compiler
-        for one in self.all:
-            one._compiler.pipeline_class = self.compiler
-
-
-_PARTS = _Parts()
-
-
-def _compiled_once(code: Any) -> Any:
-    """Let a part be compiled once, and not again for each literal argument of a call."""
-    assert NUMBA is not None
-    unliteral, found = NUMBA.types.unliteral, code.get_call_template
-    code.get_call_template = lambda values, named: found(tuple(map(unliteral, values)), named)
-    return code
+    made: Any = NUMBA.njit(function, forceinline=True, no_cpython_wrapper=True, **PLAIN)
+    # It is compiled once, and not again for each literal argument of a call.
+    unliteral, found = NUMBA.types.unliteral, made.get_call_template
+    made.get_call_template = lambda values, named: found(tuple(map(unliteral, values)), named)
+    compiled: Callable[P, R] = made
+    return compiled
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -132,7 +96,6 @@ class _Compiled:
                     raise
                 self._is_kept = False
                 self._code = None
-                _PARTS.wholly()
                 return self._first(types, values)
 
         return call
@@ -183,20 +146,13 @@ def _alone(folder: Path, name: str) -> Iterator[None]:
             lock = (folder / f"{name}.lock").open("ab")
     end = monotonic() + WAITS_S
     try:
-        while lock is not None and monotonic() < end and not _is_ours(lock):
-            sleep(BEAT_S)
+        with suppress(OSError):  # files cannot be locked: then every process compiles
+            while lock is not None and monotonic() < end and not is_locked_here(lock):
+                sleep(BEAT_S)
         yield
     finally:
         if lock is not None:
             lock.close()
-
-
-def _is_ours(lock: IO[bytes]) -> bool:
-    """Whether we may compile, which is also true where files cannot be locked."""
-    try:
-        return is_locked_here(lock)
-    except OSError:
-        return True
 
 
 def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
@@ -258,7 +214,7 @@ def cache_folder(room: Path) -> Path:
     Numba compares only the file of a kernel with its cache, not the files of its parts.
     """
     sources = hashlib.sha256()
-    for file in (*sorted(Path(__file__).parent.glob("compil*.py")), *sorted(room.glob("*.py"))):
+    for file in (Path(__file__), *sorted(room.glob("*.py"))):
         sources.update(file.read_bytes())
     return user_folders.cache_folder("kernels") / sources.hexdigest()[:16]
 
