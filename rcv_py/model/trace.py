@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -68,15 +68,6 @@ class NoWaves:
         raise NotImplementedError
 
 
-class BatchStreams(Protocol):
-    """A cache of streams of batches by key."""
-
-    def stream(
-        self, key: tuple[Hashable, ...], read: Callable[[WaveReader], Iterator[WaveBatch]]
-    ) -> Iterator[WaveBatch]:
-        """Yield the cached stream of a key; else what `read` yields, given the plain reader."""
-
-
 @dataclass(frozen=True, eq=False)
 class Trace(PickledByCopy):
     """One capture, without the tokens of waves: `reader` reads them, the wave store keeps them."""
@@ -113,7 +104,6 @@ class Trace(PickledByCopy):
     has_only_costs: bool = False  # a table of costs: instructions have costs, there are no waves or times
     is_static: bool = False  # a compiled program that has not run: no wave, no time, no cost is known
     is_part: bool = False  # it is the beginning of a capture that is still being decoded
-    batch_cache: BatchStreams | None = None  # cache of batches of its waves in a long-running process
 
     @property
     def architecture(self) -> Architecture:

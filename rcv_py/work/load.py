@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import ne
 from queue import SimpleQueue
@@ -110,9 +110,8 @@ class WaveStream:
         """
         if not self.processes or self._pool is not None:
             return
-        trace = None if self._trace is None else replace(self._trace, batch_cache=None)
         self._pool = WorkerPool(
-            partial(_prepared, self._reader, trace, self._lod),
+            partial(_prepared, self._reader, self._trace, self._lod),
             self.processes if at_first is None else at_first,
             setup=hold_memory,
             calls_ahead=MAX_BATCHES_AHEAD,
@@ -445,25 +444,17 @@ def batches(
 ) -> Iterator[WaveBatch]:
     """Yield the waves at these rows of the index (all by default), in no particular order.
 
-    Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.  A trace with
-    a cache does not read waves twice.
+    Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.
     """
-    chosen = range(len(trace.waves)) if rows is None else list(rows)
-
-    def read(reader: WaveReader) -> Iterator[WaveBatch]:
-        stream = WaveStream(reader, trace.waves, chosen, workers=workers, lod=lod)
-        done = 0
+    stream = WaveStream(trace.reader, trace.waves, rows, workers=workers, lod=lod)
+    done = 0
+    report(Stage(STAGE, done, stream.total))
+    for batch in stream:
+        if cancel is not None:
+            cancel.check()
+        done += len(batch.waves) + len(batch.missing)
         report(Stage(STAGE, done, stream.total))
-        for batch in stream:
-            if cancel is not None:
-                cancel.check()
-            done += len(batch.waves) + len(batch.missing)
-            report(Stage(STAGE, done, stream.total))
-            yield batch
-
-    if trace.batch_cache is None:
-        return read(trace.reader)
-    return trace.batch_cache.stream((*chosen, lod), read)
+        yield batch
 
 
 def load_all(

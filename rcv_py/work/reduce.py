@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -258,9 +257,8 @@ class Reducer(Answers):
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]
     ) -> Iterator[tuple[Strip, StripResult]]:
         if self._pool is None:
-            plain = replace(self.trace, batch_cache=None)  # other processes cannot share it
             self._pool = WorkerPool(
-                partial(map_strip, plain),
+                partial(map_strip, self.trace),
                 self._processes,
                 setup=hold_memory,
                 calls_ahead=CALLS_AHEAD,

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import plan
 
-ELSEWHERE = ("path", "reader", "batch_cache", "facts")  # of a trace: where it is, not what it holds
+ELSEWHERE = ("path", "reader", "facts")  # of a trace: where it is, not what it holds
 
 
 def differences(one: Any, other: Any, place: str = "", without: tuple[str, ...] = ()) -> Iterator[str]:

@@ -27,7 +27,7 @@ from rcv_py.model.waves import WaveColumns
 FORMAT = 1
 MANIFEST = "manifest.json"
 TRACE, TABLES = "trace.json", "tables.columns"
-ELSEWHERE = ("path", "reader", "batch_cache", "facts")  # of a trace: not in the file, or with its waves
+ELSEWHERE = ("path", "reader", "facts")  # of a trace: not in the file, or with its waves
 PIECE_TOKENS = 1 << 16  # about half a megabyte to unpack for one wave
 NO_SOURCE = "The source was left out when the capture was packed."
 

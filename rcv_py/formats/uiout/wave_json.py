@@ -1,8 +1,8 @@
 """Parse the text of one wave file: by a fast path, or exactly with orjson; both agree.
 
 simdjson copies a nested array of integers into one flat buffer without making Python objects, some ten times
-faster than orjson, but loses the nesting: a row of four next to a row of six would silently become two rows of
-five.  So the commas and brackets of the text are compared with the expected ones; any deviation from the
+faster than orjson, but loses the nesting: a row of four next to a row of six would silently become two rows
+of five.  So the commas and brackets of the text are compared with the expected ones; any deviation from the
 writers' format is left to orjson.
 """
 
