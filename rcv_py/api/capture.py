@@ -76,7 +76,7 @@ from rcv_py.features.whatif.schedule_result import schedule_table
 from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.results.tables import CURVE
 from rcv_py.work import packing
-from rcv_py.work.builds import launch_ns
+from rcv_py.work.library import launch_ns
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 from rcv_py.work.whatif import quick_player, with_predictions
 

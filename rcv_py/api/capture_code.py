@@ -65,7 +65,7 @@ from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import table as results
-from rcv_py.work.sampled import samples_of_run
+from rcv_py.work.beside import samples_of_run
 from rcv_py.work.whatif import player_of
 
 CAUSES_BY = (*CAUSES, "each")

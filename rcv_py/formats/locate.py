@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.text import Message, some
-from rcv_py.formats.input.run_places import may_look
+from rcv_py.formats.input.run_places import DOCUMENT, is_profile, may_look
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import is_capture
 
@@ -184,7 +184,6 @@ def _of_file(path: Path) -> Located:
 
 
 def _of_profile(path: Path) -> Located:
-    from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
 
     if not is_profile(path):
         return Located(path, error=NotATrace(path, "it is a file outside of any capture folder"))
@@ -216,7 +215,6 @@ def _listed_in(folder: Path) -> tuple[Path, ...]:
 def _no_trace(path: Path) -> TraceError:
     """The reason why a profile cannot be opened as a capture."""
     from rcv_py.formats.rocpd.database import check_database  # noqa: PLC0415 - it loads SQLite
-    from rcv_py.formats.rocpd.names import DOCUMENT  # noqa: PLC0415 - most captures are folders
 
     try:
         if not DOCUMENT.fullmatch(path.name):
@@ -351,7 +349,6 @@ def _why_nothing(folder: Path) -> str:
 
 def _profile_in(folder: Path) -> Path | None:
     """Relative path of a database or document of rocprofv3 in a folder or its subfolders; or None."""
-    from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
 
     children = list(islice(folder.glob("*"), MAX_FOLDERS))
     folders = (child for child in children if child.is_dir() and not child.is_symlink())

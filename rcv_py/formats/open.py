@@ -93,7 +93,7 @@ def _located(trace: Trace, options: RawOptions | None) -> Trace:
     if options is None and not os.environ.get(SOURCE_MAP):
         return trace
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - rarely set
-    from rcv_py.formats.sources.find import located  # noqa: PLC0415 - as other decoders
+    from rcv_py.formats.sources import located  # noqa: PLC0415 - as other decoders
 
     return located(trace, (options or chosen()).source_map)
 
@@ -134,9 +134,7 @@ def _folder_entry(path: Path) -> CaptureEntry:
     if len(engines) > 1:  # on the common clock, as in an open capture
         waves = aligned(waves, read_clock(files, engines, Problems()).offsets)
     return entry._replace(
-        cycles=_lived(waves),
-        size=int(index.waves.size.sum()),
-        recorded=_date(_changed(path / INDEX_FILE)),
+        cycles=_lived(waves), size=int(index.waves.size.sum()), recorded=_date(_changed(path / INDEX_FILE))
     )
 
 

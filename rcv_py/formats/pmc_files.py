@@ -24,8 +24,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows
-from rcv_py.formats.input.run_places import MAX_NAMES, names_in
-from rcv_py.formats.rocpd.names import is_profile
+from rcv_py.formats.input.run_places import MAX_NAMES, is_profile, names_in
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.model.device import PmcDispatch, PmcTable
 

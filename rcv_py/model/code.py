@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.base.pickling import PickledByCopy
+from rcv_py.model.columns import PickledByCopy
 
 _RAW_WORDS = re.compile(r"\s*(?:\S*_unknown\b|\S+(?: 0x[0-9a-f]{8})+\s*(?:[;/]|$))")
 

@@ -84,3 +84,15 @@ def _arrays(table: Any) -> dict[str, np.ndarray]:
     kind: Any = type(table)
     columns = {name: getattr(table, name) for name in field_names(kind)}
     return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
+
+
+class PickledByCopy:
+    """Pickles a copy of the attributes.
+
+    `pickle` iterates over the dictionary of an object.  A `cached_property` that another thread computes at
+    that moment adds to the dictionary, and pickling would fail.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a copy of the current attributes."""
+        return vars(self).copy()

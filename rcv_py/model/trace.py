@@ -12,11 +12,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import Message, elide_right, plural, short_kernel
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import CodeTable, SourceFile
+from rcv_py.model.columns import PickledByCopy
 from rcv_py.model.device import (
     Clock,
     CounterSamples,

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
-from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import borders
-from rcv_py.model.columns import ColumnTable
+from rcv_py.model.columns import ColumnTable, PickledByCopy
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Executions, States, Tokens, Waits
 from rcv_py.model.window import TimeWindow

@@ -41,8 +41,7 @@ def decoders(sizes: list[int], *, keeps: bool = False) -> Iterator[Executor]:
     `keeps`: they stay for the next pool.
     """
     # Other captures need not import the pool.
-    from rcv_py.work.captures import InProcessExecutor  # noqa: PLC0415 - as said above
-    from rcv_py.work.executors import Processes  # noqa: PLC0415 - as said above
+    from rcv_py.work.captures import InProcessExecutor, Processes  # noqa: PLC0415 - as said above
     from rcv_py.work.machine import cores, memory  # noqa: PLC0415 - as said above
 
     free = memory()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rcv_py.base.pickling import PickledByCopy
+from rcv_py.model.columns import PickledByCopy
 
 
 @dataclass(frozen=True, eq=False)

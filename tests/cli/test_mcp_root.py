@@ -14,7 +14,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
-from rcv_py.work.executors import MAX_CAPTURES_HERE, MAX_READ_HERE
+from rcv_py.work.captures import MAX_CAPTURES_HERE, MAX_READ_HERE
 from tests.support.mcp_client import McpClient
 from tests.support.paths import ROOT
 from tests.support.whole_capture import capture, write
@@ -146,9 +146,7 @@ def _given(tool: str, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {first: f"small/{CAPTURE}", "run_files": files}
 
 
-def test_no_file_and_no_folder_outside_of_the_root_is_opened(
-    told: Told,
-) -> None:
+def test_no_file_and_no_folder_outside_of_the_root_is_opened(told: Told) -> None:
     root, answers, opened = told
     assert sum(not answer.get("isError", False) for _, _, answer in answers) > 30
     paths = {Path(line.partition(" ")[2]) for line in opened}

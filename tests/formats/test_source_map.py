@@ -11,8 +11,7 @@ from rcv_py.base.problems import Problems
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.raw.options import RawOptions
-from rcv_py.formats.sources.find import located, missing_files, on_disk
-from rcv_py.formats.sources.rules import mapped, rule_for, rules_of, text_of
+from rcv_py.formats.sources import located, mapped, missing_files, on_disk, rule_for, rules_of, text_of
 from rcv_py.model.code import SourceFile
 from tests.support.whole_capture import capture, wave, write
 
@@ -72,10 +71,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_sources_of_a_decoded_folder_are_found(folder: Path) -> None:
     bare = open_trace(folder / "capture")
-    assert {source.path: source.lines for source in bare.sources} == {
-        LOST: None,
-        OTHER: None,
-    }
+    assert {source.path: source.lines for source in bare.sources} == {LOST: None, OTHER: None}
     rules = (("/build/tree", str(folder / "here")),)
     found = open_trace(folder / "capture", options=RawOptions(source_map=rules))
     texts = {source.path: source.lines for source in found.sources}

@@ -24,8 +24,14 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
 from rcv_py.work import captures, executors
-from rcv_py.work.captures import CaptureLost, InProcessExecutor, captures_done, captures_mapped
-from rcv_py.work.executors import Processes, executor_for
+from rcv_py.work.captures import (
+    CaptureLost,
+    InProcessExecutor,
+    Processes,
+    captures_done,
+    captures_mapped,
+    executor_for,
+)
 from rcv_py.work.pool import WorkerStopped
 from tests.support import folders
 from tests.support.capture_calls import deadly, held, lost, mistaken, name_of, waiting
@@ -196,7 +202,7 @@ def test_a_lost_capture_is_a_sentence_in_its_row(
         def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
             return super().submit(_stop if args[0].name == "b" else fn, *args, **kwargs)
 
-    monkeypatch.setattr("rcv_py.work.executors.InProcessExecutor", Dying)
+    monkeypatch.setattr("rcv_py.work.captures.InProcessExecutor", Dying)
     command, *rest = words.format(out=tmp_path).split()
     main([command, str(library), *rest, "--json", "--jobs", "1"])
     document = json.loads(capsys.readouterr().out)

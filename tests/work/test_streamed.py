@@ -11,7 +11,7 @@ import pytest
 from rcv_py.analysis.counters.counters import counters, raw_curve
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
-from rcv_py.work.streamed import of_places, with_streamed
+from rcv_py.work.beside import of_places, with_streamed
 from tests.formats.rocpd.test_executions import HIT, database, launch
 from tests.support.samples import write_sample
 

@@ -30,8 +30,7 @@ from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.results.written import REPORT_SCHEMA, REPORTS
-from rcv_py.work.captures import InProcessExecutor, captures_done
-from rcv_py.work.executors import executor_for
+from rcv_py.work.captures import InProcessExecutor, captures_done, executor_for
 from rcv_py.work.opening import open_trace
 from rcv_py.work.pool import WorkerStopped
 from rcv_py.work.reduce import Reducer

@@ -51,7 +51,7 @@ from rcv_py.formats.locate import CaptureForm, shape_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import with_short_places
 from rcv_py.results.table import ResultTable
-from rcv_py.work.builds import builds, launch_ns
+from rcv_py.work.library import builds, launch_ns
 from rcv_py.work.reduce import Reducer
 
 MAX_IN_JUNIT = 10  # rows beyond noise in a message

@@ -17,7 +17,7 @@ from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.compare.command import TRIPS, problems, sentences, waves_of_builds
 from rcv_py.features.compare.options import TrendOptions
 from rcv_py.features.compare.trend_result import SCHEMA, trend_table
-from rcv_py.work.builds import builds, in_time
+from rcv_py.work.library import builds, in_time
 
 
 def run(options: TrendOptions) -> CommandAnswer:

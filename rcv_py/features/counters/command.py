@@ -26,7 +26,7 @@ from rcv_py.cli.opening import opened
 from rcv_py.features.counters.options import CountersOptions
 from rcv_py.features.counters.result import LIST_SCHEMA, SCHEMA, counter_table, facts, recorded
 from rcv_py.model.trace import Trace
-from rcv_py.work.streamed import of_places, with_streamed
+from rcv_py.work.beside import of_places, with_streamed
 
 _FORMULA = "--formula"
 

@@ -30,7 +30,7 @@ from rcv_py.ui.core.layout import split
 from rcv_py.ui.core.plain_text import push_button
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
 from rcv_py.ui.table import command_text
-from rcv_py.work.streamed import of_places, with_streamed
+from rcv_py.work.beside import of_places, with_streamed
 
 EVERY = "all"
 _TREE_PX = 270

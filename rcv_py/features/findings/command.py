@@ -29,8 +29,7 @@ from rcv_py.formats.open import capture_entry
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.work.captures import InProcessExecutor, captures_mapped
-from rcv_py.work.executors import executor_for
+from rcv_py.work.captures import InProcessExecutor, captures_mapped, executor_for
 from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.opening import open_trace
 

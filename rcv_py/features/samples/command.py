@@ -10,7 +10,7 @@ from rcv_py.cli.opening import opened
 from rcv_py.features.samples.options import SamplesOptions
 from rcv_py.features.samples.result import ROWS, SCHEMA, facts, samples_table, sentences
 from rcv_py.results.table import ResultTable
-from rcv_py.work.sampled import samples_of_run
+from rcv_py.work.beside import samples_of_run
 
 
 def run(options: SamplesOptions) -> CommandAnswer:

@@ -20,7 +20,7 @@ from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
-from rcv_py.work.sampled import samples_of_run
+from rcv_py.work.beside import samples_of_run
 
 READING = "PC samples are being read."
 

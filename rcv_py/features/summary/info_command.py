@@ -37,9 +37,9 @@ from rcv_py.features.summary.info_result import (
     info,
 )
 from rcv_py.features.summary.options import InfoOptions
+from rcv_py.formats.input.run_places import is_profile
 from rcv_py.formats.locate import CaptureForm, shape_of
 from rcv_py.formats.open import capture_entry
-from rcv_py.formats.rocpd.names import is_profile
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.device import NO_CLOCK
 from rcv_py.model.trace import INFERRED

@@ -15,6 +15,7 @@ A public server sets $RCV_ROOT to the folder outside which nothing is searched.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,8 @@ MAX_NAMES = 5_000  # files of a folder that are examined: a folder of downloads 
 MAX_PLACES = 48  # folders that are searched for one capture
 ROOT = "RCV_ROOT"
 SOURCE_MAP = "RCV_SOURCE_MAP"  # rules for paths of sources, one a line; processes inherit it
+DOCUMENT = re.compile(r"(?:.*_)?results\.json")  # of rocprofv3, like these databases
+_DATABASE = (".db", ".rocpd", ".sqlite", ".sqlite3")
 _FIRST = ("compute_viewer",)
 _CAPTURES = "att_viewer"
 _CAPTURE = "ui_output"
@@ -89,3 +92,8 @@ def _folders(place: Path) -> list[str]:
             ]
     except (OSError, ValueError):
         return []
+
+
+def is_profile(path: Path) -> bool:
+    """Whether a file has the name of a database or document of rocprofv3."""
+    return path.suffix.lower() in _DATABASE or DOCUMENT.fullmatch(path.name) is not None

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.input.files import csv_rows
-from rcv_py.formats.input.run_places import names_in
-from rcv_py.formats.rocpd.names import DOCUMENT, is_profile
+from rcv_py.formats.input.run_places import DOCUMENT, is_profile, names_in
 
 DEPTH = 3  # levels below a folder: OUT/PASS/HOST
 MAX_FOLDERS = 2_000

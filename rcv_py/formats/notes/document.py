@@ -11,7 +11,7 @@
 ```
 
 `instIdxs` are rows of `code.json`, and a wave is named by its slot: the time selects the wave of that slot
-(`lanes.py`).  This follows files that WaveScope's users published; other variants are read as well: a bare
+(`SlotClocks`).  This follows files that WaveScope's users published; other variants are read as well: a bare
 list, `findings` with a `detail`, and several spellings of each name.  Unknown entries stay in the file when
 it is written again.
 """
@@ -24,15 +24,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import orjson
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, elide_right, encodable
 from rcv_py.formats.input.files import parse_json
-from rcv_py.formats.notes.lanes import NO_LANES, Lane, SlotClocks
 from rcv_py.model.ids import WaveId
 from rcv_py.model.notes import MAX_INSTRUCTIONS, TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 
 FILE_BYTES = 16 << 20
@@ -67,6 +69,44 @@ _SEVERITY = {
     Severity.WARNING: ("warning", "warn", "medium", "moderate", "caution"),
 }
 _SEVERITY_WRITTEN = {Severity.ERROR: "high", Severity.WARNING: "medium", Severity.INFO: "info"}
+
+
+Lane = tuple[int, int, int]  # shader engine, SIMD, slot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlotClocks:
+    """The slots and clocks of a capture; empty without a capture."""
+
+    waves: WaveIndex | None = None
+    offsets: Mapping[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, trace: Trace) -> SlotClocks:
+        """Return the lanes of a capture."""
+        return cls(waves=trace.waves, offsets=trace.clock.offsets)
+
+    def offset(self, se: int) -> int:
+        """Return the cycles that were added to a shader engine's times to align it."""
+        return self.offsets.get(se, 0)
+
+    def wave(self, lane: Lane, span: TimeWindow | None) -> WaveId | None:
+        """Return the wave of a slot with the longest overlap with a time, the first of equals.
+
+        Without a time it is the only wave of the slot; None if there are several, or none.
+        """
+        if self.waves is None:
+            return None
+        index = self.waves
+        se, simd, slot = lane
+        rows = np.flatnonzero((index.se == se) & (index.simd == simd) & (index.slot == slot))
+        if span is not None:
+            common = np.minimum(index.end[rows], span.end) - np.maximum(index.begin[rows], span.begin)
+            rows = rows[common == common.max(initial=1)][:1]
+        return index.id(int(rows[0])) if len(rows) == 1 else None
+
+
+NO_LANES = SlotClocks()
 
 
 class NoteEntry(NamedTuple):

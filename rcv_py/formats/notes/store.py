@@ -27,8 +27,7 @@ from rcv_py.base.problems import Problem, Problems, Severity
 from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes
-from rcv_py.formats.notes.document import FILE_BYTES, NoteDocument, document_of, read_notes
-from rcv_py.formats.notes.lanes import SlotClocks
+from rcv_py.formats.notes.document import FILE_BYTES, NoteDocument, SlotClocks, document_of, read_notes
 from rcv_py.formats.packed.archive import NOTES as MEMBER
 from rcv_py.formats.packed.archive import SUFFIX, Archive
 from rcv_py.model.notes import TEXT_LETTERS, Anchor, Note, NoteChanges, one_line

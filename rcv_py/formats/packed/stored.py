@@ -13,13 +13,13 @@ from threading import Lock
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import borders
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import bounds, tight
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable, unpacked
 from rcv_py.formats.packed.pieces import COLUMNS, TYPES, PackedPiece, unpacked_piece
+from rcv_py.model.columns import PickledByCopy
 from rcv_py.model.waves import WaveBatch, WaveColumns, facts_of
 
 KEPT_BYTES = 48 << 20  # of unpacked pieces, in each process

@@ -23,11 +23,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import Message, byte_size, plural
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import INDEX
+from rcv_py.model.columns import PickledByCopy
 
 CODE_SUFFIXES = (".out", ".hsaco")
 CODE_TABLE = "code.json"

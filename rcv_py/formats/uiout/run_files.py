@@ -261,12 +261,12 @@ def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
 
 def _profile_rows(table: str, place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
     """The launches or the devices of a database or document as rows of a table."""
-    from rcv_py.formats.rocpd import as_tables  # noqa: PLC0415 - it loads SQLite, and most captures have tables
+    from rcv_py.formats.rocpd import read as profiles  # noqa: PLC0415 - it loads SQLite, and most captures have tables
 
     try:
         if (place / name).stat().st_size > PROFILE_BYTES:
             return
-        head, rows = getattr(as_tables, table)(place / name)
+        head, rows = getattr(profiles, table)(place / name)
     except TraceError as error:
         notes.append(str(error))
         return

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, number_column, tight
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.uiout.wave_json import PLAIN_FACTS, STATE_WIDTH, TOKEN_WIDTH, RawWaits, RawWave, parse
+from rcv_py.model.columns import PickledByCopy
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex, facts_of
 

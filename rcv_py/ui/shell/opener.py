@@ -210,7 +210,7 @@ def find(path: Path, depth: int = MAX_DEPTH) -> Target:
         return _of_session(path)
     located = locate(path)
     if located.error is not None and path.is_file():
-        from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
+        from rcv_py.formats.input.run_places import is_profile  # noqa: PLC0415 - most captures are folders
 
         if is_profile(path):
             return _profiled(located)

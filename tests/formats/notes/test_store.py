@@ -12,7 +12,7 @@ import pytest
 
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.problems import Severity
-from rcv_py.formats.notes.lanes import SlotClocks
+from rcv_py.formats.notes.document import SlotClocks
 from rcv_py.formats.notes.store import NotePlaces, export_notes, identity, import_notes, new_note
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.packed.write import write_packed
@@ -212,12 +212,7 @@ def test_what_is_exported_is_imported_and_others_entries_stay(trace: Trace, tmp_
 
 
 @pytest.mark.parametrize(
-    "anchor",
-    [
-        Anchor(instructions=(10**9,)),
-        Anchor(instructions=(-1,)),
-        Anchor(source=("nowhere.py", 3)),
-    ],
+    "anchor", [Anchor(instructions=(10**9,)), Anchor(instructions=(-1,)), Anchor(source=("nowhere.py", 3))]
 )
 def test_a_note_is_about_a_place_that_is_there(trace: Trace, anchor: Anchor) -> None:
     with pytest.raises(UsageError, match="The capture has no"):

@@ -19,7 +19,7 @@ from rcv_py.formats.raw.files import RawCapture, raw_capture
 from rcv_py.formats.raw.open import decoded, open_raw
 from rcv_py.model.waves import WaveColumns
 from rcv_py.work import opening
-from rcv_py.work.executors import Processes
+from rcv_py.work.captures import Processes
 from tests.support.decoding_calls import begun, deadly
 from tests.support.raw_samples import copied, raw_sample
 
@@ -99,7 +99,7 @@ def test_little_is_decoded_here_and_much_by_as_many_processes_as_there_is_room_f
             made.append(size)
             super().__init__(size, **more)
 
-    monkeypatch.setattr("rcv_py.work.executors.Processes", Counted)
+    monkeypatch.setattr("rcv_py.work.captures.Processes", Counted)
     monkeypatch.setattr("rcv_py.work.machine.cores", lambda: 3)
     with opening.decoders([1000, 1000]):
         assert made == []
