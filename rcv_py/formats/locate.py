@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.text import Message, some
 from rcv_py.formats.input.run_places import DOCUMENT, is_profile, may_look
+from rcv_py.formats.listed.recognize import listed_form, listed_in
 from rcv_py.formats.raw import STREAM
+from rcv_py.formats.raw.options import chosen
 from rcv_py.formats.uiout.folder import is_capture
 
 if TYPE_CHECKING:  # decoded folders do not need it
@@ -71,36 +73,35 @@ class Located(NamedTuple):
         if not self.folder.is_dir():
             return _compiled(self.folder)
         found = (*(raw.path for raw in undecoded(self.folder)), *_below(self.folder, depth))
-        return found or _listed_in(self.folder) or _compiled_below(self.folder, depth)
+        if found := found or listed_in(self.folder):
+            return found
+        from rcv_py.formats.compiled import compiled_below  # noqa: PLC0415 - most folders hold captures
+
+        return compiled_below(self.folder, depth, chosen())
 
     def capture(self) -> Path:
         """Return the only capture at the path or below it; raise TraceError for none or several."""
         paths = self.captures()
         if len(paths) == 1:
             return paths[0]
-        if paths and shape_of(paths[0]) is CaptureForm.COMPILED:
+        if not paths:
+            raise NotATrace(self.folder, _why_nothing(self.folder))
+        if shape_of(paths[0]) is CaptureForm.COMPILED:
             from rcv_py.formats.compiled import kernel_label  # noqa: PLC0415 - as other compiled files
 
-            labels = dict.fromkeys(map(kernel_label, paths))
+            listed = some(list(dict.fromkeys(map(kernel_label, paths))), MAX_NAMED)
             raise TraceError(
                 Message("{0} holds {1} kernels, and one is needed.", self.folder, len(paths)),
                 hint=Message(
-                    "Choose with --kernel NAME and --target GFX, or name {0}: {1}.",
-                    paths[0],
-                    some(list(labels), MAX_NAMED),
+                    "Choose with --kernel NAME and --target GFX, or name {0}: {1}.", paths[0], listed
                 ),
             )
-        if paths:
-            if raws := [f"{raw.path} ({raw.text})" for raw in undecoded(self.folder)]:
-                raise TraceError(
-                    Message("{0} holds {1} captures, and one is needed.", self.folder, len(paths)),
-                    hint=Message("Name one of them by any of its .att files: {0}.", some(raws, MAX_NAMED)),
-                )
-            raise TraceError(
-                Message("{0} holds {1} captures, and one is needed.", self.folder, len(paths)),
-                hint=Message("Name one of them: {0}.", some(list(map(str, paths)), MAX_NAMED)),
-            )
-        raise NotATrace(self.folder, _why_nothing(self.folder))
+        hint = Message("Name one of them: {0}.", some(list(map(str, paths)), MAX_NAMED))
+        if raws := [f"{raw.path} ({raw.text})" for raw in undecoded(self.folder)]:
+            hint = Message("Name one of them by any of its .att files: {0}.", some(raws, MAX_NAMED))
+        raise TraceError(
+            Message("{0} holds {1} captures, and one is needed.", self.folder, len(paths)), hint=hint
+        )
 
 
 def locate(path: Path) -> Located:
@@ -143,17 +144,8 @@ def _of_compiled(path: Path) -> Located | None:
 
 def _compiled(path: Path) -> tuple[Path, ...]:
     from rcv_py.formats.compiled import chosen_kernels  # noqa: PLC0415 - most captures are folders
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as above
 
     return tuple(one.path for one in chosen_kernels(path, chosen()))
-
-
-def _compiled_below(folder: Path, depth: int) -> tuple[Path, ...]:
-    """The kernels of compiled files, of a folder without captures."""
-    from rcv_py.formats.compiled import compiled_below  # noqa: PLC0415 - most folders hold captures
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as above
-
-    return compiled_below(folder, depth, chosen())
 
 
 def is_there(path: Path) -> bool:
@@ -175,7 +167,7 @@ def _of_file(path: Path) -> Located:
     if (compiled := _of_compiled(path)) is not None:
         return compiled
     if path.suffix.lower() in _OTHER_FILES:
-        is_listed = _is_listed(path)
+        is_listed = listed_form(path) is not None
         error = None if is_listed else NotATrace(path, _OTHER_FILES[path.suffix.lower()])
         return Located(path, is_listed, error)
     if is_capture(path.parent):
@@ -195,21 +187,9 @@ def _of_profile(path: Path) -> Located:
         return Located(path, error=error if isinstance(error, TraceError) else NotATrace(path, NO_TRACE))
     if len(found) > 1:
         return Located(found[0].parent)
-    if not found and _is_listed(path):
+    if not found and listed_form(path) is not None:
         return Located(path, is_capture=True)
     return Located(found[0], is_capture=True) if found else Located(path, error=_no_trace(path))
-
-
-def _is_listed(path: Path) -> bool:
-    from rcv_py.formats.listed.recognize import listed_form  # noqa: PLC0415 - most captures are folders
-
-    return listed_form(path) is not None
-
-
-def _listed_in(folder: Path) -> tuple[Path, ...]:
-    from rcv_py.formats.listed.recognize import listed_in  # noqa: PLC0415 - most captures are folders
-
-    return listed_in(folder)
 
 
 def _no_trace(path: Path) -> TraceError:
@@ -310,14 +290,11 @@ def _folders(parent: _Folder) -> list[_Folder]:
                 _Folder(Path(entry.path), parent.level + 1, parent.is_linked or entry.is_symlink(), is_packed)
                 for entry in entries
                 if not entry.name.startswith(".")
-                if (is_packed := _is_packed(entry)) or _is_followed(entry, parent)
+                if (is_packed := entry.name.lower().endswith(PACKED) and entry.is_file(follow_symlinks=False))
+                or _is_followed(entry, parent)
             ]
     except OSError:
         return []
-
-
-def _is_packed(entry: os.DirEntry[str]) -> bool:
-    return entry.name.lower().endswith(PACKED) and entry.is_file(follow_symlinks=False)
 
 
 def _is_followed(entry: os.DirEntry[str], parent: _Folder) -> bool:

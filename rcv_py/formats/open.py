@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +15,9 @@ from rcv_py.base.problems import Problem, Problems, Severity
 from rcv_py.base.progress import Report, silent
 from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
-from rcv_py.formats.input.run_places import SOURCE_MAP
 from rcv_py.formats.locate import MAX_DEPTH, CaptureForm, locate, shape_of
+from rcv_py.formats.raw.options import Early, Jobs, RawOptions, chosen
+from rcv_py.formats.sources import located
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
@@ -26,13 +25,10 @@ from rcv_py.formats.uiout.folder import listing
 from rcv_py.formats.uiout.index import aligned, read_index, rescued_index
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.code import CodeTable
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import UNKNOWN, CaptureEntry, Origin, Trace
 from rcv_py.model.waves import WaveIndex
 
 DECODED = re.compile(r"ui_output_agent_(?P<agent>\d{1,18})_dispatch_(?P<dispatch>\d{1,18})", re.ASCII)
-if TYPE_CHECKING:  # decoded captures do not need it
-    from rcv_py.formats.packed.write import Origin
-    from rcv_py.formats.raw.options import Early, Jobs, RawOptions
 
 
 def open_trace(
@@ -45,11 +41,7 @@ def open_trace(
     """
     found = locate(Path(path)).capture()
     opener = partial(open_capture, found, jobs=jobs, options=options)
-    is_usual = options is None and not os.environ.get(SOURCE_MAP) and shape_of(found) is not CaptureForm.RAW
-    if not is_usual:
-        from rcv_py.formats.raw.options import RawOptions, chosen  # noqa: PLC0415 - of hardly any folder
-
-        is_usual = (options or chosen()) == RawOptions()
+    is_usual = (options or chosen()) == RawOptions()
     return cache.trace(found, opener) if cache is not None and is_usual else opener()
 
 
@@ -66,36 +58,24 @@ def open_capture(
     are read, and where sources are; None: from the environment.  `early` is called with the beginning of a
     large capture, which can be shown while the rest is decoded.
     """
-    shape = shape_of(path)
+    shape, options = shape_of(path), options or chosen()
     if shape is CaptureForm.DECODED:
-        return _located(open_folder(path, report), options)
+        return located(open_folder(path, report), options.source_map)
     if shape is CaptureForm.PACKED:
         from rcv_py.formats.packed.read import open_packed  # noqa: PLC0415 - captures are folders mostly
 
-        return _located(open_packed(path), options)
+        return located(open_packed(path), options.source_map)
     if shape is CaptureForm.COMPILED:
         from rcv_py.formats.compiled import open_compiled  # noqa: PLC0415 - it reads code objects
-        from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
 
-        return open_compiled(path, options or chosen())
+        return open_compiled(path, options)
     if shape is CaptureForm.LISTED:
         from rcv_py.formats.listed.open import open_listed  # noqa: PLC0415 - captures are folders mostly
 
-        return _located(open_listed(path), options)
+        return located(open_listed(path), options.source_map)
     from rcv_py.formats.raw.open import open_raw  # noqa: PLC0415 - decoders take long to import
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
 
-    return open_raw(path, report, jobs, options or chosen(), early)
-
-
-def _located(trace: Trace, options: RawOptions | None) -> Trace:
-    """The trace with missing sources from this machine, if there are rules for their paths."""
-    if options is None and not os.environ.get(SOURCE_MAP):
-        return trace
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - rarely set
-    from rcv_py.formats.sources import located  # noqa: PLC0415 - as other decoders
-
-    return located(trace, (options or chosen()).source_map)
+    return open_raw(path, report, jobs, options, early)
 
 
 def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...]:
@@ -109,13 +89,16 @@ def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...
 def capture_entry(path: Path) -> CaptureEntry:
     """Return the facts of one capture; the note of an unreadable capture has the reason.  Never raises."""
     try:
-        entry = _ENTRIES[shape_of(path)](path)
+        entry, origin = _ENTRIES[shape_of(path)](path), origin_of(path)
     except TraceError as error:
-        entry = CaptureEntry(path=path, name=path.name, kernel="", note=str(error))
-    named = DECODED.match(path.name)
-    if named is None:
-        return entry
-    return entry._replace(agent=int(named["agent"]), dispatch=int(named["dispatch"]))
+        entry, origin = CaptureEntry(path=path, name=path.name, kernel="", note=str(error)), _named(path)
+    return entry._replace(agent=origin.agent, dispatch=origin.dispatch, recorded=_date(origin.recorded))
+
+
+def _named(path: Path) -> Origin:
+    """The recorder by the name of a folder."""
+    named = DECODED.match(path.absolute().name)
+    return UNKNOWN if named is None else Origin(int(named["agent"]), int(named["dispatch"]))
 
 
 def _folder_entry(path: Path) -> CaptureEntry:
@@ -143,17 +126,10 @@ def _lived(waves: WaveIndex) -> int:
     return int(waves.end.max() - waves.begin.min()) if len(waves) else -1
 
 
-def _packed_entry(path: Path) -> CaptureEntry:
-    entry, origin = _opened_entry(path), origin_of(path)
-    recorded = _date(origin.recorded) or entry.recorded
-    return entry._replace(agent=origin.agent, dispatch=origin.dispatch, recorded=recorded)
-
-
 def _raw_entry(path: Path) -> CaptureEntry:
     """Facts of a raw capture; for one that takes long to decode only the kernel, from its beginning."""
     from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - as other decoders
-    from rcv_py.formats.raw.open import is_quick, open_beginning  # noqa: PLC0415 - decoders take long to import
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
+    from rcv_py.formats.raw.open import is_quick, open_beginning  # noqa: PLC0415 - as other decoders
 
     raw = raw_capture(path)
     if raw is None or is_quick(raw, chosen()):
@@ -161,15 +137,7 @@ def _raw_entry(path: Path) -> CaptureEntry:
     else:
         code = open_beginning(path, chosen()).code
         entry = CaptureEntry(path=path, name=path.name, kernel=_kernel(code), is_part=True)
-    if raw is None:
-        return entry
-    return entry._replace(
-        about=raw.text,
-        agent=raw.agent,
-        dispatch=raw.dispatch,
-        size=raw.size,
-        recorded=_date(_changed(raw.folder / raw.streams[0].name)),
-    )
+    return entry if raw is None else entry._replace(about=raw.text, size=raw.size)
 
 
 def _listed_entry(path: Path) -> CaptureEntry:
@@ -182,33 +150,32 @@ def _opened_entry(path: Path) -> CaptureEntry:
     problems = [problem for problem in trace.problems if problem.severity is not Severity.INFO]
     why = _why_none(trace.has_pc_samples, trace.has_shader_data)
     entry = _entry(path, len(trace.waves), trace.code, problems, why)
-    size = path.stat().st_size if path.is_file() else -1
-    return entry._replace(cycles=_lived(trace.waves), size=size, recorded=_date(_changed(path)))
+    return entry._replace(cycles=_lived(trace.waves), size=path.stat().st_size if path.is_file() else -1)
 
 
 def origin_of(path: Path) -> Origin:
-    """Return the origin of a capture from names and dates of its files, for a packed file.
+    """Return the origin of a capture from names and dates of its files, for a packed file as it says.
 
     Raises TraceError if a packed capture is damaged.
     """
-    from rcv_py.formats.packed.write import Origin  # noqa: PLC0415 - not needed to open a capture
-
-    shape = shape_of(path)
+    shape, file = shape_of(path), path
     if shape is CaptureForm.PACKED:
         from rcv_py.formats.packed.read import origin_of as told  # noqa: PLC0415 - captures are folders mostly
 
-        return told(path)
+        origin = told(path)
+        return origin if origin.recorded >= 0 else origin._replace(recorded=_changed(path))
     if shape is CaptureForm.RAW:
         from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - as other decoders
 
-        raw = raw_capture(path)
-        if raw is None:
-            return Origin(recorded=_changed(path))
-        return Origin(raw.agent, raw.dispatch, _changed(raw.folder / raw.streams[0].name))
-    named, recorded = DECODED.match(path.absolute().name), _changed(path / INDEX_FILE)
-    if named is None:
-        return Origin(recorded=recorded)
-    return Origin(int(named["agent"]), int(named["dispatch"]), recorded)
+        if (raw := raw_capture(path)) is not None:
+            return Origin(raw.agent, raw.dispatch, _changed(raw.folder / raw.streams[0].name))
+    elif shape is CaptureForm.COMPILED:
+        from rcv_py.formats.compiled import file_of  # noqa: PLC0415 - most captures are folders
+
+        file = file_of(path) or path
+    elif shape is CaptureForm.DECODED:
+        file = path / INDEX_FILE
+    return _named(path)._replace(recorded=_changed(file))
 
 
 def _changed(path: Path) -> int:
@@ -268,7 +235,6 @@ def _compiled_entry(path: Path) -> CaptureEntry:
         size=file.stat().st_size if file.is_file() else -1,
         mapped=-1,
         note="Compiled, not run.",
-        recorded=_date(_changed(file)),
     )
 
 
@@ -276,6 +242,6 @@ _ENTRIES = {
     CaptureForm.COMPILED: _compiled_entry,
     CaptureForm.DECODED: _folder_entry,
     CaptureForm.RAW: _raw_entry,
-    CaptureForm.PACKED: _packed_entry,
+    CaptureForm.PACKED: _opened_entry,
     CaptureForm.LISTED: _listed_entry,
 }

@@ -238,3 +238,14 @@ class CaptureEntry(NamedTuple):
     def title(self) -> str:
         """The title, as for an open capture."""
         return capture_title(self.path, self.kernel)
+
+
+class Origin(NamedTuple):
+    """Recorder and time of a capture, from names and dates of its files; -1: unknown number."""
+
+    agent: int = -1
+    dispatch: int = -1
+    recorded: int = -1  # when its files were written, seconds since 1970, UTC
+
+
+UNKNOWN = Origin()

@@ -16,10 +16,10 @@ from rcv_py.formats.packed import npy, records
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable
 from rcv_py.formats.packed.stored import Notes, StoredWaves
-from rcv_py.formats.packed.write import FORMAT, MANIFEST, TABLES, TRACE, Origin
+from rcv_py.formats.packed.write import FORMAT, MANIFEST, TABLES, TRACE
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import UNKNOWN, Origin, Trace
 from rcv_py.model.waves import WaveIndex
 
 JSON_BYTES = 128 << 20
@@ -50,7 +50,7 @@ def origin_of(path: Path) -> Origin:
     archive = Archive(path)
     try:
         said = _json(archive, MANIFEST).get("origin")
-        origin: Origin = Origin() if said is None else records.read(Origin, said, ())
+        origin: Origin = UNKNOWN if said is None else records.read(Origin, said, ())
         if max(origin.agent, origin.dispatch, origin.recorded) >= LIMIT:
             raise Unreadable("it names a launch of a number that is too large")
         return origin

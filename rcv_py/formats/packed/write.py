@@ -8,7 +8,6 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import orjson
@@ -21,7 +20,7 @@ from rcv_py.formats.packed.pieces import cut, packed_piece
 from rcv_py.formats.packed.stored import INDEX, piece_name
 from rcv_py.model.code import SourceFile
 from rcv_py.model.resources import RunFacts
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import UNKNOWN, Origin, Trace
 from rcv_py.model.waves import WaveColumns
 
 FORMAT = 1
@@ -30,17 +29,6 @@ TRACE, TABLES = "trace.json", "tables.columns"
 ELSEWHERE = ("path", "reader", "facts")  # of a trace: not in the file, or with its waves
 PIECE_TOKENS = 1 << 16  # about half a megabyte to unpack for one wave
 NO_SOURCE = "The source was left out when the capture was packed."
-
-
-class Origin(NamedTuple):
-    """Recorder and time of a capture, from names and dates of its files; -1: unknown number."""
-
-    agent: int = -1
-    dispatch: int = -1
-    recorded: int = -1  # when its files were written, seconds since 1970, UTC
-
-
-UNKNOWN = Origin()
 
 
 class PackedWriter:
