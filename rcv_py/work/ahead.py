@@ -4,10 +4,8 @@
 main thread   ── imports of Qt ─── window ─── waves read meanwhile ── later waves
 its thread    └─ open ─┐                    │
 processes     └────────┴─ read ─ read ─ read ─ read ─ read ─ read ─ findings
-the last one                                └ read ─ read ─ read ─ findings
 ```
-While the window is made, which keeps a processor busy, one process fewer reads than there are processors.
-They decode a raw capture before they read it, its beginning first.
+Processes decode a raw capture before they read it, its beginning first.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from rcv_py.formats.locate import CaptureForm, locate, shape_of
 from rcv_py.formats.uiout.folder import WAVE_NAME
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import WaveStream, worth
-from rcv_py.work.machine import cores
 from rcv_py.work.opening import open_capture
 from rcv_py.work.processes import end_ahead, start_ahead
 
@@ -83,7 +80,7 @@ class Preload:
             trace = open_capture(self.folder, self._say, self._begun.set_result)
             self._end_beginning()
             stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
-            stream.begin(at_first=max(1, min(self.processes, cores() - 1)))  # a window is being made
+            stream.begin()
             self._opened.set_result((trace, stream))
         except Exception as error:  # the border of the thread: the caller gets it
             self._end_beginning()

@@ -62,7 +62,7 @@ class WaveStream:
 
     Processes end with the iteration, unless it `keeps` idle ones for the next pool.  With a `trace`,
     processes also map the reductions that `orders` returns when waves are requested; each order gets its part
-    before the batch is yielded.  `prioritize`, `cancel`, `widen`, `whole` and `errors` may be used from other
+    before the batch is yielded.  `prioritize`, `cancel`, `whole` and `errors` may be used from other
     threads.  If a process dies, another reads its waves again; waves that end every process are listed as
     missing.
     """
@@ -102,17 +102,16 @@ class WaveStream:
         """Whether processes read."""
         return self._pool is not None
 
-    def begin(self, *, is_idle: bool = False, at_first: int | None = None) -> None:
+    def begin(self, *, is_idle: bool = False) -> None:
         """Let processes, if there are any, read before the iteration starts.
 
-        `is_idle`: only start them; waves and orders are requested once one is up.  `at_first`: number of
-        processes that read at first; the others start when `widen` is called.
+        `is_idle`: only start them; waves and orders are requested once one is up.
         """
         if not self.processes or self._pool is not None:
             return
         self._pool = WorkerPool(
             partial(_prepared, self._reader, self._trace, self._lod),
-            self.processes if at_first is None else at_first,
+            self.processes,
             setup=hold_memory,
             calls_ahead=MAX_BATCHES_AHEAD,
             retries=RETRIES,
@@ -124,11 +123,6 @@ class WaveStream:
                     self._submit(self._pool, _Job([], ()))
         else:
             self._ask()
-
-    def widen(self) -> None:
-        """Let all processes read, if `at_first` held some back."""
-        if (pool := self._pool) is not None:
-            pool.grow(self.processes)
 
     def whole(self) -> list[WaveBatch] | None:
         """Wait until all waves have been read, by any iterator, and release the processes.
@@ -214,7 +208,12 @@ class WaveStream:
         with self._lock:
             if done is not None:
                 self._done.put(done)
-            while self._may_ask() and self._pool is not None and (rows := self._queue.take()) is not None:
+            while (
+                self._pool is not None
+                and self.waiting < MAX_UNSEEN
+                and len(self._asked) - self.waiting < self.processes * MAX_BATCHES_AHEAD
+                and (rows := self._queue.take()) is not None
+            ):
                 self._submit(self._pool, _Job(rows, tuple(self.orders())))
             if self._all and not self._queue.jobs and all(one.done() for one in self._all):
                 self._is_over.set()
@@ -225,10 +224,6 @@ class WaveStream:
         if self._all is not None:
             self._all.append(future)
         future.add_done_callback(self._ask)
-
-    def _may_ask(self) -> bool:
-        asked = len(self._asked) - self.waiting
-        return self.waiting < MAX_UNSEEN and asked < self.processes * MAX_BATCHES_AHEAD
 
 
 class _Job(NamedTuple):

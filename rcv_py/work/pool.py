@@ -26,6 +26,7 @@ from rcv_py.work.shared import Envelope, dumps, loads, receive, send
 # A call that a process reads later must fit into the pipe: else we would wait for the process to read, and
 # the process for us to take its result.  macOS has the smallest pipes, of 8 kB.
 AHEAD_BYTES = 6 << 10
+FOREVER = float("inf")  # seconds
 T = TypeVar("T")
 
 
@@ -118,11 +119,6 @@ class WorkerPool(Generic[T]):
         self._wake()
         return call.future
 
-    def grow(self, size: int) -> None:
-        """Raise the number of processes to `size` if it is lower."""
-        self._size = max(self._size, size)
-        self._wake()
-
     @property
     def waiting(self) -> int:
         """Number of calls that no process has taken yet."""
@@ -183,29 +179,25 @@ class WorkerPool(Generic[T]):
         for worker in list(self._workers):
             if worker.calls and worker.calls[0].future.cancelled():
                 self._replace(worker)
-        while (call := self._next()) is not None and (free := self._free(call)) is not None:
+        while self._waiting:
+            call = self._waiting[0]
+            if not call.future.cancelled():
+                if (free := self._free(call)) is None:
+                    break
+                free.send(call)
             self._waiting.popleft()
-            free.send(call)
-        ready = wait([self._wakeup_r, *(worker.connection for worker in self._workers)], self._seconds_left())
+        deadline = min((worker.deadline for worker in self._workers if worker.calls), default=FOREVER)
+        left = None if deadline == FOREVER else max(0.0, deadline - monotonic())
+        ready = wait([self._wakeup_r, *(worker.connection for worker in self._workers)], left)
         if self._wakeup_r in ready:
             with self._lock:
                 self._wakeup_r.recv_bytes()
                 self._is_woken = False
         for heard in [worker for worker in self._workers if worker.connection in ready]:
             self._receive(heard)
-        for late in [worker for worker in self._workers if worker.is_overdue]:
-            self._replace(late, CallTimedOut(self._timeout_s or 0))
-
-    def _next(self) -> _Call | None:
-        """Return the first waiting call; remove cancelled calls."""
-        while self._waiting and self._waiting[0].future.cancelled():
-            self._waiting.popleft()
-        return self._waiting[0] if self._waiting else None
-
-    def _seconds_left(self) -> float | None:
-        deadlines = [worker.deadline for worker in self._workers if worker.calls]
-        left = min(deadlines, default=float("inf")) - monotonic()
-        return None if left == float("inf") else max(0.0, left)
+        for worker in list(self._workers):
+            if worker.calls and monotonic() >= worker.deadline:
+                self._replace(worker, CallTimedOut(self._timeout_s or 0))
 
     def _free(self, call: _Call) -> _Worker | None:
         """Return the process for a call: an idle one with its key, a new one, or one with few calls."""
@@ -266,8 +258,8 @@ class _Worker:
         self.calls: deque[_Call] = deque()  # the first is running
         self.key = ""
         self.is_alone = is_alone
-        self.deadline = float("inf")  # of the first call, as time of the monotonic clock
-        self._timeout_s = float("inf") if timeout_s is None else timeout_s
+        self.deadline = FOREVER  # of the first call, as time of the monotonic clock
+        self._timeout_s = FOREVER if timeout_s is None else timeout_s
         self._grace_s = grace_s
         with suppress(OSError):  # that it has died will be found when its answer is awaited
             send(self.connection, task)
@@ -284,10 +276,6 @@ class _Worker:
     def begin(self) -> None:
         """Start the clock of the first call."""
         self.deadline = monotonic() + self._timeout_s
-
-    @property
-    def is_overdue(self) -> bool:
-        return bool(self.calls) and monotonic() >= self.deadline
 
     def terminate(self) -> None:
         """Request the process to end."""

@@ -166,15 +166,3 @@ def test_nobody_waits_for_waves_that_do_not_come(files, small_jobs, few_tries, t
     assert large.whole() is None, "six batches are more than may wait"
     large.close()
     assert not active_children()
-
-
-def test_processes_that_were_kept_back_read_when_they_may(files, small_jobs, tmp_path_factory):
-    notes = tmp_path_factory.mktemp("notes")
-    stream = WaveStream(BusyReader(notes), files.index, workers=2)
-    stream.begin(at_first=1)
-    wait_until(lambda: len(begun(notes)) == 1, "one that reads, and never ends")
-    assert len(active_children()) == 1
-    stream.widen()
-    wait_until(lambda: len(begun(notes)) == 2, "another one")
-    stream.close()
-    assert not active_children()

@@ -32,7 +32,6 @@ MAX_BATCHES_AHEAD = 4  # batches read ahead of the UI thread; more would only fi
 TIMEOUT_S = 5.0  # to wait for a thread to end
 POLL_S = 0.1
 UNKNOWN_BUDGET = 4 << 30  # bytes, if the size of memory is unknown
-WIDEN_MS = 150  # after a preloaded capture is opened: the window is visible by then
 KEEP_MS = 5_000  # that processes wait for further requests after all waves are read
 AGAIN = "Reading waves again"
 
@@ -62,8 +61,6 @@ class Loader(QObject):
         self._ended: list[_Load] = []  # stopped, but perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
-        self._widen = QTimer(self, singleShot=True, interval=WIDEN_MS)
-        self._widen.timeout.connect(lambda: None if self._load is None else self._load.widen())
         self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
         self._keep.timeout.connect(end_ahead)
         self.finished.connect(self._keep.start)
@@ -87,7 +84,6 @@ class Loader(QObject):
         open_it = partial(self._open_path, Path(path)) if ahead is None else ahead.open
         stream_of = partial(_stream_of, workers) if ahead is None else lambda _: ahead.stream()
         self._load = _Load(self, open_it, stream_of, self._settings["sources.map"])
-        self._load.is_ahead = ahead is not None
 
     def cancel(self) -> None:
         """Stop reading; loaded waves stay, and selected waves are still read."""
@@ -104,7 +100,6 @@ class Loader(QObject):
         if self._session.store is not None:
             self._session.store.end_answers()
         self._notify.stop()
-        self._widen.stop()
         self._keep.stop()
         if self.ahead is not None:
             self.ahead.close()
@@ -168,8 +163,6 @@ class Loader(QObject):
             self._session.store.rereads = partial(self._reread, trace)
             if self._load is not None:
                 self._session.store.whole = self._load.whole
-        if self._load is not None and self._load.is_ahead:
-            self._widen.start()
 
     @contextmanager
     def _reread(
@@ -263,7 +256,6 @@ class _Load:
         self._room = Semaphore(MAX_BATCHES_AHEAD)
         self.due = 1  # current work, and answers on their way to the UI thread
         self.has_opened = False
-        self.is_ahead = False  # its reading began before the window existed, with fewer processes
         self._holds_garbage = True
         GcGate.acquire(1)
         self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
@@ -282,11 +274,6 @@ class _Load:
         """Read no more, except requested waves."""
         if (stream := self._stream) is not None:
             stream.cancel()
-
-    def widen(self) -> None:
-        """Read with all processes."""
-        if (stream := self._stream) is not None:
-            stream.widen()
 
     def stop(self) -> None:
         self._stopped.set()

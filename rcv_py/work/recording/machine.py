@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
@@ -37,34 +37,18 @@ class RanTooLong(UsageError):
     """A program did not end in time, and was ended with its children."""
 
 
-class Machine(Protocol):
-    """A machine that can run rocprofv3."""
+class ThisMachine(NamedTuple):
+    """This machine: captures are written directly into the target folder."""
 
     def run(self, words: Sequence[str], on_line: OnLine, limit_s: float) -> int:
         """Run a program, call `on_line` with each line that it prints, and return its exit code.
 
         Raise RanTooLong if it did not end in time.
         """
-
-    def folder(self, target: Path) -> str:
-        """Make an empty folder for the capture that `target` is to hold; return its path on that machine."""
-
-    def write(self, path: str, text: str) -> None:
-        """Write a file on that machine."""
-
-    def fetch(self, folder: str, target: Path) -> None:
-        """Move the contents of a folder of that machine into `target`."""
-
-
-class ThisMachine(NamedTuple):
-    """This machine: captures are written directly into the target folder."""
-
-    def run(self, words: Sequence[str], on_line: OnLine, limit_s: float) -> int:
-        """Run a program in the current folder."""
         return run_program(words, on_line, limit_s)
 
     def folder(self, target: Path) -> str:
-        """Make the target itself."""
+        """Make an empty folder for the capture that `target` is to hold: itself; return its path."""
         _made(target)
         return str(target.absolute())
 
@@ -73,7 +57,7 @@ class ThisMachine(NamedTuple):
         Path(path).write_text(text, encoding="utf-8")
 
     def fetch(self, folder: str, target: Path) -> None:
-        """Do nothing: the files are in place."""
+        """Move the contents of a folder into `target`: they are in place."""
 
 
 class There(NamedTuple):
@@ -123,14 +107,14 @@ class There(NamedTuple):
     def fetch(self, folder: str, target: Path) -> None:
         """Copy the capture, and remove it there."""
         code = run_program(
-            ["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], _ignored
+            ["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], lambda _: None
         )
         if code:
             raise UsageError(
                 Message("What was recorded cannot be copied from {0}.", self.host),
                 hint=Message("It lies in {0} there.", folder),
             )
-        run_program(self._words(f"rm -rf {shlex.quote(folder)}"), _ignored)
+        run_program(self._words(f"rm -rf {shlex.quote(folder)}"), lambda _: None)
 
     @property
     def _enter(self) -> str:
@@ -139,6 +123,9 @@ class There(NamedTuple):
 
     def _words(self, command: str, *options: str) -> list[str]:
         return ["ssh", *NO_QUESTION, *options, "--", self.host, command]
+
+
+Machine = ThisMachine | There  # which can run rocprofv3
 
 
 def _made(folder: Path) -> None:
@@ -173,7 +160,13 @@ def _lines(process: subprocess.Popen[bytes], deadline: float | None) -> Iterator
     """Each line of output until it is closed and the program has ended; TimeoutError at the deadline."""
     assert process.stdout is not None
     rest = b""
-    while data := _read(process.stdout.fileno(), deadline):
+    stream = process.stdout.fileno()
+    while True:
+        # Windows, whose pipes cannot be asked, knows no deadline here.
+        if os.name == "posix" and not select.select([stream], [], [], _left(deadline))[0]:
+            raise TimeoutError
+        if not (data := os.read(stream, LINE)):
+            break
         *lines, rest = (rest + data).split(b"\n")
         yield from lines
         if len(rest) > LINE:
@@ -187,37 +180,25 @@ def _lines(process: subprocess.Popen[bytes], deadline: float | None) -> Iterator
         raise TimeoutError from error
 
 
-def _read(stream: int, deadline: float | None) -> bytes:
-    """Some bytes, b"" at the end; Windows, whose pipes cannot be asked, knows no deadline here."""
-    if os.name == "posix" and not select.select([stream], [], [], _left(deadline))[0]:
-        raise TimeoutError
-    return os.read(stream, LINE)
-
-
 def _left(deadline: float | None) -> float | None:
     """Seconds until a time of `time.monotonic`."""
     return None if deadline is None else max(deadline - time.monotonic(), 0)
 
 
-def find_program(name: str, prefixes: Sequence[Path], places: Sequence[str]) -> str | None:
-    """Return the path of a program of ROCm, None if there is none.
+def find_program(name: str, command: Sequence[str], places: str) -> str | None:
+    """Return the path of a program of ROCm for recording a command, None if there is none.
 
-    The ROCm of a Python environment comes first, since its libraries clash with those of another one in the
-    same process; then the search path, then `places`.
+    The ROCm of a Python environment (of the command, the active ones, our own) comes first, since its
+    libraries clash with those of another one in the same process; then the search path, then `places`.
     """
-    for prefix in prefixes:
+    program = shutil.which(command[0]) if command else None
+    roots = (program and Path(program).absolute().parent.parent, os.environ.get("VIRTUAL_ENV"))
+    for prefix in [Path(root) for root in (*roots, os.environ.get("CONDA_PREFIX"), sys.prefix) if root]:
         for packages in ("lib*/python3*/*-packages", "Lib/site-packages"):
             for folder in sorted(prefix.glob(f"{packages}/_rocm_sdk_core/bin"), reverse=True):
                 if found := shutil.which(name, path=str(folder)):
                     return found
-    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
-
-
-def environments(command: Sequence[str]) -> tuple[Path, ...]:
-    """Return the roots of Python environments: of a command, the active ones, and our own."""
-    program = shutil.which(command[0]) if command else None
-    roots = (program and Path(program).absolute().parent.parent, os.environ.get("VIRTUAL_ENV"))
-    return tuple(Path(root) for root in (*roots, os.environ.get("CONDA_PREFIX"), sys.prefix) if root)
+    return shutil.which(name) or shutil.which(name, path=places)
 
 
 @contextmanager
@@ -266,7 +247,3 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> bool:
     except OSError:
         return False
     return os.name == "posix"
-
-
-def _ignored(line: str) -> None:
-    """Ignore a line."""

@@ -20,12 +20,11 @@ from rcv_py.work.recording.machine import (
     OnLine,
     RanTooLong,
     ThisMachine,
-    environments,
     find_program,
 )
 
 PROGRAM = "rocprofv3"
-PLACES = ("/opt/rocm/bin",)  # its places if it is not in the search path
+PLACES = "/opt/rocm/bin"  # where it is if it is not in the search path
 KEPT = 200  # lines of output that are searched for reasons
 SHOWN = 3  # lines that are shown if no reason is known
 LIMIT_S = 3600  # seconds for a run of the program
@@ -212,7 +211,7 @@ class Recorder:
     def _usual(self) -> str:
         if not isinstance(self._machine, ThisMachine):
             return PROGRAM
-        found = find_program(PROGRAM, environments(self._command), PLACES)
+        found = find_program(PROGRAM, self._command, PLACES)
         if found is None:
             raise UsageError(
                 Message("{0} is not on this machine.", PROGRAM),

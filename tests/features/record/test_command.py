@@ -294,7 +294,7 @@ def test_without_rocprofv3(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("rcv_py.work.recording.recorder.PLACES", (str(tmp_path),))
+    monkeypatch.setattr("rcv_py.work.recording.recorder.PLACES", str(tmp_path))
     _, error = record(capsys, code=2)
     assert "rocprofv3 is not on this machine" in error
     _, error = record(capsys, "--rocprofv3", tmp_path / "none", code=2)
