@@ -8,18 +8,11 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def _roots() -> tuple[Path, ...]:
-    frozen = getattr(sys, "_MEIPASS", None)
-    installed, checkout = _PACKAGE / "bundled", _PACKAGE.parent
-    return (*((Path(frozen),) if frozen else ()), installed, checkout)
-
-
 def find(name: str) -> Path | None:
     """Return the first existing place of a file or folder such as `resources/fonts`; None if absent."""
-    for root in _roots():
-        if (root / name).exists():
-            return root / name
-    return None
+    frozen, installed, checkout = getattr(sys, "_MEIPASS", ""), _PACKAGE / "bundled", _PACKAGE.parent
+    places = [Path(root) / name for root in (frozen, installed, checkout) if root]
+    return next((place for place in places if place.exists()), None)
 
 
 def resource(name: str) -> Path | None:

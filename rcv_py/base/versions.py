@@ -30,17 +30,14 @@ def versions() -> Iterator[tuple[str, str]]:
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
     yield "system", platform.platform()
     for extra, names in PACKAGES.items():
+        missing = Message("not installed (pip install 'rcv-py[{0}]')", extra) if extra else "not installed"
         for name in names:
-            yield name, _version_of(name, extra)
+            try:
+                yield name, version(name)
+            except PackageNotFoundError:
+                yield name, missing
 
 
 def versions_text() -> str:
     """The same as lines: `rcv 1.2.3` first, for programs to parse."""
     return "".join(f"{name} {number}\n" for name, number in versions())
-
-
-def _version_of(name: str, extra: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return Message("not installed (pip install 'rcv-py[{0}]')", extra) if extra else "not installed"

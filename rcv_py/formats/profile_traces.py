@@ -13,7 +13,7 @@ from rcv_py.base.errors import BrokenFile
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message, byte_size
 from rcv_py.formats.raw.files import raw_capture, raw_captures
-from rcv_py.formats.rocpd.read import RawPart, raw_parts, read_part
+from rcv_py.formats.rocpd.read import raw_parts, read_part
 
 MAX_BYTES = 4 << 30  # of all blobs of a file
 
@@ -48,13 +48,8 @@ def _written(path: Path, *_: int) -> Path:
         left -= len(data)
         if left < 0:
             raise BrokenFile(path.name, Message("it holds more than {0} of raw traces", byte_size(MAX_BYTES)))
-        (folder / _name(part, number)).write_bytes(data)
+        # The name has the same numbers as names of rocprofv3.
+        engine, id = (one if one >= 0 else number for one in (part.se, part.id))
+        name = f"0_shader_engine_{engine}_{max(part.dispatch, 0)}.att"
+        (folder / (f"{os.getpid()}_code_object_id_{id}.out" if part.is_code else name)).write_bytes(data)
     return folder
-
-
-def _name(part: RawPart, number: int) -> str:
-    """A file name with the same numbers as names of rocprofv3."""
-    if part.is_code:
-        return f"{os.getpid()}_code_object_id_{part.id if part.id >= 0 else number}.out"
-    engine = part.se if part.se >= 0 else number
-    return f"0_shader_engine_{engine}_{max(part.dispatch, 0)}.att"

@@ -51,15 +51,9 @@ def words_for(template: str, file: Path, line: int) -> list[str]:
         raise UsageError(Message("The editor {0!r} names no program.", template), hint=_HINT)
     if not any(FILE in word for word in words):
         words += WAYS.get(name_of(words[0]), FILE).split()
-    place = {FILE: str(file.absolute()), LINE: str(max(1, line))}
-    return [words[0], *(_filled(word, place) for word in words[1:])]
-
-
-def _filled(word: str, place: Mapping[str, str]) -> str:
-    """Put the place into an argument; a path that looks like a placeholder is not replaced."""
-    before, hole, after = word.partition(FILE)
-    inside = [part.replace(LINE, place[LINE]) for part in (before, after)]
-    return place[FILE].join(inside) if hole else inside[0]
+    # Split first: a path that looks like a placeholder is not replaced.
+    parts = ([part.replace(LINE, str(max(1, line))) for part in word.split(FILE)] for word in words[1:])
+    return [words[0], *(str(file.absolute()).join(some) for some in parts)]
 
 
 def name_of(program: str) -> str:

@@ -58,14 +58,13 @@ def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]
     """Return (position of a wait, positions that it released) of the executed instructions of a wave."""
     number: dict[str, int] = {}
     row = np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int32)
-    found = _listed(_plain, row, np.array([0, len(row)]), tuple(number), generation)
+
+    def plain(*columns: np.ndarray) -> None:  # importing a compiler takes longer than one wave
+        _walk(*(column.data for column in columns))  # type: ignore[arg-type] # memory is indexed alike
+
+    found = _listed(plain, row, np.array([0, len(row)]), tuple(number), generation)
     parts = np.split(found.producers, found.first[1:-1])
     return [(wait, part.tolist()) for wait, part in zip(found.token.tolist(), parts, strict=False)]
-
-
-def _plain(*columns: np.ndarray) -> None:
-    """Walk without a compiler: importing it takes longer than one wave."""
-    _walk(*(column.data for column in columns))  # type: ignore[arg-type] # memory is indexed alike
 
 
 def _listed(

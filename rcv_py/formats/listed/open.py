@@ -33,6 +33,7 @@ _HEAD = ("ISA", "LineNumber", "Source", "Codeobj", "Vaddr")
 _SAMPLE_HEAD = ("Issued", "Stalled", "Stall_Reasons")
 _COLUMN = {"codeobj": "Codeobj", "vaddr": "Vaddr", "instruction": "ISA", "hitcount": "Hit"}
 _WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
+_OUTCOMES = {"true": "1", "false": "0"}
 _GFX = re.compile(r"gfx(\d{1,2})[0-9a-f]{2}")
 UNKNOWN = "pc_{0:#x}_unknown"  # text of an instruction that no file names: its operands count as unknown
 
@@ -111,7 +112,7 @@ def _table(path: Path, problems: Problems) -> PcSamples | None:
             launch,
             code_object=[-1] * len(part),
             offset=[offset_of.get(place, -1) for place in places],
-            issued=[_outcome(one) if is_stochastic else UNSURE for one in issued],
+            issued=[_number(_OUTCOMES.get(one.lower(), one)) if is_stochastic else UNSURE for one in issued],
             reason=[reason_of(_number(one) if one.isdigit() else one) for one in cells(part, "stallreason")],
             lanes=[_number(one) for one in cells(part, "execmask")],
             waves=[_number(one) for one in cells(part, "wavecount")],
@@ -128,10 +129,6 @@ def _table(path: Path, problems: Problems) -> PcSamples | None:
         "Record with -f json or rocpd for addresses.",
     )
     return found
-
-
-def _outcome(text: str) -> int | None:
-    return _number({"true": "1", "false": "0"}.get(text.lower(), text))
 
 
 def _number(text: str) -> int | None:
@@ -306,12 +303,14 @@ def _costs(path: Path) -> Trace:
     places = {plain_heading(name): at for at, name in enumerate(head)}
     is_number = [plain_heading(name) not in ("isa", "source") for name in head]
     rows: list[list[Any]] = []
-    for cells in lines:
-        if cells:
-            values = [
-                _value(cell) if number else cell for cell, number in zip(cells, is_number, strict=False)
-            ]
-            rows.append([*values, *[None] * (len(head) - len(values)), len(rows)])
+    for cells in filter(None, lines):
+        values: list[Any] = list(cells[: len(head)])
+        for at, text in enumerate(values):
+            if is_number[at] and (number := _number(text.strip())) is not None:
+                values[at] = number
+            elif is_number[at]:
+                values[at] = [int(one) for one in _WHOLE.findall(text)] or None
+        rows.append([*values, *[None] * (len(head) - len(values)), len(rows)])
     keys = [places.get(name, -1) for name in ("codeobj", "vaddr")]
     rows.sort(key=lambda row: tuple(row[at] if at >= 0 and isinstance(row[at], int) else 0 for at in keys))
     for note in notes:
@@ -328,13 +327,6 @@ def _costs(path: Path) -> Trace:
         brief="A table of costs has no times.",
     )
     return _trace(path, code, "", problems, is_sampled=code.table.samples is not None)
-
-
-def _value(cell: str) -> int | list[int] | None:
-    """A number, or numbers in one cell."""
-    text = cell.strip()
-    number = _number(text)
-    return number if number is not None else [int(one) for one in _WHOLE.findall(text)] or None
 
 
 def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sampled: bool) -> Trace:

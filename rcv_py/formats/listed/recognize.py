@@ -81,7 +81,9 @@ def listed_in(folder: Path) -> tuple[Path, ...]:
     for _ in range(DEPTH + 1):
         here = [place / name for place in level for name in names_in(place)]
         files += here
-        level = [path for path in here if _is_folder(path)][:MAX_FOLDERS]
+        level = [
+            path for path in here if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
+        ][:MAX_FOLDERS]
     return _best(files)
 
 
@@ -96,7 +98,3 @@ def _best(files: Sequence[Path]) -> tuple[Path, ...]:
     found = {path: form for path in named[:MAX_FOUND] if (form := listed_form(path)) is not None}
     ranks = [(form.value, DOCUMENT.fullmatch(path.name) is not None) for path, form in found.items()]
     return tuple(sorted(path for path, rank in zip(found, ranks, strict=True) if rank == min(ranks)))
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and not path.name.startswith(".")

@@ -138,15 +138,11 @@ class NotePlaces(NamedTuple):
         if not data.strip():
             return NoteDocument(lanes=lanes)
         document = read_notes(data, path.name if name == OWN_PLACE else name, name, lanes)
-        if name == OWN_PLACE or not self._is_other(document):
-            return document
-        raise BrokenFile(name, "it is about another capture")
-
-    def _is_other(self, document: NoteDocument) -> bool:
-        """Whether a file states another capture."""
-        said = (document.head or {}).get("rcv")
-        named = said.get("identity") if isinstance(said, dict) else None
-        return isinstance(named, str) and bool(named) and named != self.identity
+        about = (document.head or {}).get("rcv")
+        named = about.get("identity") if isinstance(about, dict) else None
+        if name != OWN_PLACE and isinstance(named, str) and named not in ("", self.identity):
+            raise BrokenFile(name, "it is about another capture")
+        return document
 
     # -- writing ------------------------------------------------------------------------------------
 

@@ -42,10 +42,16 @@ class PackedWriter:
         self._digest = sha256()
 
     def add(self, columns: WaveColumns) -> None:
-        """Write waves: each once, in any order; `row` is their place in the trace's wave index."""
+        """Write waves: each once, in any order; `row` is their place in the trace's wave index.
+
+        They become pieces of about PIECE_TOKENS; a wave is in one.
+        """
         self._missing += columns.missing
         self._notes += columns.notes
-        for part in _parts(columns):
+        weight = np.diff(columns.token_first) + np.diff(columns.state_first)
+        which = borders(weight)[:-1] // PIECE_TOKENS
+        for first, stop in pairwise([*np.flatnonzero(np.diff(which, prepend=-1)).tolist(), len(weight)]):
+            part = cut(columns, first, stop)
             self._put(piece_name(len(self._rows)), packed_piece(part, is_narrow=self._is_compressed))
             self._rows.append(part.facts["row"])
 
@@ -121,11 +127,3 @@ def write_packed(
         for some in columns:
             writer.add(some)
         writer.finish(trace, facts, origin, notes)
-
-
-def _parts(columns: WaveColumns) -> Iterator[WaveColumns]:
-    """The columns as pieces of about PIECE_TOKENS; a wave is in one."""
-    weight = np.diff(columns.token_first) + np.diff(columns.state_first)
-    which = borders(weight)[:-1] // PIECE_TOKENS
-    edges = [*np.flatnonzero(np.diff(which, prepend=-1)).tolist(), len(weight)]
-    yield from (cut(columns, first, stop) for first, stop in pairwise(edges))

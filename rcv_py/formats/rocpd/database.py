@@ -103,7 +103,9 @@ class _Run(Records):
             self.add_kernel(id, symbol, name, numbers)
         self._take_launches()
         self._take_counters()
-        self._take_graphs()
+        for row in self._rows("graph_launch", "graph_exec_id", "start", "end", "kernel_dispatch_count"):
+            graph, begin, end = (max(whole_number(number, 0), 0) for number in row[:3])
+            self.graphs.append(GraphLaunch(self.process, graph, begin, end, whole_number(row[3], -1)))
         self._take_samples()
         self.files += [name for (name,) in self._rows("string", "string") if is_raw_name(name)]
 
@@ -189,11 +191,6 @@ class _Run(Records):
         """Row of a launch, -1 if unknown: a number is unique within a guid, which older tables lack."""
         own = guid, whole_number(number, -1)
         return self._numbered.get(own, self._numbered.get((None, own[1]), -1))
-
-    def _take_graphs(self) -> None:
-        for row in self._rows("graph_launch", "graph_exec_id", "start", "end", "kernel_dispatch_count"):
-            graph, begin, end = (max(whole_number(number, 0), 0) for number in row[:3])
-            self.graphs.append(GraphLaunch(self.process, graph, begin, end, whole_number(row[3], -1)))
 
     def _take_samples(self) -> None:
         """Read PC samples; what a sample says lies in columns, or in a packed blob of its event."""

@@ -218,18 +218,13 @@ def _reasons(values: Sequence[object]) -> np.ndarray:
 def _positions(header: object) -> dict[str, int]:
     """Positions of the columns in a header (a string or a list), else the ten fixed ones."""
     names = header.split(",") if isinstance(header, str) else header if isinstance(header, list) else []
-    clean = [_clean(name) for name in names]
-    named = {name: place for place, name in reversed(list(enumerate(clean))) if name}
+    words = [str(name).strip().lower() for name in names]
+    plain = [word.replace("_", "").replace(" ", "") or word for word in words]
+    named = {_ALIASES.get(word, word): place for place, word in reversed(list(enumerate(plain))) if word}
     if not {"isa", "linenumber"} <= set(named):
         named = {}
     taken = set(named.values())  # the others have their fixed positions, unless another column is there
     return {name: place for place, name in enumerate(_FIXED) if place not in taken} | named
-
-
-def _clean(name: object) -> str:
-    text = str(name).strip().lower()
-    plain = text.replace("_", "").replace(" ", "") or text
-    return _ALIASES.get(plain, plain)
 
 
 def _table(

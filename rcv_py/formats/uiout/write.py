@@ -54,14 +54,16 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
         put(clock.FILE, written.realtime_table(samples, trace.clock.frequency))
     for name, table in _side_files(trace):
         put(name, table)
-    states = _States(trace.clock.offsets)
+    states: list[States] = []
+    begins: list[int] = []
     numbers = _Numbers(trace)
-    for batch in batches:
-        for wave in batch.waves:
-            checkpoint()
-            put(names[wave.row], numbers.wave(wave, trace.clock.offsets.get(wave.id.se, 0)))
-        states.add(batch)
-    for curve in trace.state_curves or states.curves():
+    for wave in (wave for batch in batches for wave in batch.waves):
+        checkpoint()
+        shift = trace.clock.offsets.get(wave.id.se, 0)
+        put(names[wave.row], numbers.wave(wave, shift))
+        states.append(wave.states)
+        begins.append(wave.states.base - shift)
+    for curve in trace.state_curves or _curves(states, begins):
         name = f"wstates{curve.state}.json"
         put(name, {"name": name, "time": curve.time, "state": curve.waves})
     _write_sources(trace.sources, folder)
@@ -325,7 +327,10 @@ class _Numbers:
             timeline=np.column_stack([states.state.astype(np.int64), states.duration]),
             waits=self._waits(wave),
         )
-        table["wave"] |= _origin(wave)
+        origin = {key: getattr(wave, name) for key, name in PLAIN_FACTS.items()}  # as newer writers write it
+        if 0 <= wave.me < 8 and 0 <= wave.pipe < 16:
+            origin |= {"dispatcher": wave.me << 4 | wave.pipe, "me_id": -1, "pipe_id": -1}
+        table["wave"] |= {name: number for name, number in origin.items() if number >= 0}
         return table
 
     def _waits(self, wave: TracedWave) -> list[Any] | None:
@@ -340,38 +345,16 @@ class _Numbers:
         ]
 
 
-def _origin(wave: TracedWave) -> dict[str, int]:
-    """The origin of a wave as newer writers write it, as far as it is known."""
-    said: dict[str, int] = {key: getattr(wave, name) for key, name in PLAIN_FACTS.items()}
-    if 0 <= wave.me < 8 and 0 <= wave.pipe < 16:
-        said |= {"dispatcher": wave.me << 4 | wave.pipe, "me_id": -1, "pipe_id": -1}
-    return {name: number for name, number in said.items() if number >= 0}
-
-
-class _States:
-    """Counts waves by state: in cycles of each engine's own clock, like other tools."""
-
-    def __init__(self, offsets: Mapping[int, int]) -> None:
-        self._offsets = offsets
-        self._states: list[States] = []
-        self._begins: list[int] = []
-
-    def add(self, batch: WaveBatch) -> None:
-        """Add the segments of waves."""
-        for wave in batch.waves:
-            self._states.append(wave.states)
-            self._begins.append(wave.states.base - self._offsets.get(wave.id.se, 0))
-
-    def curves(self) -> tuple[StateCurve, ...]:
-        """The curve of each state that occurred."""
-        if not self._states:
-            return ()
-        return state_curves(
-            np.concatenate([states.state for states in self._states]),
-            np.concatenate([states.duration for states in self._states]),
-            first=borders([len(states) for states in self._states]),
-            begin=np.array(self._begins, dtype=np.int64),
-        )
+def _curves(states: list[States], begins: list[int]) -> tuple[StateCurve, ...]:
+    """How many waves are in each state, in cycles of each engine's own clock, like other tools count."""
+    if not states:
+        return ()
+    return state_curves(
+        np.concatenate([one.state for one in states]),
+        np.concatenate([one.duration for one in states]),
+        first=borders([len(one) for one in states]),
+        begin=np.array(begins, dtype=np.int64),
+    )
 
 
 # -- sources ------------------------------------------------------------------------------------------------
