@@ -6,7 +6,7 @@ import pytest
 
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
-from rcv_py.analysis.program.vector_forms import vector_flops
+from rcv_py.analysis.program.operations import vector_flops
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
 from tests.support.opened import sample_trace

@@ -23,7 +23,7 @@ from rcv_py.analysis.attribution.lines import (
 from rcv_py.analysis.program.families import what_it_does
 from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, instruction_class
 from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
-from rcv_py.analysis.program.vector_forms import vector_flops
+from rcv_py.analysis.program.operations import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.waits.waitcnt.register_waits import register_waits

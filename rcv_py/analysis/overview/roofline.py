@@ -28,8 +28,7 @@ from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.latency.access_widths import AccessWidths
 from rcv_py.analysis.program.matrix_forms import flops_of, passes_of
-from rcv_py.analysis.program.operations import MATRIX, kinds_of
-from rcv_py.analysis.program.vector_forms import lane_flops_of
+from rcv_py.analysis.program.operations import MATRIX, kinds_of, lane_flops_of
 from rcv_py.base.runs import distinct
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

@@ -15,19 +15,13 @@ from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.program.matrix_forms import flops_of
+from rcv_py.analysis.program.operations import lane_flops_of
 from rcv_py.analysis.program.register_use import wave_lanes
-from rcv_py.analysis.program.vector_forms import lane_flops_of
 from rcv_py.analysis.whatif.block_schedule import block_lengths
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
-COUNTED = {
-    "valu": VALU,
-    "mfma": MATRIX,
-    "memory": VMEM,
-    "lds": LDS,
-    "scalar_memory": SMEM,
-}  # units by column
+COUNTED = {"valu": VALU, "mfma": MATRIX, "memory": VMEM, "lds": LDS, "scalar_memory": SMEM}  # units by column
 
 
 @dataclass(frozen=True, eq=False)
