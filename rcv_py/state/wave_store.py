@@ -124,8 +124,6 @@ class WaveStore:
         self._again: Again = lambda *asked: None if (read := read_again()) is None else read(*asked)
         self.uncounted = 0  # evicted waves that the newest result does not count
         self.rereads: Rereads | None = None  # without it, evicted waves do not count
-        # Waits, in any thread, until all waves have been read; returns None if some are missing.
-        self.whole: Callable[[], list[WaveBatch] | None] = lambda: None
 
     # -- results ------------------------------------------------------------------------------------
 

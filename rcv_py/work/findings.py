@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -59,17 +58,11 @@ def findings_of_trace(
         made = findings_from(found, facts, waves)
         if found.errors and not found.read:
             return replace(made, why=STOPPED)
-    return made if predict is False else _with_predictions(trace, made, held, report, predict)
-
-
-def _with_predictions(
-    trace: Trace, found: Findings, held: Iterable[WaveBatch], report: Report, predict: bool | None
-) -> Findings:
-    if not any(one.trial is not None for one in found.findings):
-        return found
+    if predict is False or not any(one.trial is not None for one in made.findings):
+        return made
     from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
 
-    return with_predictions(trace, found, held, report, predict=predict)
+    return with_predictions(trace, made, held, report, predict=predict)
 
 
 class FindingsInView:
@@ -79,7 +72,6 @@ class FindingsInView:
         self._known: WeakKeyDictionary[Trace, dict[tuple[str, tuple[Path, ...]], Findings]] = (
             WeakKeyDictionary()
         )
-        self._expected: WeakKeyDictionary[Trace, Future[Findings | None]] = WeakKeyDictionary()
         self._busy = Lock()
         self._newest, self._is_closed = CancelFlag(), False
 
@@ -106,41 +98,19 @@ class FindingsInView:
             except UsageError:
                 return findings(trace, batches, facts=facts)
         known = self._known.setdefault(trace, {})
-        expected = self._expected.pop(trace, None)
-        if expected is not None and (waves, run_files) == (WORKING, ()) and (made := expected.result()):
-            known[waves, run_files] = made
         if (waves, run_files) not in known:
             try:
-                known[waves, run_files] = self._by_processes(trace, batches, waves, facts)
+                self._newest.set()
+                flag = self._newest = CancelFlag()
+                with self._busy:
+                    if self._is_closed:
+                        raise Cancelled
+                    known[waves, run_files] = findings_of_trace(
+                        trace, facts, waves, held=batches, is_apart=True, workers=None, cancel=flag
+                    )
             except Cancelled:
                 return Findings(findings(trace, ()).numbers, of=len(trace.waves), why=STOPPED)
         return known[waves, run_files]
-
-    def expect(self, trace: Trace, whole: Callable[[], Sequence[WaveBatch] | None]) -> None:
-        """Compute the findings of a large capture in advance, once all its waves were read.
-
-        `whole` waits for the waves, and returns None if some are missing.  A later request for the findings
-        that a window shows first returns these.
-        """
-        if trace not in self._expected and trace not in self._known:
-            future = self._expected[trace] = Future()
-            Thread(
-                target=self._look_ahead, args=(trace, whole, future), name="rcv-findings", daemon=True
-            ).start()
-
-    def _look_ahead(
-        self, trace: Trace, whole: Callable[[], Sequence[WaveBatch] | None], future: Future[Findings | None]
-    ) -> None:
-        try:
-            batches = whole()
-            facts = None if batches is None else facts_about(trace)
-            future.set_result(
-                None if facts is None else self._by_processes(trace, batches or (), WORKING, facts)
-            )
-        except Cancelled:
-            future.set_result(None)
-        except Exception as error:  # the border of the thread: the caller gets it
-            future.set_exception(error)
 
     def close(self) -> None:
         """End all processes, whose results are no longer needed; return when they have ended."""
@@ -148,15 +118,3 @@ class FindingsInView:
         self._newest.set()
         with self._busy:
             pass
-
-    def _by_processes(
-        self, trace: Trace, batches: Sequence[WaveBatch], waves: str, facts: RunFacts
-    ) -> Findings:
-        self._newest.set()
-        flag = self._newest = CancelFlag()
-        with self._busy:
-            if self._is_closed:
-                raise Cancelled
-            return findings_of_trace(
-                trace, facts, waves, held=batches, is_apart=True, workers=None, cancel=flag
-            )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import ne
 from queue import SimpleQueue
-from threading import Event, Lock, RLock
+from threading import Lock, RLock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -62,7 +62,7 @@ class WaveStream:
 
     Processes end with the iteration, unless it `keeps` idle ones for the next pool.  With a `trace`,
     processes also map the reductions that `orders` returns when waves are requested; each order gets its part
-    before the batch is yielded.  `prioritize`, `cancel`, `whole` and `errors` may be used from other
+    before the batch is yielded.  `prioritize`, `cancel` and `errors` may be used from other
     threads.  If a process dies, another reads its waves again; waves that end every process are listed as
     missing.
     """
@@ -92,10 +92,6 @@ class WaveStream:
         self._pool: WorkerPool[_Prepared] | None = None
         self._lock = RLock()  # of requested waves
         self._asked: dict[Future[_Prepared], _Job] = {}
-        # For `whole`: the requested waves, if all may be in memory before the iteration starts.
-        self._all: list[Future[_Prepared]] | None = [] if self._queue.jobs <= MAX_UNSEEN else None
-        self._is_awaited = False
-        self._is_over = Event()  # all has been read, or reading ended
 
     @property
     def has_begun(self) -> bool:
@@ -124,22 +120,6 @@ class WaveStream:
         else:
             self._ask()
 
-    def whole(self) -> list[WaveBatch] | None:
-        """Wait until all waves have been read, by any iterator, and release the processes.
-
-        None: they were not read, are not being read, or are too many for memory.
-        """
-        with self._lock:
-            self._is_awaited, pool, found = True, self._pool, self._all
-        if pool is None or found is None:
-            return None
-        self._is_over.wait()
-        if self._cancelled.is_set() or any(one.cancelled() or one.exception() for one in found):
-            return None
-        pool.close()  # it keeps the processes, which the caller may need
-        self._all = None
-        return [batch for one in found if (batch := one.result().batch).waves or batch.missing]
-
     @property
     def waiting(self) -> int:
         """Number of batches that were read and not yet yielded."""
@@ -153,7 +133,6 @@ class WaveStream:
         """Let the iteration end soon, without another batch."""
         self._cancelled.set()
         self._queue.clear()
-        self._is_over.set()
         self._done.put(None)
 
     def close(self) -> None:
@@ -182,9 +161,6 @@ class WaveStream:
             self._pool.close()
             with self._lock:
                 self._pool = None
-                if not self._is_awaited:
-                    self._all = None
-            self._is_over.set()
 
     def _answers(self) -> Iterator[WaveBatch]:
         while self._asked and (future := self._done.get()) is not None:
@@ -215,14 +191,10 @@ class WaveStream:
                 and (rows := self._queue.take()) is not None
             ):
                 self._submit(self._pool, _Job(rows, tuple(self.orders())))
-            if self._all and not self._queue.jobs and all(one.done() for one in self._all):
-                self._is_over.set()
 
     def _submit(self, pool: WorkerPool[_Prepared], job: _Job) -> None:
         future = pool.submit(job.rows, job.maps())
         self._asked[future] = job
-        if self._all is not None:
-            self._all.append(future)
         future.add_done_callback(self._ask)
 
 
@@ -394,11 +366,6 @@ class WaveQueue:
     def __init__(self, jobs: list[list[int]]) -> None:
         self._lock = Lock()
         self._jobs = [list(job) for job in jobs]
-
-    @property
-    def jobs(self) -> int:
-        """How many wait."""
-        return len(self._jobs)
 
     def take(self) -> list[int] | None:
         """Remove and return the next job; None if nothing waits."""

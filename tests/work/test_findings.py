@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from rcv_py.formats.open import open_trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.work import findings
 from rcv_py.work.findings import STOPPED, FindingsInView
 from tests.support.findings import findings_near
@@ -79,44 +78,3 @@ def test_a_newer_question_ends_the_one_before(process: FindingsInView) -> None:
     assert process.find(trace, ()).waves == 16
     thread.join(HANG_S)
     assert answers[0].why == STOPPED
-
-
-def test_what_was_looked_for_early_is_what_is_asked_for(process: FindingsInView) -> None:
-    """Of the waves that are there once all were read; another question is answered apart."""
-    trace = open_trace(sample_path("straggler"))
-    held, whole = [trace.reader.read(list(range(16)))], threading.Event()
-    asked: list[str] = []
-
-    def all_waves() -> list[WaveBatch]:
-        asked.append(threading.current_thread().name)
-        assert whole.wait(HANG_S)
-        return held
-
-    process.expect(trace, all_waves)
-    process.expect(trace, all_waves)
-    whole.set()
-    early = process.find(trace, held)
-    direct = findings_near(trace, held)
-    assert (early.findings, early.numbers) == (direct.findings, direct.numbers)
-    assert process.find(trace, held) is early
-    assert process.find(trace, held, "all") is not early
-    process.expect(trace, all_waves)
-    assert asked == ["rcv-findings"], "it is looked for once, beside whoever wants it"
-
-
-def test_without_all_waves_nothing_is_looked_for_early(process: FindingsInView) -> None:
-    trace = open_trace(sample_path("straggler"))
-    process.expect(trace, lambda: None)
-    assert process.find(trace, ()).waves == 16
-
-
-def test_what_goes_wrong_early_is_told_to_whoever_asks(process: FindingsInView) -> None:
-    trace = open_trace(sample_path("straggler"))
-
-    def bug() -> None:
-        raise ZeroDivisionError
-
-    process.expect(trace, bug)
-    with pytest.raises(ZeroDivisionError):
-        process.find(trace, ())
-    assert process.find(trace, ()).waves == 16

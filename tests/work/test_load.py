@@ -9,7 +9,6 @@ from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.work import load
 from rcv_py.work.load import STOPPED, WaveStream, batches, load_all
-from rcv_py.work.processes import IDLE_WORKERS, end_ahead
 from tests.support.busy_forever import BusyReader, begun
 from tests.support.deadly_readers import Deadly
 from tests.support.limits import HANG_S
@@ -131,38 +130,3 @@ def test_commands_can_be_cancelled(files):
     flag.set()
     with pytest.raises(Cancelled):
         list(batches(trace(files), cancel=flag))
-
-
-def test_all_waves_are_there_for_whoever_waits_and_their_processes_for_the_next(files, small_jobs):
-    """Before anybody iterates, who gets the same as ever."""
-    stream = WaveStream(files, files.index, workers=2, keeps=True)
-    assert stream.whole() is None, "nobody reads yet"
-    stream.begin()
-    found = stream.whole()
-    assert sorted(rows_of(found)) == list(range(12))
-    assert len(IDLE_WORKERS) == len(active_children()) > 0, "they have nothing to do"
-    assert sorted(rows_of(stream)) == list(range(12))
-    assert stream.whole() is None, "who comes later has them otherwise"
-    end_ahead()
-    assert not active_children()
-
-
-def test_nobody_waits_for_waves_that_do_not_come(files, small_jobs, few_tries, tmp_path_factory, monkeypatch):
-    lost = WaveStream(Deadly(files, deadly=[4]), files.index, workers=1)
-    lost.begin()
-    assert lost.whole() is None, "one is missing"
-    lost.close()
-    busy = WaveStream(BusyReader(tmp_path_factory.mktemp("notes")), files.index, workers=1)
-    busy.begin()
-    answers = []
-    thread = Thread(target=lambda: answers.append(busy.whole()))
-    thread.start()
-    busy.close()
-    thread.join(HANG_S)
-    assert answers == [None], "it was cancelled"
-    monkeypatch.setattr(load, "MAX_UNSEEN", 5)
-    large = WaveStream(files, files.index, workers=1)
-    large.begin()
-    assert large.whole() is None, "six batches are more than may wait"
-    large.close()
-    assert not active_children()

@@ -161,8 +161,6 @@ class Loader(QObject):
         if self._session.store is not None:
             self._session.store.budget = budget(int(self._settings["load.budget_gb"]))
             self._session.store.rereads = partial(self._reread, trace)
-            if self._load is not None:
-                self._session.store.whole = self._load.whole
 
     @contextmanager
     def _reread(
@@ -379,16 +377,10 @@ class _Load:
         """Return the requests of panels; for a stream that began before the window existed, none at first."""
         return self._loader.orders() if self._is_shown.is_set() and not self._stopped.is_set() else []
 
-    def whole(self) -> list[WaveBatch] | None:
-        """Wait for all waves; None if they do not all come.  Call it in any thread but the UI thread."""
-        stream = self._stream
-        return None if stream is None else stream.whole()
-
     def _read_all(self, stream: WaveStream) -> None:
         stream.orders = self._orders
-        if (
-            not stream.has_begun
-        ):  # its requests are known once panels know the capture: a process starts meanwhile
+        if not stream.has_begun:
+            # Its requests are known once panels know the capture: a process starts meanwhile.
             stream.orders = lambda: self._orders() if self._is_shown.wait() else []
             stream.begin(is_idle=True)
         done = 0

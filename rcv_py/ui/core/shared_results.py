@@ -323,9 +323,7 @@ class _Result(QObject):
             self._scheduler.importer.when_imported((self._job.module,), self._import)
             return False
         if self._by_name and is_streaming and not is_small(trace):
-            # It reads waves itself, in parallel with the loader.
-            self._all.findings.expect(trace, store.whole)
-            return False
+            return False  # it reads waves itself, once the loader has done
         read = store.snapshot(is_streaming)
         if not store.batches and not is_small(trace):  # map waves in the processes that read them
             for reduction in self._job.of if isinstance(self._job, DerivedJob) else (self._job,):
