@@ -83,7 +83,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"formats.rocpd"},
         {"formats.isa"},
         {"formats.packed", "formats.uiout"},
-        {"formats.notes", "formats.sources"},
+        {"formats.notes"},
         {"formats.raw"},
         {"formats.listed"},
         {"formats"},

@@ -295,7 +295,7 @@ class CommandAnswer:
 def _files_of(trace: Trace) -> Callable[[str], Path | None]:
     """Map a source, by its path or as tables print it, to a file of this machine."""
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - only a terminal asks
-    from rcv_py.formats.sources import local_file  # noqa: PLC0415 - as above
+    from rcv_py.formats.uiout.local_sources import local_file  # noqa: PLC0415 - as above
 
     rules = chosen().source_map  # of this command alone
     short = short_paths(source.path for source in trace.sources)

@@ -28,7 +28,7 @@ from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, read_i
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.listing import program_code, source_texts
 from rcv_py.formats.raw.options import RawOptions
-from rcv_py.formats.sources import sources_of
+from rcv_py.formats.uiout.local_sources import sources_of
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import Clock, WaveEvents

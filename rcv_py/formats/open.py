@@ -17,13 +17,13 @@ from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import MAX_DEPTH, CaptureForm, locate, shape_of
 from rcv_py.formats.raw.options import Early, Jobs, RawOptions, chosen
-from rcv_py.formats.sources import located
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
 from rcv_py.formats.uiout.folder import listing
 from rcv_py.formats.uiout.index import aligned, read_index, rescued_index
 from rcv_py.formats.uiout.load import open_folder
+from rcv_py.formats.uiout.local_sources import located
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import UNKNOWN, CaptureEntry, Origin, Trace
 from rcv_py.model.waves import WaveIndex

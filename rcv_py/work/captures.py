@@ -18,17 +18,13 @@ from typing import Any, TypeVar
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.work.machine import cores
-from rcv_py.work.pool import WorkerPool, WorkerStopped
+from rcv_py.work.pool import CaptureLost, WorkerPool, WorkerStopped
 
 STAGE = "Captures"
 MAX_CAPTURES_HERE = 24  # captures: opening that many takes less time than starting a process
 MAX_READ_HERE = 2  # the same of captures whose waves are read
 MAX_TRIES = 3  # for a capture whose process ended before it returned
 T = TypeVar("T")
-
-
-class CaptureLost(RcvError):
-    """One capture has no result and will get none; the others do."""
 
 
 class InProcessExecutor(Executor):

@@ -27,8 +27,7 @@ from tornado.platform.asyncio import BaseAsyncIOLoop
 from rcv_py import __version__
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import Message
-from rcv_py.work.captures import CaptureLost
-from rcv_py.work.pool import WorkerStopped
+from rcv_py.work.pool import CaptureLost, WorkerStopped
 
 CONNECT_S = 5.0  # until a scheduler must answer and have a worker
 _ADDRESS = re.compile(r"(tcp|tls)://([^\s/@:]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")

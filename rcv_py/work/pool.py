@@ -38,6 +38,10 @@ class WorkerStopped(RcvError):
         self.process = process  # its id
 
 
+class CaptureLost(RcvError):
+    """One capture has no result and will get none; the others do."""
+
+
 class CallTimedOut(RcvError):
     """A call exceeded its time limit, and its process was ended."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.terminal import knows_links, linked
-from rcv_py.formats.sources import local_file
+from rcv_py.formats.uiout.local_sources import local_file
 from tests.support.samples import write_sample
 
 _LINK = re.compile("\x1b]8;;([^\x1b]*)\x1b\\\\")

@@ -11,7 +11,15 @@ from rcv_py.base.problems import Problems
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.raw.options import RawOptions
-from rcv_py.formats.sources import located, mapped, missing_files, on_disk, rule_for, rules_of, text_of
+from rcv_py.formats.uiout.local_sources import (
+    located,
+    mapped,
+    missing_files,
+    on_disk,
+    rule_for,
+    rules_of,
+    text_of,
+)
 from rcv_py.model.code import SourceFile
 from tests.support.whole_capture import capture, wave, write
 

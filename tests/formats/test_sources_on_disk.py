@@ -9,7 +9,7 @@ import pytest
 
 from rcv_py.base.problems import Problems
 from rcv_py.formats.raw.files import SNAPSHOTS
-from rcv_py.formats.sources import mapped, sources_of
+from rcv_py.formats.uiout.local_sources import mapped, sources_of
 from rcv_py.model.code import SourceFile
 
 

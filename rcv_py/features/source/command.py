@@ -102,7 +102,7 @@ def _edited(options: SourceOptions) -> CommandAnswer:
 
     from rcv_py.base.machine.editors import is_in_terminal, start, usual, words_for  # noqa: PLC0415 - as above
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as above
-    from rcv_py.formats.sources import local_file  # noqa: PLC0415 - as above
+    from rcv_py.formats.uiout.local_sources import local_file  # noqa: PLC0415 - as above
 
     trace = opened(options)
     file, line = find_place(trace.sources, options.place or "")

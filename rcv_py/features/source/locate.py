@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QWidget
 from rcv_py.base.errors import UsageError
 from rcv_py.base.machine.editors import start, usual, words_for
 from rcv_py.base.text import Message, plural, translated
-from rcv_py.formats.sources import local_file, mapped, on_disk, rule_for, rules_of, text_of
+from rcv_py.formats.uiout.local_sources import local_file, mapped, on_disk, rule_for, rules_of, text_of
 from rcv_py.model.code import SourceFile
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.plain_text import PlainLabel, named, push_button

@@ -32,8 +32,8 @@ from rcv_py.formats.raw.files import RawCapture, raw_capture, raw_captures
 from rcv_py.formats.raw.objects import forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, Early, Jobs, OfficialMissing, RawOptions
 from rcv_py.formats.raw.spill import Spill
-from rcv_py.formats.sources import sources_of
 from rcv_py.formats.uiout.load import NO_WAVE, NOT_HERE, ONLY_MARKERS
+from rcv_py.formats.uiout.local_sources import sources_of
 from rcv_py.model.trace import NoWaves, Trace
 from rcv_py.model.waves import WaveColumns
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import Message
 from rcv_py.formats.input.run_places import SOURCE_MAP
-from rcv_py.formats.sources import rule_of
+from rcv_py.formats.uiout.local_sources import rule_of
 from rcv_py.model.trace import Trace
 
 DECODERS = ("auto", "own", "official")

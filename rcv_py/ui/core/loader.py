@@ -369,7 +369,7 @@ class _Load:
         """Return the trace with sources at the folder given in the settings."""
         if not self._source_map:
             return trace
-        from rcv_py.formats.sources import located, rules_of  # noqa: PLC0415 - rarely used
+        from rcv_py.formats.uiout.local_sources import located, rules_of  # noqa: PLC0415 - rarely used
 
         return located(trace, rules_of(self._source_map))
 
