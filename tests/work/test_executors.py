@@ -23,16 +23,9 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
-from rcv_py.work import captures, executors
-from rcv_py.work.captures import (
-    CaptureLost,
-    InProcessExecutor,
-    Processes,
-    captures_done,
-    captures_mapped,
-    executor_for,
-)
-from rcv_py.work.pool import WorkerStopped
+from rcv_py.work import captures
+from rcv_py.work.captures import InProcessExecutor, Processes, captures_done, captures_mapped, executor_for
+from rcv_py.work.pool import CaptureLost, WorkerStopped
 from tests.support import folders
 from tests.support.capture_calls import deadly, held, lost, mistaken, name_of, waiting
 from tests.support.limits import HANG_S
@@ -85,7 +78,7 @@ def pool() -> Iterator[Processes]:
 @pytest.fixture
 def kept(pool: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever wants processes has these."""
-    monkeypatch.setattr(executors, "Processes", lambda size: nullcontext(pool))
+    monkeypatch.setattr(captures, "Processes", lambda size: nullcontext(pool))
 
 
 @pytest.fixture(scope="module")

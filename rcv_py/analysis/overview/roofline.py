@@ -9,7 +9,7 @@ operations a cycle
       └────────┴──────────── operations a byte that is requested
              ridge = peak / bytes that memory delivers a compute unit and cycle
 ```
-Operations come from `matrix_forms` (exact) and `vector_forms` (all lanes active: at most), bytes from the
+Operations come from `matrix_forms` (exact) and `operations` (all lanes active: at most), bytes from the
 requests of vector memory instructions (all lanes active: at most; caches may serve them).  Cycles count while
 a compute unit held a wave, or a wave in the loop.  If not all SIMDs of a compute unit were traced, the work
 of the others is unknown: rates are per compute unit's worth of traced SIMDs.  Williams, Waterman, Patterson:
