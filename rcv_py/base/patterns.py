@@ -41,10 +41,8 @@ class Pattern:
     Raise UsageError, naming the character, for a bad expression.
     """
 
-    def __init__(
-        self, text: str, is_case_sensitive: bool = False, is_regex: bool = True, longest: float = TIMEOUT_S
-    ) -> None:
-        self._longest = self._left = longest
+    def __init__(self, text: str, is_case_sensitive: bool = False, is_regex: bool = True) -> None:
+        self._left = TIMEOUT_S
         self._is_regex = is_regex
         self._pattern: Any = _compiled(text, is_case_sensitive) if is_regex else None
         if not is_regex:
@@ -55,13 +53,13 @@ class Pattern:
         if not self._is_regex:  # nothing in it repeats, so it is quick
             return self._pattern.search(text) is not None
         if self._left <= 0:
-            raise TooSlow(self._longest)
+            raise TooSlow
         begin = monotonic()
         try:
             return self._pattern.search(text, timeout=self._left, concurrent=True) is not None
         except TimeoutError as error:
             self._left = 0.0
-            raise TooSlow(self._longest) from error
+            raise TooSlow from error
         finally:
             self._left -= monotonic() - begin
 

@@ -8,26 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import Field, fields, replace
 from functools import cache
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-
-class DataclassColumns(Protocol):
-    """A dataclass of columns."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-
-class TupleColumns(Protocol):
-    """A NamedTuple of columns."""
-
-    @property
-    def _fields(self) -> tuple[str, ...]: ...
-
-
-Columns = DataclassColumns | TupleColumns
-Table = TypeVar("Table", bound=Columns)
+Table = TypeVar("Table")  # a dataclass or a NamedTuple of columns
 
 
 class ColumnTable:

@@ -231,19 +231,19 @@ class Reducer(Answers):
 
     def _strips(self, is_together: bool) -> list[Strip]:
         """The slabs of the jobs; without neighbours each wave is in one slab and its times do not matter."""
-        cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
+        cut: list[Slab] = []
+        for slab in slabs(self._lives, SLAB_BYTES):
+            own = self._rows[slab.own]
+            if is_together:
+                cut.append(slab._replace(own=own, rows=self._rows[slab.rows]))
+            else:
+                cut.append(Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own))
         strips: list[Strip] = []
         while cut:
             long = max(1, min(MAX_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
             strips.append(tuple(cut[:long]))
             del cut[:long]
         return strips
-
-    def _of_index(self, slab: Slab, is_together: bool) -> Slab:
-        own = self._rows[slab.own]
-        if is_together:
-            return slab._replace(own=own, rows=self._rows[slab.rows])
-        return Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own)
 
     def _here(
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: Iterable[Strip]

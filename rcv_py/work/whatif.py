@@ -103,12 +103,9 @@ def with_predictions(
     played = sample(trace, FEW_TOKENS)
     if played.tokens > MAX_TOKENS:
         return replace(found, not_replayed=TOO_MANY)
-    seconds = _seconds(played.tokens, len(experiments))
+    # About, without compiling the replay for the first time.
+    plays = played.tokens * (1 + len(experiments))
+    seconds = START_S + plays * TOKEN_S * (1 if find_spec("numba") else PLAIN)
     if predict is None and seconds > QUICK_S:
         return replace(found, not_replayed=Message(TOO_LONG, seconds))
     return predicted(found, player or player_of(trace, played, held, report), report)
-
-
-def _seconds(tokens: int, experiments: int) -> float:
-    """How long experiments take, about, without compiling the replay for the first time."""
-    return START_S + tokens * (1 + experiments) * TOKEN_S * (1 if find_spec("numba") else PLAIN)

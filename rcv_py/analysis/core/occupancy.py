@@ -14,7 +14,7 @@ import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import ascending, ends_run, starts_run
-from rcv_py.model.columns import Columns, ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.modes import ReferenceRule
 
@@ -90,7 +90,7 @@ def resident(lives: Residencies, group: np.ndarray) -> dict[int, StepCurve]:
     return {name: _one_point_a_time(curve) for name, curve in curves.items()}
 
 
-def place(table: Columns) -> np.ndarray:
+def place(table: object) -> np.ndarray:
     """Return the `slot_key` of each row of a table with columns se, sa, cu, simd and slot."""
     return slot_key(*(getattr(table, name) for name in _PLACE_BITS))
 

@@ -112,6 +112,8 @@ def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
     edge_from, edge_to = np.append(fall, of_row[source]), np.append(fall + 1, of_row[target])
     once = distinct(edge_from, edge_to)[0]
     label = np.where(code.is_label[first], first, -1).astype(np.int32)
+    nearest = np.minimum.accumulate(np.where(code.is_label, n, np.arange(n))[::-1])[::-1]  # instruction
+    head = nearest[first] if len(first) else first
     known = _names(code)
     names = tuple(known.get(row, Message("block {0}", number)) for number, row in enumerate(first.tolist()))
     return Blocks(
@@ -119,7 +121,7 @@ def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
         stop=stop,
         name=names,
         label=label,
-        head=_heads(code, first, stop),
+        head=np.where(head < stop, head, first).astype(np.int32),
         kernel=code.kernel[first],
         is_entry=starts,
         edge_from=edge_from[once].astype(np.int32),
@@ -178,14 +180,6 @@ def _begins(code: CodeTable, how: Flow, target: np.ndarray) -> np.ndarray:
     run_first = np.maximum.accumulate(np.append(-1, not_label))[:n] + 1
     begins[run_first[target]] = True
     return begins
-
-
-def _heads(code: CodeTable, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
-    """Return the first instruction of each block."""
-    n = len(code)
-    nearest = np.minimum.accumulate(np.where(code.is_label, n, np.arange(n))[::-1])[::-1]
-    head = nearest[first] if len(first) else first
-    return np.where(head < stop, head, first).astype(np.int32)
 
 
 def _names(code: CodeTable) -> dict[int, str]:

@@ -239,13 +239,8 @@ def what_it_does(text: str) -> str:
     for pattern, sentence in _WHAT:
         if found := pattern.match(plain):
             groups = [group or "" for group in found.groups()]
-            spelled = {f"{how}{at}": _spelled(how, group) for at, group in enumerate(groups) for how in "tc"}
+            types = [group.rsplit("_", 1)[-1] for group in groups]
+            spelled = {f"t{at}": _TYPE_TEXT.get(name, name) for at, name in enumerate(types)}
+            spelled |= {f"c{at}": _COMPARED.get(group, group) for at, group in enumerate(groups)}
             return Message(sentence, *groups, **spelled)
     return ""
-
-
-def _spelled(how: str, group: str) -> str:
-    if how == "t":
-        last = group.rsplit("_", 1)[-1]
-        return _TYPE_TEXT.get(last, last)
-    return _COMPARED.get(group, group) if how == "c" else group

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 
 LOOKED_AT = 400  # lines of a source that are searched for signs
@@ -75,13 +74,9 @@ def language(trace: Trace) -> KernelLanguage:
     known = (files >= 0) & (files < len(trace.sources))
     cost = np.bincount(files[known], code.latency[rows][known] + 1, len(trace.sources))
     path = trace.sources[int(np.argmax(cost))].path.lower()
-    seen = "\n".join(_seen(source) for source in trace.sources)
+    shown = (line for source in trace.sources for line in (source.path, *(source.lines or ())[:LOOKED_AT]))
+    seen = "\n".join(shown).lower()
     for one in LANGUAGES:
         if path.endswith(one.endings) and (not one.signs or any(sign in seen for sign in one.signs)):
             return one
     return UNKNOWN
-
-
-def _seen(source: SourceFile) -> str:
-    """The path and the first lines of a source, in lower case."""
-    return "\n".join((source.path, *(source.lines or ())[:LOOKED_AT])).lower()

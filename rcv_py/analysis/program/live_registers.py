@@ -142,19 +142,15 @@ class _Flow:
             _pause(number)
             made = begin = 0
             if self.table.is_entry[number] or not self.ways[0][number]:
-                begin = self._first_uses(number, needed_after[number])
+                begin = needed_after[number]
+                for row in range(stop - 1, first - 1, -1):
+                    begin = self.known[row].reads | (begin & ~self.known[row].writes)
             for row in range(first, stop):
                 made |= self.known[row].writes
             makes.append(made | begin)
             begins.append(begin)
         handed = forward(makes, [0] * len(makes), *self.ways)
         return [before | begin for before, begin in zip(handed, begins, strict=True)]
-
-    def _first_uses(self, number: int, needed_after: int) -> int:
-        first, stop = self.spans[number]
-        for row in range(stop - 1, first - 1, -1):
-            needed_after = self.known[row].reads | (needed_after & ~self.known[row].writes)
-        return needed_after
 
     def held(
         self, kills: Sequence[int], needed_after: Sequence[int], written: Sequence[int]
