@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import os
 
-import orjson
-
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import EventKind
-from rcv_py.work.load import batches
-from tests.analysis.in_memory import check_waves
 from tests.support.folders import OCCUPANCY, WAVE, code, one_wave, opened, row, texts, waves, write
-
-
-def test_edge_31_counters_without_names_of_bank_1_and_high_units(tmp_path):
-    changes = {
-        "se4_perfcounter.json": {"data": [[10, 1, 2, 3, 70_000, 40, 1], [5, 1], [20, 1, 2, 3, 4, 40, 1]]}
-    }
-    trace = opened(tmp_path, changes)
-    assert trace.counter_names == ()
-    counters = trace.counters[0]
-    assert (counters.se, counters.bank.tolist(), counters.cu.tolist()) == (4, [1, 1], [40, 40])
-    assert counters.value[0].tolist() == [1, 2, 3, 70_000]
-    assert "se4_perfcounter.json has 1 unusable sample" in texts(trace)
 
 
 def test_edge_31_counter_names_are_kept_as_they_are(tmp_path):
     names = [f"SQ_{i}" for i in range(9)] + ["SQ_X:0xf", 7]
     trace = opened(tmp_path, {"filenames.json": waves(one_wave(), counter_names=names)})
     assert trace.counter_names == (*names[:10], "7")
-
-
-def test_edge_32_irregular_and_cut_counter_files(tmp_path):
-    data = orjson.dumps({"data": [[10, 1, 2, 3, 4, 1, 0], [17, 1, 2, 3, 4, 1, 0], [90, 1, 2, 3, 4, 1, 0]]})
-    trace = opened(tmp_path / "a", {"se0_perfcounter.json": data})
-    assert trace.counters[0].time.tolist() == [10, 17, 90]
-    trace = opened(tmp_path / "b", {"se0_perfcounter.json": data[:-9]})
-    assert "se0_perfcounter.json is damaged" in texts(trace)
 
 
 def test_spm_series_are_summed_up(tmp_path):
@@ -115,10 +91,3 @@ def test_edge_34_thousands_of_rows_and_very_long_texts(tmp_path):
     assert table.text[7].startswith("s_nop yyy")
     assert table.text[7].endswith("y…")
     assert any("1 instruction or name longer than any writer makes" in str(one) for one in trace.problems)
-
-
-def test_edge_35_waves_without_a_file_are_told(tmp_path):
-    rows = [[200, 1, 0, 0, 1, 1], [240, 1, 0, 0, 0, 1]]
-    trace = opened(tmp_path, {"occupancy.json": {"0": OCCUPANCY["0"] + rows}})
-    found = " ".join(map(str, check_waves(trace, batches(trace, workers=0))))
-    assert "1 wave ran on a traced compute unit but left no wave file" in found

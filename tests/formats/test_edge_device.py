@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import orjson
 import pytest
 
-from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.work.load import batches
-from tests.analysis.in_memory import check_waves
-from tests.support.folders import OCCUPANCY, REALTIME, code, one_wave, only_wave, opened, row, texts, waves
+from tests.support.folders import REALTIME, code, one_wave, opened, row, texts, waves
 from tests.support.wave_folder import wave
 
 
@@ -27,23 +23,6 @@ def test_edge_23_sparse_engines_and_high_slots_sort_by_number(tmp_path):
     assert index.se[-1] == 31
 
 
-def test_edge_24_bit_7_of_the_unit_is_the_shader_array(tmp_path):
-    occupancy = {"0": [[80, 0x83, 0, 0, 1, 1], [140, 0x83, 0, 0, 0, 1]]}
-    trace = opened(tmp_path, {"filenames.json": waves(one_wave(), gfxip=12), "occupancy.json": occupancy})
-    assert (trace.occupancy.cu[0], trace.occupancy.sa[0]) == (3, 1)
-    assert (trace.waves.cu[0], trace.waves.sa[0]) == (3, 1)
-
-
-def test_edge_24_each_engine_may_trace_another_unit(tmp_path):
-    tree = one_wave() | {"1": {"0": {"0": {"0": ["b.json", 90, 150]}}}}
-    occupancy = {"0": OCCUPANCY["0"], "1": [[90, 6, 0, 0, 1, 1], [90, 7, 1, 0, 1, 1], [150, 6, 0, 0, 0, 1]]}
-    trace = opened(
-        tmp_path,
-        {"filenames.json": waves(tree), "occupancy.json": occupancy, "b.json": wave(begin=90, end=150)},
-    )
-    assert trace.waves.cu.tolist() == [1, 6]
-
-
 def test_edge_24_twins_on_other_units_do_not_take_a_wave(tmp_path):
     tree = {"0": {"0": {"0": {str(i): [f"w{i}.json", 100 * i, 100 * i + 50] for i in range(4)}}}}
     events = [
@@ -55,15 +34,6 @@ def test_edge_24_twins_on_other_units_do_not_take_a_wave(tmp_path):
     ]
     index = opened(tmp_path, {"filenames.json": waves(tree), "occupancy.json": {"0": events}}).waves
     assert index.cu.tolist() == [2, 2, 2, 2]
-
-
-def test_edge_25_many_waves_in_one_slot_open_without_their_files(tmp_path):
-    tree = {
-        "0": {"0": {"0": {str(i): [f"se0_sm0_sl0_wv{i}.json", 100 * i, 100 * i + 60] for i in range(3000)}}}
-    }
-    index = opened(tmp_path, {"filenames.json": waves(tree)}).waves
-    assert index.wid.tolist() == list(range(3000))
-    assert index.size.tolist() == [len(orjson.dumps(wave()))] + [0] * 2999
 
 
 def test_edge_26_kernel_ids_without_events_names_and_with_equal_names(tmp_path):
@@ -89,32 +59,13 @@ def test_edge_26_rows_of_several_kernels_and_called_functions(tmp_path):
     ]
 
 
-def test_edge_27_unpaired_events_are_kept_for_the_occupancy(tmp_path):
-    rows = [[10, 1, 0, 0, 0, 1], [20, 1, 0, 1, 1, 1], [30, 1, 0, 1, 1, 1], [40, 1, 0, 2, 1, 1]]
-    trace = opened(tmp_path, {"occupancy.json": {"0": rows}})
-    assert trace.occupancy.is_start.tolist() == [False, True, True, True]
-    assert len(residencies(trace.occupancy, None).begin) >= 3
-
-
 def test_edge_27_an_end_comes_before_a_start_at_the_same_time(tmp_path):
     rows = [[10, 1, 0, 0, 1, 1], [20, 1, 0, 0, 1, 1], [20, 1, 0, 0, 0, 1], [30, 1, 0, 0, 0, 1]]
     events = opened(tmp_path, {"occupancy.json": {"0": rows}}).occupancy
     assert events.is_start.tolist() == [True, False, True, False]
 
 
-def test_edge_28_the_wave_file_wins_over_the_index_and_a_problem_says_so(tmp_path):
-    trace = opened(tmp_path, {"filenames.json": waves(one_wave(8000, 9000))})
-    one = only_wave(trace)
-    assert (one.begin, one.end) == (80, 140)
-    assert "filenames.json" in " ".join(map(str, check_waves(trace, batches(trace, workers=0))))
-
-
 TWO_ENGINES = {"filenames.json": waves(one_wave() | {"1": {"0": {"0": {"0": ["b.json", 80, 140]}}}})}
-
-
-def test_edge_29_frequency_zero_is_taken_as_100_mhz(tmp_path):
-    clock = opened(tmp_path, {"realtime.json": {**REALTIME, "metadata": {"frequency": 0}}}).clock
-    assert (clock.frequency, round(clock.shader_hz)) == (100_000_000, 2_000_000_000)
 
 
 def test_edge_29_single_samples_align_at_a_nominal_rate(tmp_path):

@@ -11,7 +11,6 @@ from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.ids import WaveId
 from tests.support.folders import (
     CODE,
-    GOOD,
     WAVE,
     code,
     one_wave,
@@ -22,7 +21,6 @@ from tests.support.folders import (
     waves,
     write,
 )
-from tests.support.wave_folder import wave
 
 
 def test_the_good_folder_has_no_problem(tmp_path):
@@ -101,22 +99,8 @@ def test_edge_02_short_rows_are_padded_and_long_ones_cut(tmp_path):
     assert "code.json has 2 unusable rows" in texts(trace)
 
 
-def test_edge_03_lists_of_a_wave_may_be_null(tmp_path):
-    one = only_wave(opened(tmp_path, {WAVE: wave(None, None, None)}))
-    assert (len(one.tokens), len(one.states), one.waits) == (0, 0, None)
-
-
 def test_edge_03_counter_data_may_be_null(tmp_path):
     assert opened(tmp_path, {"se0_perfcounter.json": {"data": None}}).counters == ()
-
-
-@pytest.mark.parametrize("name", sorted(GOOD))
-def test_edge_04_any_single_file_may_be_missing(tmp_path, name):
-    trace = opened(tmp_path, {name: None})
-    assert trace.waves.id(0) == WaveId(0, 0, 0, 0)
-    if name != "realtime.json":  # with a single shader engine nothing is lost but nanoseconds
-        assert trace.problems
-    assert all(name in str(problem) for problem in trace.problems if problem.where == name)
 
 
 def test_edge_04_a_missing_wave_file_leaves_its_place_in_the_index(tmp_path):
@@ -124,16 +108,6 @@ def test_edge_04_a_missing_wave_file_leaves_its_place_in_the_index(tmp_path):
     assert (trace.waves.begin[0], trace.waves.size[0]) == (80, 0)
     assert trace.reader.read([0]).missing == ((0, f"{WAVE} is missing."),)
     assert "missing or empty: 1 of 1" in texts(trace)
-
-
-def test_edge_05_truncated_and_empty_files_are_problems(tmp_path):
-    good = orjson.dumps(CODE)
-    trace = opened(tmp_path, {"code.json": good[: len(good) // 2], "occupancy.json": b"", WAVE: b"{"})
-    assert "code.json is damaged: it ends in the middle" in texts(trace)
-    assert "occupancy.json is damaged: it is empty." in texts(trace)
-    assert trace.problems_about(Affects.CODE)
-    assert trace.problems_about(Affects.OCCUPANCY)
-    assert len(trace.reader.read([0]).missing) == 1
 
 
 def test_edge_05_marks_latin_1_and_floats_are_read(tmp_path):
@@ -148,27 +122,6 @@ def test_edge_05_marks_latin_1_and_floats_are_read(tmp_path):
     assert (trace.code.number[0], trace.code.address[0], trace.code.hits[0]) == (1, 256, 2)
     assert (trace.waves.begin[0], trace.waves.end[0]) == (80, 140)
     assert "not UTF-8" in texts(trace)
-
-
-def test_edge_06_indented_and_unordered_json_is_the_same(tmp_path):
-    pretty = {
-        name: orjson.dumps(dict(reversed(content.items())), option=orjson.OPT_INDENT_2)
-        for name, content in GOOD.items()
-        if isinstance(content, dict)
-    }
-    trace, same = opened(tmp_path / "a", pretty), opened(tmp_path / "b")
-    assert trace.problems == ()
-    assert trace.code.text == same.code.text
-    assert trace.occupancy.time.tolist() == same.occupancy.time.tolist()
-    assert only_wave(trace).tokens.start.tolist() == only_wave(same).tokens.start.tolist()
-
-
-@pytest.mark.parametrize("name", ["my run #2 (ä, 漢)", "ui_output_agent_1_dispatch_44_after_fix", "..a"])
-def test_edge_07_folders_may_have_any_name_and_be_read_only(tmp_path, name):
-    folder = write(tmp_path / name)
-    folder.chmod(0o555)
-    trace = open_trace(folder)
-    assert (trace.name, len(trace.waves), trace.problems) == (name, 1, ())
 
 
 def test_edge_07_an_archive_is_told_what_to_do(tmp_path):
@@ -220,13 +173,6 @@ def test_edge_09_a_placeholder_shows_occupancy_only(tmp_path, content):
     entry = find_captures(tmp_path)[0]
     assert entry.waves == 0
     assert "o wave ran on the traced compute unit" in entry.note
-
-
-def test_edge_09_engines_may_have_waves_or_occupancy_alone(tmp_path):
-    changes = {"occupancy.json": {"3": [[10, 0, 0, 0, 1, 1], [20, 0, 0, 0, 0, 1]], "dispatches": {"1": "k"}}}
-    trace = opened(tmp_path, changes)
-    assert (set(trace.waves.se.tolist()), set(trace.occupancy.se.tolist())) == ({0}, {3})
-    assert trace.waves.cu[0] == -1
 
 
 def test_edge_10_pc_sampling_with_a_list_header_of_13(tmp_path):

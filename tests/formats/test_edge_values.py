@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rcv_py.formats.open import find_captures
-from rcv_py.model.kinds import TokenKind
-from tests.support.folders import OCCUPANCY, WAVE, code, one_wave, only_wave, opened, row, texts, waves
-from tests.support.wave_folder import TOKENS, wave
+from tests.support.folders import OCCUPANCY, WAVE, code, only_wave, opened, row, texts
+from tests.support.wave_folder import wave
 
 
 def test_edge_12_kernels_that_never_ran_or_are_only_a_label(tmp_path):
@@ -30,11 +29,6 @@ def test_edge_12_kernels_that_never_ran_or_are_only_a_label(tmp_path):
     ]
     assert trace.kernel_name == "live"
     assert find_captures(tmp_path)[0].executed == 2
-
-
-def test_edge_13_tokens_at_labels_or_nowhere_have_no_line(tmp_path):
-    tokens = [[100 + 4 * i, 2, 0, 4, line] for i, line in enumerate([0, -1, 1, 99999, 1 << 40])]
-    assert only_wave(opened(tmp_path, {WAVE: wave(tokens)})).tokens.line.tolist() == [-1, -1, 1, -1, -1]
 
 
 def test_edge_13_duplicate_numbers_keep_the_first_and_gaps_do_not_matter(tmp_path):
@@ -143,57 +137,6 @@ def test_edge_15_a_copy_is_found_by_its_exact_path_and_by_its_normalised_one(tmp
     ]
 
 
-@pytest.mark.parametrize("gfxip", [9, 11])
-def test_edge_16_overlaps_and_ends_behind_the_wave(tmp_path, gfxip):
-    tokens = [[100, 2, 0, 40, 1], [104, 9, 0, 4, 2], [132, 9, 0, 20, 3]]
-    trace = opened(tmp_path, {"filenames.json": waves(one_wave(), gfxip=gfxip), WAVE: wave(tokens)})
-    one = only_wave(trace)
-    assert (one.tokens.start.tolist(), one.end, int(one.tokens.end.max())) == ([100, 104, 132], 140, 152)
-
-
-def test_edge_17_odd_durations_and_orders(tmp_path):
-    tokens = [[120, 2, 0, 0, 1], [100, 2, 9, 4, 2], [100, 2, 0, 4, 3]]
-    one = only_wave(opened(tmp_path, {WAVE: wave(tokens)}))
-    assert one.tokens.start.tolist() == [100, 100, 120]
-    assert one.tokens.line.tolist() == [2, 3, 1]
-    assert one.tokens.duration.tolist() == [9, 4, 0]
-
-
-def test_edge_18_large_numbers_do_not_wrap(tmp_path):
-    big = 1 << 54
-    tokens = [[big, 9, 70_000, 70_004, 1], [big + (1 << 32), 9, 1 << 33, (1 << 33) + 4, 2]]
-    occupancy = {"0": [[big - 1, 1, 0, 0, 1, 1], [big + (1 << 34), 1, 0, 0, 0, 1]]}
-    changes = {
-        "filenames.json": waves(one_wave(big - 1, big + (1 << 34))),
-        WAVE: wave(tokens, begin=big - 1, end=big + (1 << 34)),
-        "occupancy.json": occupancy,
-    }
-    trace = opened(tmp_path, changes)
-    one = only_wave(trace)
-    assert one.tokens.start.tolist() == [big, big + (1 << 32)]
-    assert one.tokens.stall.tolist() == [70_000, 1 << 33]
-    assert (trace.waves.begin[0], trace.waves.cu[0], trace.span.begin) == (big - 1, 1, big - 1)
-
-
-def test_edge_18_times_may_be_negative(tmp_path):
-    trace = opened(
-        tmp_path,
-        {
-            "filenames.json": waves(one_wave(-50, -10)),
-            "occupancy.json": {"0": [[-50, 1, 0, 0, 1, 1], [-10, 1, 0, 0, 0, 1]]},
-        },
-    )
-    assert (trace.waves.begin[0], trace.span.begin, trace.waves.cu[0]) == (-50, -50, 1)
-
-
-def test_edge_19_timelines_keep_empty_and_equal_segments(tmp_path):
-    states = only_wave(
-        opened(tmp_path, {WAVE: wave(timeline=[[1, 20], [2, 0], [2, 4], [2, 4], [3, 99]])})
-    ).states
-    assert states.duration.tolist() == [20, 0, 4, 4, 99]
-    assert states.length == 127
-
-
 def test_edge_20_unknown_kinds_states_and_events(tmp_path):
     occupancy = {**OCCUPANCY, "events": {"0": [{"kind": "event", "type": 99, "time": 5}, {}, 7]}}
     trace = opened(tmp_path, {WAVE: wave([[100, 77, 0, 4, 1]], [[9, 60]]), "occupancy.json": occupancy})
@@ -209,17 +152,3 @@ def test_edge_20_reasons_of_any_number(tmp_path):
     ]
     reasons = opened(tmp_path, {"code.json": {"code": rows, "header": header}}).code.stall_reasons
     assert reasons.sum(axis=1).tolist() == [12, 2, 0, 0]
-
-
-def test_edge_21_waits_with_odd_lines(tmp_path):
-    waits = [[1, []], [0, [[2, 0]]], [3, [[99, 0], [2, 0]]]]
-    found = only_wave(opened(tmp_path, {WAVE: wave(waits=waits)})).waits
-    assert found.line.tolist() == [1, -1, 3]
-    assert [found.producers(i).tolist() for i in range(3)] == [[], [2], [-1, 2]]
-
-
-def test_edge_22_context_switches_are_kept(tmp_path):
-    tokens = [*TOKENS[:2], [116, 10, 0, 4, 1], [900_000, 10, 0, 4, 1], [900_004, 11, 0, 4, 4]]
-    one = only_wave(opened(tmp_path, {WAVE: wave(tokens)}))
-    assert one.tokens.kind.tolist()[2:4] == [TokenKind.TRAP] * 2
-    assert int(one.tokens.end.max()) == 900_008

@@ -74,13 +74,6 @@ def test_edge_13_a_number_too_large_to_be_a_key_is_told(tmp_path):
     )
 
 
-def test_edge_14_a_symbol_with_quotes_and_commas_keeps_them(tmp_path):
-    text = """; void k<"a, b", 'c'>(int, float*)"""
-    table = of_code(tmp_path, row(text, 0, at=0), row("s_endpgm", 1, at=0)).code
-    assert table.text[0] == text
-    assert (table.kernels[0].name, table.is_label.tolist()) == (text[2:], [True, False])
-
-
 def test_edge_14_a_token_at_the_label_of_its_own_kernel_is_unresolved(tmp_path):
     files = capture()
     for content in files.values():

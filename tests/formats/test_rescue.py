@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
 import orjson
 import pytest
 
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
-from tests.support.folders import code, one_wave, opened, row, texts, waves, write
+from tests.support.folders import code, one_wave, opened, row, texts, waves
 from tests.support.wave_folder import wave
 
 
@@ -54,10 +51,3 @@ def test_the_generation_is_told_by_instructions_if_the_index_does_not(tmp_path):
     )
     assert (trace.gfxip, trace.architecture.base_clock) == (12, 1)
     assert trace.code.kind.tolist() == [TokenKind.IMMED, TokenKind.MATRIX, TokenKind.VMEM]
-
-
-def test_a_capture_survives_being_copied_and_renamed(tmp_path):
-    folder = write(tmp_path / "one")
-    shutil.copytree(folder, tmp_path / "two")
-    shutil.rmtree(folder)
-    assert open_trace(tmp_path / "two").problems == ()

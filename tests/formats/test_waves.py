@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rcv_py.model.kinds import TokenKind
-from tests.support.wave_folder import ADD, END, LABEL, MFMA, NOP, TOKENS, reader, wave
+from tests.support.wave_folder import ADD, END, MFMA, NOP, TOKENS, reader, wave
 
 MANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
@@ -63,18 +63,6 @@ def test_a_token_costs_fifteen_bytes(tmp_path):
     assert batch.nbytes / len(batch.stall) < 15.1
 
 
-def test_lists_may_be_null_or_empty(tmp_path):
-    for nothing in (None, []):
-        one = read_one(tmp_path, wave(nothing, nothing, nothing))
-        assert len(one.tokens) == len(one.states) == 0
-        assert (one.waits is None) == (nothing is None)
-
-
-def test_files_may_be_indented_and_begin_with_a_byte_order_mark(tmp_path):
-    data = b"\xef\xbb\xbf" + orjson.dumps(wave(), option=orjson.OPT_INDENT_2)
-    assert len(read_one(tmp_path, data).tokens) == 4
-
-
 def test_tokens_out_of_order_are_sorted_and_equal_times_keep_their_order(tmp_path):
     tokens = [[200, 2, 0, 4, 1], [100, 3, 0, 4, 2], [200, 4, 0, 4, 3], [100, 5, 0, 4, 4]]
     batch = reader(tmp_path, {"a.json": wave(), "b.json": wave(tokens), "c.json": wave()}).read([0, 1, 2])
@@ -83,11 +71,6 @@ def test_tokens_out_of_order_are_sorted_and_equal_times_keep_their_order(tmp_pat
     assert one.line.tolist() == [2, 4, 1, 3]
     assert [len(other.tokens) for other in batch.waves] == [4, 4, 4]
     assert batch.waves[2].tokens.line.tolist() == [NOP, MFMA, ADD, END]
-
-
-def test_a_stall_longer_than_the_duration_leaves_nothing_busy(tmp_path):
-    one = read_one(tmp_path, wave([[100, 6, 50, 8, ADD]])).tokens
-    assert (one.stall.tolist(), one.busy.tolist()) == ([50], [0])
 
 
 def test_large_numbers_get_64_bits_instead_of_wrapping(tmp_path):
@@ -105,34 +88,9 @@ def test_negative_durations_count_as_zero_and_are_noted(tmp_path):
     assert batch.notes == ((1, "b.json has negative durations; they count as 0."),)
 
 
-def test_unknown_kinds_and_states_are_kept_while_a_byte_holds_them(tmp_path):
-    one = read_one(
-        tmp_path,
-        wave([[100 + i, kind, 0, 4, ADD] for i, kind in enumerate((200, 256, -1))], [[9, 4], [-2, 4]]),
-    )
-    assert one.tokens.kind.tolist() == [200, 0, 0]
-    assert one.states.state.tolist() == [9, 0]
-
-
-def test_lines_outside_the_code_and_labels_are_unresolved(tmp_path):
-    numbers = [LABEL, -1, 5, 1 << 40, -(1 << 40), END]
-    one = read_one(tmp_path, wave([[100 + i, 6, 0, 4, number] for i, number in enumerate(numbers)]))
-    assert one.tokens.line.tolist() == [-1, -1, -1, -1, -1, END]
-
-
 def test_only_vector_arithmetic_becomes_matrix(tmp_path):
     one = read_one(tmp_path, wave([[100, 6, 0, 4, MFMA], [104, 5, 0, 4, MFMA], [108, 6, 0, 4, ADD]]))
     assert one.tokens.kind.tolist() == [TokenKind.MATRIX, TokenKind.LDS, TokenKind.VALU]
-
-
-def test_the_file_wins_over_the_index_and_a_note_says_so(tmp_path):
-    batch = reader(tmp_path, {"w.json": wave(begin=90, end=150)}).read([0])
-    assert (batch.waves[0].begin, batch.waves[0].end) == (90, 150)
-    ((row, text),) = batch.notes
-    assert row == 0
-    assert "w.json" in text
-    assert "90 to 150" in text
-    assert "80 to 140" in text
 
 
 @pytest.mark.parametrize(
@@ -175,17 +133,6 @@ def test_states_or_waits_that_cannot_be_read_cost_only_themselves(tmp_path, cont
     assert len(batch.waves[0].tokens) == 4
     assert bool(len(batch.waves[0].states)) == has_states
     assert batch.waves[0].waits is None or not has_states
-
-
-def test_names_that_leave_the_folder_are_not_read(tmp_path):
-    inside = tmp_path / "capture"
-    inside.mkdir()
-    (tmp_path / "secret.json").write_bytes(orjson.dumps(wave()))
-    (inside / "link.json").symlink_to(tmp_path / "secret.json")
-    files = reader(inside, {"../secret.json": None, "link.json": None, str(tmp_path / "secret.json"): None})
-    batch = files.read([0, 1, 2])
-    assert not batch.waves
-    assert [row for row, _ in batch.missing] == [0, 1, 2]
 
 
 def test_a_reader_can_be_sent_to_another_process(tmp_path):
