@@ -53,13 +53,13 @@ class Pattern:
         if not self._is_regex:  # nothing in it repeats, so it is quick
             return self._pattern.search(text) is not None
         if self._left <= 0:
-            raise TooSlow
+            raise TooSlow(TIMEOUT_S)
         begin = monotonic()
         try:
             return self._pattern.search(text, timeout=self._left, concurrent=True) is not None
         except TimeoutError as error:
             self._left = 0.0
-            raise TooSlow from error
+            raise TooSlow(TIMEOUT_S) from error
         finally:
             self._left -= monotonic() - begin
 
