@@ -437,39 +437,41 @@ def test_occupancy(group: str, shown: Any) -> None:
     panel = shown("occupancy", lambda panel: panel.remembered["group"].choose(group))
     rows = printed(panel)["rows"]
     rows = rows if group == "all" else rows[1:]
-    numbers = [occupancy_numbers(one.steps) for one in panel.curves]
+    numbers = [occupancy_numbers(one.steps) for one in panel._answer]
     assert [(row["peak"], row["area"], row["ramp"]) for row in rows] == [
         (one.peak, one.area, one.ramp) for one in numbers
     ]
     panel.remembered["group"].choose("se")
 
 
-def test_occupancy_without_what_the_legend_hides(shown: Any, app: App, qtbot: QtBot) -> None:
+def test_occupancy_without_what_is_hidden(shown: Any, app: App, qtbot: QtBot) -> None:
     panel = shown("occupancy")
-    every = [one.name for one in panel.curves]
-    panel.plot.shown = {every[1]}
+    first, second, *more = (one.curve.name for one in panel.rows)
+    panel.filter.set_on([first, *more], False)
     try:
-        assert [row["se"] for row in printed(panel)["rows"]] == ["all", every[1]]
+        assert [row["se"] for row in printed(panel)["rows"]] == ["all", second]
     finally:
-        panel.plot.shown = set(every)
+        panel.filter.set_on([first, *more], True)
 
 
 def test_kernels(shown: Any) -> None:
-    panel = shown("dispatches")
+    panel = shown("occupancy", lambda panel: panel.remembered["group"].choose("kernel"))
     rows = printed(panel)["rows"][1:]
     assert [(row["ids"], row["peak"]) for row in rows] == [
-        (list(one.ids), occupancy_numbers(one.steps).peak) for one in panel.kernels.values()
+        (list(one.ids), occupancy_numbers(one.steps).peak) for one in panel._answer
     ]
+    panel.remembered["group"].choose("se")
 
 
-@pytest.mark.parametrize("waves", ["all", "se"])
-def test_wave_states(waves: str, shown: Any) -> None:
-    panel = shown("wave_states", lambda panel: panel.remembered["waves"].choose(waves))
+def test_wave_states(shown: Any) -> None:
+    panel = shown("occupancy", lambda panel: panel.remembered["group"].choose("state"))
     rows = {row["state"]: row for row in printed(panel)["rows"]}
-    for state, _, number in panel.made.states:
-        assert rows[state.name]["peak"] == number.max()
-        assert rows[state.name]["share_of_wave_cycles"] == pytest.approx(panel.made.shares[state], abs=1e-6)
-    panel.remembered["waves"].choose("all")
+    for one in panel.rows:
+        state = WaveState[one.curve.name.upper()]
+        assert rows[state.name]["peak"] == one.curve.value.max()
+        share = panel._answer.shares[state]
+        assert rows[state.name]["share_of_wave_cycles"] == pytest.approx(share, abs=1e-6)
+    panel.remembered["group"].choose("se")
 
 
 def test_waves_of_the_timelines(app: App, shown: Any) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.model.device import Clock
@@ -18,7 +17,8 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.plot.curve_canvas import bounds, exact_text, ticks, value_text
-from rcv_py.ui.plot.curve_panel import Curve, CurvePlot, Stack
+from rcv_py.ui.plot.curve_panel import CurvePlot
+from rcv_py.ui.plot.curves import Curve, CurveSet
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 
@@ -38,6 +38,10 @@ def peaky() -> Curve:
     return Curve("peaky", time, value, 2)
 
 
+def show(plot: CurvePlot, *curves: Curve, stacked: bool = False) -> None:
+    plot.show_curves(CurveSet(curves, stacked=stacked), "waves at a time")
+
+
 @pytest.fixture
 def plot(ui: UiContext, open_in: Callable, qtbot: Any) -> CurvePlot:
     """A plot of two curves over a trace with a wave; 1 cycle is 0.5 ns."""
@@ -47,7 +51,7 @@ def plot(ui: UiContext, open_in: Callable, qtbot: Any) -> CurvePlot:
     qtbot.addWidget(made)
     made.resize(900, 300)
     made.show()
-    made.set_curves((LOW, HIGH), "waves at a time")
+    show(made, LOW, HIGH)
     ui.session.set_view(SPAN)
     made.setFocus()
     QApplication.processEvents()
@@ -58,13 +62,6 @@ def plot(ui: UiContext, open_in: Callable, qtbot: Any) -> CurvePlot:
 @pytest.fixture
 def bot(plot: CurvePlot) -> CanvasBot:
     return CanvasBot(plot.canvas)
-
-
-def press(widget: Any, key: Qt.Key) -> None:
-    for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
-        QApplication.sendEvent(
-            widget, QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier, " " if key == Key.Key_Space else "")
-        )
 
 
 # -- picture --------------------------------------------------------------------------------------------
@@ -90,7 +87,7 @@ def test_steps_are_vertical_not_slanted(plot: CurvePlot, bot: CanvasBot) -> None
 
 
 def test_a_peak_narrower_than_a_pixel_is_drawn(plot: CurvePlot, bot: CanvasBot) -> None:
-    plot.set_curves((peaky(),), "values")
+    show(plot, peaky())
     line = plot.canvas.ui.theme.kernel(2)
     middle = BEGIN + LENGTH // 2
     assert any(bot.color(39, middle + shift) == line for shift in range(-60, 61, 20))
@@ -104,31 +101,25 @@ def test_a_peak_narrower_than_a_pixel_is_drawn(plot: CurvePlot, bot: CanvasBot) 
 def test_the_axis_of_values_holds_what_is_in_view_from_zero(plot: CurvePlot) -> None:
     canvas = plot.canvas
     assert (canvas.values.low, canvas.values.high) == (0, 9)
-    plot.shown = {"low"}
+    show(plot, LOW)
     assert (canvas.values.low, canvas.values.high) == (0, 4.5)
     canvas.session.set_view(TimeWindow(BEGIN + 35_000, BEGIN + 40_000))
     assert canvas.values.high < 2
-    plot.shown = {"high"}
-    plot.canvas.from_zero = False
-    plot.set_stack(plot.stack)
-    assert canvas.values.low > 4
 
 
 def test_an_empty_plot_is_drawn(plot: CurvePlot) -> None:
-    plot.set_curves((), "nothing")
+    show(plot)
     plot.grab()
-    assert plot.shown == set()
     nothing = Curve("none", np.zeros(0, np.int64), np.zeros(0))
-    for stack in Stack:
-        plot.set_stack(stack)
-        plot.set_curves((nothing, LOW), "nothing")
+    for stacked in (False, True):
+        show(plot, nothing, LOW, stacked=stacked)
         plot.grab()
-    assert plot.canvas.readings(BEGIN)[1][1].value == "–"
+    assert plot.canvas.readings(BEGIN)[1][-1].value == "–"
 
 
 def test_slopes_join_samples(plot: CurvePlot, bot: CanvasBot) -> None:
     ramp = Curve("ramp", BEGIN + np.array([0, LENGTH]), np.array([0.0, 10.0]), 1, is_step=False)
-    plot.set_curves((ramp,), "values")
+    show(plot, ramp)
     line = plot.canvas.ui.theme.kernel(1)
     y, x = plot.canvas.y_of(5), plot.canvas.x_of(BEGIN + LENGTH // 2)
     image = plot.canvas.grab().toImage()
@@ -139,27 +130,13 @@ def test_slopes_join_samples(plot: CurvePlot, bot: CanvasBot) -> None:
 
 
 def test_areas_lie_on_each_other(plot: CurvePlot, bot: CanvasBot) -> None:
-    plot.set_stack(Stack.AREAS)
+    show(plot, LOW, HIGH, stacked=True)
     theme = plot.canvas.ui.theme
     assert plot.canvas.values.high >= 12
     assert bot.color(1, BEGIN + 15_000) == theme.kernel(0)
     assert bot.color(5, BEGIN + 15_000) == theme.role("accent")
     assert [one.name for one in plot.canvas.readings(BEGIN + 15_000)[1]] == ["together", "high", "low"]
     assert plot.canvas.readings(BEGIN + 15_000)[1][0].value == "12 waves"
-
-
-def test_shares_are_of_all_also_when_some_are_hidden(plot: CurvePlot, bot: CanvasBot) -> None:
-    plot.set_stack(Stack.SHARES)
-    assert plot.canvas.values.high == 100
-    _, readings = plot.canvas.readings(BEGIN + 15_000)
-    assert [one.value for one in readings] == ["8 waves · 66.7 %", "4 waves · 33.3 %"]
-    plot.toggle("high")
-    assert plot.canvas.readings(BEGIN + 15_000)[1][0].value == "4 waves · 33.3 %"
-    theme = plot.canvas.ui.theme
-    image = plot.canvas.grab().toImage()
-    x, box = int(plot.canvas.x_of(BEGIN + 15_000)), plot.canvas.plot_rect()
-    filled = sum(image.pixelColor(x, y) == theme.kernel(0) for y in range(box.top(), box.bottom()))
-    assert filled == pytest.approx(box.height() / 3, abs=3)
 
 
 # -- mouse and keys -------------------------------------------------------------------------------------
@@ -240,39 +217,17 @@ def test_times_are_written_in_nanoseconds_if_wanted(plot: CurvePlot) -> None:
 # -- legend ---------------------------------------------------------------------------------------------
 
 
-def test_the_legend_shows_and_hides_by_click_and_key(plot: CurvePlot, qtbot: Any) -> None:
-    low, high = plot.legend.buttons
-    assert [button.text() for button in plot.legend.buttons] == ["low", "high"]
-    assert low.accessibleName() == "Curve low, shown"
-    assert "a low one" in low.toolTip()
-    qtbot.mouseClick(low, Qt.MouseButton.LeftButton)
-    assert plot.shown == {"high"}
-    assert low.accessibleName() == "Curve low, hidden"
-    press(low, Key.Key_Space)
-    assert plot.shown == {"low", "high"}
-    press(high, Key.Key_Return)
-    assert plot.shown == {"high"}
-    press(high, Key.Key_Return)
-    assert plot.shown == {"low", "high"}
-    qtbot.mouseDClick(low, Qt.MouseButton.LeftButton)
-    assert plot.shown == {"low"}
-
-
-def test_what_was_hidden_stays_hidden_when_curves_come_again(plot: CurvePlot) -> None:
-    plot.toggle("low")
-    plot.set_curves((replace(LOW, value=LOW.value + 1), HIGH, peaky()), "waves")
-    assert plot.shown == {"high", "peaky"}
-
-
-def test_many_curves_have_a_legend_that_scrolls(plot: CurvePlot) -> None:
-    curves = [replace(LOW, name=f"a curve with a rather long name, number {i}", color=i) for i in range(60)]
-    plot.set_curves(curves, "waves")
-    QApplication.processEvents()
-    assert plot.legend.height() <= 60
-    assert len(plot.legend.buttons) == 60
-    assert all(button.width() >= button.sizeHint().width() for button in plot.legend.buttons)
-    plot.canvas.session.hover.set(None)
-    plot.grab()
+def test_a_name_in_the_legend_emphasizes_its_curve(plot: CurvePlot, bot: CanvasBot) -> None:
+    assert plot.legend.names == ("low", "high")
+    assert "low: a low one" in plot.legend.toolTip()
+    plot.legend.pick("low")
+    assert plot.canvas.curves.bold == "low"
+    bot.hover(8, BEGIN + 5000)
+    assert plot.canvas.curves.bold == "high", "under the mouse"
+    bot.hover(5, BEGIN + 5000)
+    assert plot.canvas.curves.bold == "low"
+    plot.legend.pick("low")
+    assert plot.canvas.curves.bold == ""
 
 
 # -- marks, strip and pictures --------------------------------------------------------------------------
@@ -319,9 +274,8 @@ def test_ticks_are_round_and_whole_for_whole_numbers() -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 0), (0, 1), (3, 3), (-5, 5), (0, 1e9), (-7, -2), (0.2, 0.21)])
-@pytest.mark.parametrize("from_zero", [True, False])
-def test_bounds_hold_all_values(low: float, high: float, from_zero: bool) -> None:
-    bottom, top = bounds(low, high, from_zero)
+def test_bounds_hold_all_values_and_0(low: float, high: float) -> None:
+    bottom, top = bounds(low, high)
     assert bottom <= low <= high <= top
     assert bottom < top
-    assert not from_zero or bottom <= 0 <= top
+    assert bottom <= 0 <= top

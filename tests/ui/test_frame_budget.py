@@ -265,7 +265,7 @@ def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
     with window() as app:
         app.loader.batch.connect(came.append)
         app.window.opener.open(SAMPLE)
-        for panel in ("wave_states", "hotspot"):
+        for panel in ("utilization", "hotspot"):
             app.window.workspace.show_panel(panel)
         qtbot.waitUntil(lambda: bool(came))  # type: ignore[attr-defined]
         if how == "cancel":

@@ -137,7 +137,6 @@ def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, re
                 "compute_unit",
                 "global_timeline",
                 "occupancy",
-                "wave_states",
             }
             if is_pinned:
                 assert box(app, "utilization").top() > box(app, "compute_unit").bottom()

@@ -28,8 +28,6 @@ TIMES = (
     "compute_unit",
     "utilization",
     "occupancy",
-    "dispatches",
-    "wave_states",
     "wave_picker",
     "distribution",
 )

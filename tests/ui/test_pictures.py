@@ -29,7 +29,7 @@ from tests.ui.window import settle
 
 IS_PAINTED = True
 ROWS = ("compute_unit", "utilization", "global_timeline")
-VIEWS = (*ROWS, "overview", "occupancy", "wave_states", "flamegraph")
+VIEWS = (*ROWS, "overview", "occupancy", "flamegraph")
 
 
 def filled(found: dict[int, np.ndarray], shape: tuple[int, int]) -> np.ndarray:

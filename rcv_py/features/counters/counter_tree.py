@@ -74,14 +74,6 @@ class CounterTree(QWidget):
         self._recolor()
         self._filter()
 
-    def set_drawn(self, drawn: Collection[str]) -> None:
-        """Tick exactly these counters."""
-        self.tree.blockSignals(True)
-        for name, item in self.items.items():
-            item.setCheckState(0, _state(name in drawn))
-        self.tree.blockSignals(False)
-        self.tree.viewport().update()
-
     @property
     def listed(self) -> tuple[str, ...]:
         """Return names that match the filter."""

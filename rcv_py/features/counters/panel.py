@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counter_sets import built_in_text
@@ -26,9 +26,9 @@ from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import split
 from rcv_py.ui.core.plain_text import push_button
-from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
+from rcv_py.ui.plot.curve_panel import CurvePanel
+from rcv_py.ui.plot.curves import Curve, CurveSet
 from rcv_py.ui.table import command_text
 from rcv_py.work.beside import of_places, with_streamed
 
@@ -66,12 +66,12 @@ class CountersPanel(CurvePanel):
     panel_id = "counters"
 
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui, "Counters over time")
+        self.tree = CounterTree(ui.theme)
+        super().__init__(ui, "Counters over time", beside=self.tree)
         self.files = FormulaFiles(ui.settings.folder)
         self.answer: _Answer | None = None
         self.dialog: FormulaDialog | None = None
         self._ticks: dict[str, bool] = {}  # counters that the user ticked or unticked
-        self._is_filling = False
         self._drawn: set[str] = set()
         self._colors: dict[str, int] = {}  # numbers of the palette
         self._wanted = self.request(self._compute)
@@ -95,18 +95,13 @@ class CountersPanel(CurvePanel):
         tip = "Write formulas over counters (Ctrl+Shift+D)."
         self.button = push_button("Formulas…", tip, self.edit_formulas)
         self._head.addWidget(self.button)
-        self.tree = CounterTree(ui.theme)
-        self.splitter = split(self.tree, sizes=())
-        content = self.page.content.layout()
-        assert content is not None
-        content.replaceWidget(self.plot, self.splitter)
-        self.splitter.addWidget(self.plot)
-        self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([_TREE_PX, 4 * _TREE_PX])
-        self.splitter.setCollapsible(0, True)
-        self.remembered["sizes"] = self.splitter
+        splitter = self.page.content
+        assert isinstance(splitter, QSplitter)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([_TREE_PX, 4 * _TREE_PX])
+        splitter.setCollapsible(0, True)
+        self.remembered["sizes"] = splitter
         self.tree.ticked.connect(self._ticked)
-        self.plot.shown_changed.connect(self._follow_legend)
         self.session.trace.watch(self._open)
         self._open()
 
@@ -115,7 +110,7 @@ class CountersPanel(CurvePanel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.answer = None
-        self.plot.set_curves((), "")
+        self.plot.show_curves(CurveSet(), "")
         self.say("")
         has_any = trace is not None and bool(trace.counters or trace.spm)
         otherwise = "" if trace is None else how_to_record(trace.architecture)
@@ -204,24 +199,13 @@ class CountersPanel(CurvePanel):
         is_share = self.chosen("scale") == "share"
         rows = [row for row in self._listed() if row.name in self._drawn]
         curves = [_curve(row, self._colors[row.name], is_share) for row in rows]
-        self._is_filling = True
-        self.plot.set_curves(curves, "% of the largest" if is_share else _title(rows))
-        self.plot.shown = self._drawn
-        self._is_filling = False
+        self.plot.show_curves(CurveSet(curves), "% of the largest" if is_share else _title(rows))
         self._show_text()
 
     def _ticked(self, name: str, is_on: bool) -> None:
         self._ticks[name] = is_on
         self._drawn = (self._drawn | {name}) if is_on else (self._drawn - {name})
         self._redraw.ask()
-
-    def _follow_legend(self) -> None:
-        """Untick a curve that the legend hid, so that tree and legend agree."""
-        if not self._is_filling:
-            self._drawn = set(self.plot.shown)
-            self._ticks |= {curve.name: curve.name in self._drawn for curve in self.plot.curves}
-            self.tree.set_drawn(self._drawn)
-            self._redraw.ask()
 
     def _show_text(self) -> None:
         answer = self.answer

@@ -12,26 +12,15 @@ FEATURE = Feature(
         PanelEntry(
             id="occupancy",
             title="Occupancy",
-            tip="Resident waves over time, by shader engine or place.",
+            tip="Waves over time: by shader engine or place, by kernel, or by their state.",
             reading=(
                 "The height counts resident waves, working or waiting; a slope at the left is the launch, "
-                "at the right the tail."
+                "at the right the tail; much wait or stall means that waves do not hide each other's latency."
             ),
             area="time",
             order=40,
             needs=(Affects.OCCUPANCY,),
             keys=("Alt+Shift+1",),
-        ),
-        PanelEntry(
-            id="dispatches",
-            title="Kernels",
-            tip="Resident waves of each kernel over time.",
-            reading="Each curve is a kernel: where several are above 0, they share the device.",
-            area="time",
-            order=60,
-            target="dispatches_panel",
-            needs=(Affects.OCCUPANCY,),
-            keys=("Alt+Shift+3",),
         ),
     ),
 )

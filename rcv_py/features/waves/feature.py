@@ -25,20 +25,6 @@ FEATURE = Feature(
             keys=("Ctrl+Shift+9",),
         ),
         PanelEntry(
-            id="wave_states",
-            title="Wave states",
-            tip="How many traced waves execute, wait, stall or idle over time.",
-            reading=(
-                "Areas add up to the traced waves at that time; much wait or stall and little exec means "
-                "that waves do not hide each other's latency."
-            ),
-            area="time",
-            order=50,
-            target="wave_states_panel",
-            needs=(Affects.WAVES,),
-            keys=("Alt+Shift+2",),
-        ),
-        PanelEntry(
             id="wave_picker",
             title="Wave",
             tip="Choose a wave and the waves that count.",

@@ -248,7 +248,7 @@ class Panel(QWidget):
     def why_missing(self, what: Affects | str) -> str:
         """Return why the panel's data is missing, "" if it is not."""
         trace, (amount, sentence) = self.session.trace.value, MISSING[Affects(what)]
-        return "" if trace is not None and amount(trace) else self.reason(sentence)
+        return "" if trace is not None and amount(trace) else self.reason(sentence, Affects(what))
 
     # -- what a panel offers ------------------------------------------------------------------------
 

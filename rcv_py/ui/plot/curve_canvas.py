@@ -10,14 +10,14 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
-from rcv_py.base.text import Message, elide_right, join_texts, percent, short_count, translated
+from rcv_py.base.text import Message, elide_right, join_texts, short_count, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
+from rcv_py.ui.plot.curves import Curve, CurveSet, curve_color
 from rcv_py.ui.plot.curves_item import CurvesItem
 from rcv_py.ui.timeline.items import TEXT_PX, UNITS_NS, PlainAxis, round_step, small_text
 from rcv_py.ui.timeline.rows_item import WIDTH
@@ -83,17 +83,16 @@ def round_down(span: float, is_whole: bool) -> float:
     return max(1.0, step) if is_whole else step
 
 
-def bounds(low: float, high: float, from_zero: bool) -> tuple[float, float]:
+def bounds(low: float, high: float) -> tuple[float, float]:
     """Return bounds of an axis that hold all values, with a margin above; they stay while values vary little.
 
-    `from_zero` keeps 0 in view, because the height of a curve means nothing otherwise.
+    0 stays in view, because the height of a curve means nothing otherwise.
     """
-    if from_zero:
-        low, high = min(0.0, low), max(0.0, high)
-    span = high - low or abs(high) or 1.0
+    low, high = min(0.0, low), max(0.0, high)
+    span = high - low or 1.0
     step = round_step(span / 10)
-    top = np.ceil((high + span * 0.03) / step) * step if high or not from_zero else 1.0
-    bottom = low if from_zero and low == 0 else np.floor((low - span * 0.03) / step) * step
+    top = np.ceil((high + span * 0.03) / step) * step if high else 1.0
+    bottom = low if low == 0 else np.floor((low - span * 0.03) / step) * step
     return float(bottom), float(max(top, bottom + step))
 
 
@@ -209,41 +208,36 @@ class CurveCanvas(TimePlot):
         self.overlay = CurveOverlay(self.box, ui.session, ui.theme)
         self.overlay.marks = self._marks
         self.overlay.read = self.readings
-        self.from_zero = True
+        self.picked = ""  # name of the curve that the legend emphasizes
         self.moments: tuple[Line, ...] = ()  # marked through the plot, e.g. dispatches
         self.start()
 
     # -- content ----------------------------------------------------------------------------------------
 
-    def show_set(self, curves: CurveSet, stack: Stack, title: str) -> None:
-        """Show other curves, or the same curves in another mode."""
-        self.curves.set, self.curves.stack = curves, stack
+    def show_set(self, curves: CurveSet, title: str) -> None:
+        """Show other curves."""
+        self.curves.set = curves
         self.values.title = title
         self._fit_values()
         self._repaint()
 
     def _fit_values(self) -> None:
         """Fit the axis of values to the view."""
-        curves, stack = self.curves.set, self.curves.stack
-        low, high = curves.extent(self.axis.shown, stack)
-        if stack is not Stack.SHARES:
-            low, high = bounds(low, high, self.from_zero or stack is not Stack.LINES)
-        self.curves.low, self.curves.high = low, high
-        scale = 100.0 if stack is Stack.SHARES else 1.0
-        self.values.low, self.values.high = low * scale, high * scale
+        curves = self.curves.set
+        low, high = bounds(*curves.extent(self.axis.shown))
+        self.curves.low, self.curves.high = self.values.low, self.values.high = low, high
         self.values.is_whole = curves.is_whole
-        values = ticks(self.values.low, self.values.high, self.box.height(), self.values.is_whole)
-        self.curves.grid_y = [value / scale for value in values]
+        self.curves.grid_y = ticks(low, high, self.box.height(), curves.is_whole)
         self.curves.grid_x = self.axis.grid_px(self.axis.shown, max(1, round(self.box.width())))
 
     def readings(self, time: int) -> tuple[str, list[ReadoutLine]]:
-        """Return the time as text and the exact value of every shown curve; the uppermost layer first."""
-        curves, stack = self.curves.set, self.curves.stack
-        readings = [self._reading(curve, time) for curve in curves.shown]
-        if stack is not Stack.LINES:
+        """Return the time as text and the exact value of every curve; the uppermost layer first."""
+        curves = self.curves.set
+        readings = [self._reading(curve, time) for curve in curves.curves]
+        if curves.stacked:
             readings.reverse()
-            units = {curve.unit for curve in curves.shown if curve.unit}
-            total = curves.sum_shown.at(time) if stack is Stack.AREAS and len(readings) > 1 else None
+            units = {curve.unit for curve in curves.curves if curve.unit}
+            total = curves.total.at(time) if len(readings) > 1 else None
             if total is not None:
                 readings.insert(0, ReadoutLine("together", " ".join((exact_text(total), *units))))
         scale = self.axis.scale_of_time
@@ -256,13 +250,10 @@ class CurveCanvas(TimePlot):
         return moment, readings
 
     def _reading(self, curve: Curve, time: int) -> ReadoutLine:
-        stack = self.curves.stack
-        value, share = self.curves.set.value_at(curve, time, stack)
+        value = curve.steps.at(time)
         text = "–" if value is None else " ".join(part for part in (exact_text(value), curve.unit) if part)
-        if share is not None:
-            text += f" · {percent(share, 1)}"
         y = None
-        if value is not None and stack is Stack.LINES:
+        if value is not None and not self.curves.set.stacked:
             y = float(self.curves.scale_of().y(np.array(float(value))))
         color = curve_color(self.ui.theme, curve.color)
         return ReadoutLine(curve.name, text, color, y, curve.name == self.curves.bold)
@@ -282,6 +273,11 @@ class CurveCanvas(TimePlot):
         super()._view_changed()
         self._fit_values()
 
+    def pick(self, name: str) -> None:
+        """Emphasize a curve while no other one is under the mouse, "" for none."""
+        self.picked = name
+        self.point_out("")
+
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
         """Pass the cursor's time to the session, and thicken the curve under the mouse."""
         self.point_out(self._name_at(at))
@@ -292,7 +288,8 @@ class CurveCanvas(TimePlot):
         self.session.hover.set(None)
 
     def point_out(self, name: str) -> None:
-        """Emphasize a curve, "" for none."""
+        """Emphasize a curve, "" for the picked one."""
+        name = name or self.picked
         if name != self.curves.bold:
             self.curves.bold = name
             self.curves.update()
@@ -308,7 +305,7 @@ class CurveCanvas(TimePlot):
 
     def measured(self, window: TimeWindow) -> str:
         """Return the mean of a curve or two over the measured time."""
-        curves = self.curves.set.shown
+        curves = self.curves.set.curves
         if not 0 < len(curves) <= MAX_MEANS:
             return ""
         means = [float(curve.steps.means(window, 1)[0]) for curve in curves if curve.is_step]

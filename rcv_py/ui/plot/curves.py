@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 
 import numpy as np
@@ -14,12 +13,6 @@ from rcv_py.analysis.core.step_curve import StepCurve, total
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
-
-
-def from_zero(begin: int, steps: StepCurve) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and waves with a zero at the begin of the trace, so that the rise is drawn."""
-    before = np.array([min(begin, int(steps.time[0]) - 1)], np.int64)
-    return np.concatenate([before, steps.time]), np.concatenate([np.zeros(1, np.int32), steps.value])
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +47,6 @@ class Curve:
         return (min(both), max(both)) if both else None
 
 
-class Stack(Enum):
-    """The way that curves share the plot."""
-
-    LINES = "lines"
-    AREAS = "areas"  # stacked
-    SHARES = "shares"  # stacked shares of the sum of all
-
-
 def curve_color(theme: Theme, key: int | str) -> QColor:
     """Return the colour of a curve in the present theme; KeyError for an unknown name."""
     if isinstance(key, int):
@@ -73,63 +58,36 @@ def curve_color(theme: Theme, key: int | str) -> QColor:
 
 
 class CurveSet:
-    """The curves of a plot, the shown curves, and their combinations."""
+    """The curves of a plot, side by side or, if they are `stacked`, as areas on top of each other."""
 
-    def __init__(self, curves: Sequence[Curve] = (), hidden: frozenset[str] = frozenset()) -> None:
-        self.curves = tuple(curves)
-        self.shown = tuple(curve for curve in self.curves if curve.name not in hidden)
+    def __init__(self, curves: Sequence[Curve] = (), *, stacked: bool = False) -> None:
+        self.curves, self.stacked = tuple(curves), stacked
 
     def prepare(self) -> None:
-        """Build the pixel reductions of each curve and of the sums now, in a thread."""
+        """Build the pixel reductions of each curve and of their sum now, in a thread."""
         for curve in self.curves:
             curve.steps.prepare()
-        self.sum_all.prepare()
-
-    def without(self, hidden: frozenset[str]) -> CurveSet:
-        """Return the same curves with these names hidden; keep the reductions."""
-        other = CurveSet(self.curves, hidden)
-        if "sum_all" in self.__dict__:
-            other.__dict__["sum_all"] = self.sum_all
-        return other
+        self.total.prepare()
 
     @cached_property
-    def sum_shown(self) -> StepCurve:
-        """Return the sum of the shown curves."""
-        return self.sum_all if self.shown == self.curves else total([curve.steps for curve in self.shown])
-
-    @cached_property
-    def sum_all(self) -> StepCurve:
-        """Return the sum of all curves."""
+    def total(self) -> StepCurve:
+        """Return the sum of the curves."""
         return total([curve.steps for curve in self.curves])
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all shown values are of integer types."""
-        return all(curve.value.dtype.kind in "iub" for curve in self.shown)
+        """Return whether all values are of integer types."""
+        return all(curve.value.dtype.kind in "iub" for curve in self.curves)
 
-    def extent(self, window: TimeWindow, stack: Stack) -> tuple[float, float]:
+    def extent(self, window: TimeWindow) -> tuple[float, float]:
         """Return the lowest and the highest value in view; (0, 1) if there is none."""
-        if stack is Stack.SHARES:
-            return 0.0, 1.0
-        curves = [self.sum_shown] if stack is Stack.AREAS else self.shown
+        curves = [self.total] if self.stacked else self.curves
         extents = [extent for curve in curves if (extent := curve.extent(window)) is not None]
         if not extents:
             return 0.0, 1.0
         return min(low for low, _ in extents), max(high for _, high in extents)
 
-    def layers(self, window: TimeWindow, width_px: int, stack: Stack) -> np.ndarray:
-        """Return tops of the stacked areas in each pixel, float64 [shown + 1, width]; row 0 is the base."""
-        means = [curve.steps.means(window, width_px) for curve in self.shown]
-        tops = np.cumsum(np.array([np.zeros(width_px), *means]), axis=0)
-        if stack is Stack.SHARES:
-            total = self.sum_all.means(window, width_px)
-            tops = np.divide(tops, total, out=np.zeros_like(tops), where=total > 0)
-        return tops
-
-    def value_at(self, curve: Curve, time: int, stack: Stack) -> tuple[float | None, float | None]:
-        """Return the exact value at a time, and with shares its share of all; None for no value."""
-        value = curve.steps.at(time)
-        if value is None or stack is not Stack.SHARES:
-            return value, None
-        total = self.sum_all.at(time)
-        return value, value / total if total else None
+    def layers(self, window: TimeWindow, width_px: int) -> np.ndarray:
+        """Return tops of the stacked areas in each pixel, float64 [curves + 1, width]; row 0 is the base."""
+        means = [curve.steps.means(window, width_px) for curve in self.curves]
+        return np.cumsum(np.array([np.zeros(width_px), *means]), axis=0)

@@ -13,7 +13,7 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.shapes import pyqtgraph
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
+from rcv_py.ui.plot.curves import Curve, CurveSet, curve_color
 from rcv_py.ui.timeline.items import BoxItem, PlotBox, Rects
 from rcv_py.ui.timeline.time_overlay import soft
 
@@ -150,7 +150,6 @@ class CurvesItem(BoxItem):
     def __init__(self, box: PlotBox, theme: Theme) -> None:
         super().__init__(box, theme)
         self.set = CurveSet()
-        self.stack = Stack.LINES
         self.bold = ""  # name of the curve under the mouse
         self.low, self.high = 0.0, 1.0
         self.grid_x: np.ndarray = np.zeros(0)  # pixels
@@ -170,12 +169,12 @@ class CurvesItem(BoxItem):
         scale = self.scale_of()
         begin = scale.window.begin + int(x * scale.window.width // scale.width)
         window = TimeWindow(begin, begin + int(scale.window.width // scale.width))
-        if self.stack is not Stack.LINES:
-            tops = scale.y(self.set.layers(window, 1, self.stack)[:, 0])
-            held = zip(self.set.shown, tops[:-1], tops[1:], strict=True)
+        if self.set.stacked:
+            tops = scale.y(self.set.layers(window, 1)[:, 0])
+            held = zip(self.set.curves, tops[:-1], tops[1:], strict=True)
             return next((curve for curve, bottom, top in held if top <= y < bottom), None)
         best, nearest = float(NEAR_PX), None
-        for curve in self.set.shown:
+        for curve in self.set.curves:
             extent = curve.extent(window)
             if extent is not None:
                 bottom, top = scale.y(np.array(extent)).tolist()
@@ -194,25 +193,24 @@ class CurvesItem(BoxItem):
         if rect.width() < 1 or rect.height() < 4:
             return
         scale = self.scale_of(painter.deviceTransform().m11())
-        key = (self.set, self.stack, self.shown, self.low, self.high, rect.size().toTuple(), scale.device)
+        key = (self.set, self.shown, self.low, self.high, rect.size().toTuple(), scale.device)
         if key != self._key:
             self._make(scale)
             self._key = key
         painter.setClipRect(rect)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_grid(painter, scale)
-        if self.stack is Stack.LINES:
-            self._paint_lines(painter, scale)
-        else:
+        if self.set.stacked:
             self._paint_areas(painter)
+        else:
+            self._paint_lines(painter, scale)
 
     def _make(self, scale: PlotScale) -> None:
-        if self.stack is Stack.LINES:
-            self._shapes, self._layers = [_shape(curve, scale) for curve in self.set.shown], []
+        if not self.set.stacked:
+            self._shapes, self._layers = [_shape(curve, scale) for curve in self.set.curves], []
             return
-        self._layers = areas(self.set.layers(scale.window, scale.width_px, self.stack), scale)
-        has_line = self.stack is Stack.AREAS and self.set.shown
-        self._shapes = [steps(self.set.sum_shown, scale, 1)] if has_line else []
+        self._layers = areas(self.set.layers(scale.window, scale.width_px), scale)
+        self._shapes = [steps(self.set.total, scale, 1)] if self.set.curves else []
 
     def _paint_grid(self, painter: QPainter, scale: PlotScale) -> None:
         painter.setPen(QPen(self._theme.role("grid"), 1))
@@ -222,7 +220,7 @@ class CurvesItem(BoxItem):
             painter.drawLine(QLineF(0, round(y) + 0.5, scale.width, round(y) + 0.5))
 
     def _paint_lines(self, painter: QPainter, scale: PlotScale) -> None:
-        drawn = list(zip(self.set.shown, self._shapes, strict=True))
+        drawn = list(zip(self.set.curves, self._shapes, strict=True))
         for curve, shape in drawn if len(drawn) <= MAX_FILLED else ():
             if isinstance(shape, CurveRects):
                 self._fill(painter, shape.fill, soft(curve_color(self._theme, curve.color), FILL_ALPHA))
@@ -238,7 +236,7 @@ class CurvesItem(BoxItem):
                     painter.drawPolyline(shape.translated(0, down))
 
     def _paint_areas(self, painter: QPainter) -> None:
-        for curve, layer in zip(self.set.shown, self._layers, strict=True):
+        for curve, layer in zip(self.set.curves, self._layers, strict=True):
             color = curve_color(self._theme, curve.color)
             is_dim = self.bold not in ("", curve.name)
             self._fill(painter, layer, self._theme.soft(color, DIM) if is_dim else color)

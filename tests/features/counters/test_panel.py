@@ -114,18 +114,6 @@ def test_what_a_formula_uses_is_off_at_first(
     assert drawn(panel)["BUSY_CU_CYCLES"].dtype == np.int64
 
 
-def test_legend_and_tree_agree(panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled) -> None:
-    open_in(units)
-    settled()
-    panel.plot.legend.buttons[0].click()
-    settled()
-    assert "INST_LEVEL_VMEM" not in drawn(panel)
-    assert panel.tree.items["INST_LEVEL_VMEM"].checkState(0) == Qt.CheckState.Unchecked
-    panel.tree.items["INST_LEVEL_VMEM"].setCheckState(0, Qt.CheckState.Checked)
-    settled()
-    assert "INST_LEVEL_VMEM" in panel.plot.shown
-
-
 def test_engines_and_units_are_chosen(
     panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled
 ) -> None:

@@ -19,9 +19,7 @@ from PySide6.QtWidgets import QApplication, QComboBox
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
-from rcv_py.features.occupancy.dispatches_panel import DispatchesPanel
 from rcv_py.features.occupancy.panel import OccupancyPanel
-from rcv_py.features.waves.wave_states_panel import WaveStatesPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
@@ -29,7 +27,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.plot.curve_panel import CurvePanel, Stack
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import Plain, plain
 from tests.support.samples import sample_path, write_sample
@@ -37,7 +34,7 @@ from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 from tests.ui.window import SAMPLE
 
-KINDS = (OccupancyPanel, DispatchesPanel, WaveStatesPanel)
+GROUPS = ("se", "kernel", "state")
 SHOWN = ("matmul_small", "vector_add", "gfx12")
 STATES = {"exec": 2, "wait": 3, "stall": 4, "idle": 1}  # as they stand in files
 
@@ -46,15 +43,14 @@ STATES = {"exec": 2, "wait": 3, "stall": 4, "idle": 1}  # as they stand in files
 def make(ui: UiContext, settled: Callable, qtbot: Any) -> Callable[..., Any]:
     """Show a panel over what is open."""
 
-    def shown(kind: type, size: tuple[int, int] = (900, 260), theme: str = "light") -> Any:
+    def shown(group: str = "se", size: tuple[int, int] = (900, 260), theme: str = "light") -> OccupancyPanel:
         ui.settings["look.theme"] = theme
-        panel = kind(ui)
+        panel = OccupancyPanel(ui)
         qtbot.addWidget(panel)
+        panel.remembered["group"].choose(group)
         panel.resize(*size)
         panel.show()
         QApplication.processEvents()
-        if hasattr(panel, "_rebuild") and not callable(panel._rebuild):
-            panel._rebuild.now()
         settled()
         panel.plot.canvas.point_out("")
         return panel
@@ -72,14 +68,13 @@ def colors(image: QImage) -> set[int]:
     return {image.pixel(x, y) for x in range(0, image.width(), 2) for y in range(0, image.height(), 2)}
 
 
-def check_texts(panel: CurvePanel) -> None:
-    """Nothing that is written is cut: axis, buttons and choices have the room they want."""
+def check_texts(panel: OccupancyPanel) -> None:
+    """Nothing that is written is cut: axis, legend and choices have the room they want."""
     values = panel.plot.canvas.values
     font = panel.font()
     font.setPixelSize(11)
     assert QFontMetricsF(font).horizontalAdvance(values.title) < values.size().height()
-    for button in panel.plot.legend.buttons:
-        assert button.width() >= button.sizeHint().width()
+    assert panel.plot.legend.is_whole
     for box in panel.findChildren(QComboBox):
         assert box.width() >= box.minimumSizeHint().width()
         assert box.accessibleName()
@@ -87,16 +82,16 @@ def check_texts(panel: CurvePanel) -> None:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, name: str) -> None:
+def test_pictures(make: Callable, open_in: Callable, group: str, theme: str, name: str) -> None:
     load(open_in, sample_trace(name))
-    panel = make(kind, theme=theme)
+    panel = make(group, theme=theme)
     assert not panel.page.is_empty
     check_texts(panel)
     image = export.picture(panel.canvas(), panel.ui.theme, export.caption(panel.session, panel.caption()))
     found = colors(image)
-    curve = panel.plot.canvas.curves.set.shown[0]
+    curve = panel.plot.canvas.curves.set.curves[0]
     assert panel.ui.theme.role("canvas").rgb() in found
     from rcv_py.ui.plot.curves import curve_color
 
@@ -107,25 +102,25 @@ def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, nam
     assert len(rows) > 10
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_narrow_panels_keep_their_place(make: Callable, open_in: Callable, kind: type) -> None:
+@pytest.mark.parametrize("group", GROUPS)
+def test_narrow_panels_keep_their_place(make: Callable, open_in: Callable, group: str) -> None:
     load(open_in, sample_trace("matmul_small"))
-    panel = make(kind, (340, 160))
+    panel = make(group, (340, 160))
     assert panel.width() <= 480
     assert panel.plot.canvas.box.height() > 20
     panel.grab()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("sample", ["pc_sampling", "placeholder"])
 def test_empty_states_say_why(
-    make: Callable, open_in: Callable, tmp_path: Path, kind: type, sample: str
+    make: Callable, open_in: Callable, tmp_path: Path, group: str, sample: str
 ) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     write_sample(sample, folder, 0)
     trace = load(open_in, open_trace(folder))
-    panel = make(kind)
-    has_curves = len(trace.occupancy) > 0 and kind is not WaveStatesPanel
+    panel = make(group)
+    has_curves = len(trace.occupancy) > 0 and group != "state"
     assert panel.page.is_empty == (not has_curves)
     if not has_curves:
         sentence = panel.page.sentence.text()
@@ -134,11 +129,11 @@ def test_empty_states_say_why(
         assert panel.canvas() is panel.page
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("group", GROUPS)
 def test_no_capture_and_a_closed_one(
-    make: Callable, open_in: Callable, settled: Callable, kind: type
+    make: Callable, open_in: Callable, settled: Callable, group: str
 ) -> None:
-    panel = make(kind)
+    panel = make(group)
     assert "Ctrl+O" in panel.page.sentence.text()
     load(open_in, sample_trace("vector_add"))
     settled()
@@ -152,9 +147,9 @@ def test_without_an_occupancy_file(make: Callable, open_in: Callable, tmp_path: 
     copytree(SAMPLE, folder)
     (folder / "occupancy.json").unlink()
     load(open_in, open_trace(folder))
-    for kind in (OccupancyPanel, DispatchesPanel):
-        assert "occupancy.json is missing" in make(kind).page.sentence.text()
-    assert not make(WaveStatesPanel).page.is_empty
+    for group in ("se", "kernel"):
+        assert "occupancy.json is missing" in make(group).page.sentence.text()
+    assert not make("state").page.is_empty
 
 
 def crowd(read: Plain) -> str:
@@ -173,11 +168,11 @@ def crowd(read: Plain) -> str:
     return f"mean {mean:.1f} of at most {peak} waves · at most half of that for the last {last:.1f} %"
 
 
-def shares(read: Plain, se: int | None = None) -> str:
+def shares(read: Plain) -> str:
     """The caption about the states of waves."""
     cycles = Counter[int]()
     for wave in read.waves:
-        for state, duration in wave.timeline if se in (None, wave.se) else ():
+        for state, duration in wave.timeline:
             cycles[state] += duration
     return ", ".join(f"{name} {100 * cycles[at] / cycles.total():.1f} %" for name, at in STATES.items())
 
@@ -190,7 +185,7 @@ def test_occupancy_by_place_and_as_a_share_of_the_slots(
 ) -> None:
     trace = load(open_in, sample_trace("matmul_small"))
     units = sorted({(wave.se, wave.cu) for wave in plain(trace.path).waves})
-    panel = make(OccupancyPanel)
+    panel = make()
     assert [curve.name for curve in panel.plot.curves] == ["SE0", "SE1"]
     assert "32 wave slots per compute unit" in panel.caption()
     panel.remembered["group"].choose("all")
@@ -207,7 +202,7 @@ def test_occupancy_by_place_and_as_a_share_of_the_slots(
     settled()
     assert len(panel.plot.curves) == 8
     state = panel.save_state()
-    other = make(OccupancyPanel)
+    other = make()
     other.load_state(state | {"unit": "furlongs", "else": 3})
     settled()
     assert other.chosen("group") == "simd"
@@ -216,7 +211,7 @@ def test_occupancy_by_place_and_as_a_share_of_the_slots(
 
 def test_occupancy_reads_what_the_table_says(make: Callable, open_in: Callable) -> None:
     trace = load(open_in, sample_trace("vector_add"))
-    panel = make(OccupancyPanel)
+    panel = make()
     time = trace.span.begin + trace.span.width // 2
     events = trace.occupancy
     _, readings = panel.plot.canvas.readings(time)
@@ -227,7 +222,7 @@ def test_occupancy_reads_what_the_table_says(make: Callable, open_in: Callable) 
 
 def test_a_limit_that_is_not_known_gives_no_share(make: Callable, open_in: Callable) -> None:
     open_in(*made_trace(("vvvvvv",)))
-    panel = make(OccupancyPanel)
+    panel = make()
     panel.remembered["unit"].choose("share")
     assert "not known" in panel.page.sentence.text()
     panel.remembered["unit"].choose("waves")
@@ -247,7 +242,7 @@ def test_a_click_on_a_kernel_tells_about_it(make: Callable, open_in: Callable) -
     )
     records = (Dispatch(trace.span.begin, 0, 3, symbol),)
     open_in(replace(trace, occupancy=spread, dispatches=records))
-    panel = make(DispatchesPanel)
+    panel = make("kernel")
     name = "vector_add"
     assert [curve.name for curve in panel.plot.curves] == [name]
     assert panel.caption().startswith(f"{name} · ids 1, 2, 3, 4, 5, 6, 7 · 1 dispatch")
@@ -261,19 +256,16 @@ def test_a_click_on_a_kernel_tells_about_it(make: Callable, open_in: Callable) -
     panel.session.set_view(TimeWindow(middle - 100, middle + 100))
     bot.double_click(curve.steps.at(middle), middle)
     assert panel.session.view.value.width >= trace.span.width
-    panel.say("")
-    panel.plot.legend.hovered.emit(name)
-    assert "ids 1, 2" in panel.caption()
 
 
 def test_kernels_without_a_name_and_of_one_short_name(make: Callable, open_in: Callable) -> None:
     trace, batches = made_trace(("v" * 40, "s" * 40))
     events = replace(trace.occupancy, names={1: "_ZN2ns3addIfEEvPf", 2: "_ZN2ns3addIdEEvPd"})
     open_in(replace(trace, occupancy=events), batches)
-    panel = make(DispatchesPanel)
+    panel = make("kernel")
     assert [curve.name for curve in panel.plot.curves] == ["ns::add #1", "ns::add #2"]
     open_in(replace(trace, occupancy=replace(events, names={1: "only_one"})), batches)
-    panel = make(DispatchesPanel)
+    panel = make("kernel")
     assert {curve.name for curve in panel.plot.curves} == {"only_one", "kernel without a name"}
     assert len(dispatch_curves(events)) == 2
 
@@ -281,27 +273,15 @@ def test_kernels_without_a_name_and_of_one_short_name(make: Callable, open_in: C
 # -- wave states ----------------------------------------------------------------------------------------
 
 
-def test_states_of_all_waves_or_of_one_engine(make: Callable, open_in: Callable, settled: Callable) -> None:
+def test_states_of_all_waves(make: Callable, open_in: Callable, settled: Callable) -> None:
     trace = load(open_in, sample_trace("matmul_small"))
-    panel = make(WaveStatesPanel)
+    panel = make("state")
     assert [curve.name for curve in panel.plot.curves] == ["exec", "wait", "stall", "idle"]
-    assert panel.plot.stack is Stack.AREAS
+    assert panel.plot.canvas.curves.set.stacked
     read = plain(trace.path)
     assert panel.caption() == f"{shares(read)} · {len(read.waves)} waves"
-    all_waves = panel.plot.curves[0]
-    panel.remembered["waves"].choose("se")
-    settled()
-    count = Counter(wave.se for wave in read.waves)
-    assert panel.caption() == f"{shares(read, 0)} · {count[0]} waves of SE0"
-    first = panel.plot.curves[0]
-    assert first.value.max() < all_waves.value.max()
-    other = next(row for row in range(len(trace.waves)) if trace.waves.se[row] != 0)
-    panel.session.select_wave(trace.waves.id(other))
-    settled()
-    assert panel.caption() == f"{shares(read, 1)} · {count[1]} waves of SE1"
-    for stack in Stack:
-        panel.remembered["stack"].choose(stack.value)
-        assert panel.plot.stack is stack
+    panel.filter.set_on(["exec"], False)
+    assert [curve.name for curve in panel.plot.curves] == ["wait", "stall", "idle"]
 
 
 def test_states_while_waves_arrive_and_without_any(
@@ -309,11 +289,11 @@ def test_states_while_waves_arrive_and_without_any(
 ) -> None:
     trace = sample_trace("matmul_small")
     open_in(trace)
-    panel = make(WaveStatesPanel)
+    panel = make("state")
     assert panel.page.sentence.text() == "Waves are still being read."
     panel.session.store.add(trace.reader.read([0, 1]))
     panel.session.wave_loaded()
-    panel._rebuild.now()
+    panel._states.now()
     settled()
     assert panel.caption().endswith(f"2 of {len(trace.waves)} waves read")
 
@@ -333,7 +313,7 @@ def test_states_as_the_writer_counted_when_wave_files_are_gone(
     trace = open_folder(tmp_path)
     assert trace.state_curves
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    panel = make(WaveStatesPanel)
+    panel = make("state")
     assert "clocks are not aligned" in panel.caption()
     assert panel.caption().startswith(shares(plain(source)))
 
@@ -342,7 +322,7 @@ def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Cal
     from rcv_py.features.time.global_panel import GlobalTimelinePanel
 
     trace = load(open_in, sample_trace("vector_add"))
-    panel = make(OccupancyPanel)
+    panel = make()
     timeline = GlobalTimelinePanel(ui)
     timeline.resize(panel.size())
     timeline.show()
@@ -363,22 +343,22 @@ def test_curves_of_many_rows_are_made_ready_for_pixels_in_a_thread(
 
     monkeypatch.setattr(StepCurve, "prepare", noted)
     load(open_in, sample_trace("matmul_small"))
-    panel = make(WaveStatesPanel)
+    panel = make("state")
     assert threads
     assert threading.main_thread() not in threads
     ready = {"_area", "_pyramids"}
     assert all(ready <= curve.steps.__dict__.keys() for curve in panel.plot.curves)
-    together = panel.plot.canvas.curves.set.sum_shown
+    together = panel.plot.canvas.curves.set.total
     assert ready <= together.__dict__.keys(), "the outline of all is as long as all of them together"
-    panel.plot.isolate("wait")
-    panel.plot.isolate("wait")
-    assert panel.plot.canvas.curves.set.sum_shown is together, "it is added up once"
+    for is_on in (False, True):
+        panel.filter.set_on(["wait"], is_on)
+    assert panel.plot.canvas.curves.set.total is together, "it is added up once"
 
 
-@pytest.mark.parametrize("kind", [OccupancyPanel, DispatchesPanel])
-def test_the_whole_capture_stays_in_view(kind: type, make: Callable, open_in: Callable) -> None:
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_whole_capture_stays_in_view(group: str, make: Callable, open_in: Callable) -> None:
     trace = load(open_in, sample_trace("matmul_small"))
-    panel = make(kind)
+    panel = make(group)
     outer = panel.session.outer(trace)
     panel.session.set_view(TimeWindow(trace.span.middle, trace.span.middle + 100))
     assert panel.plot.canvas.axis.shown == panel.plot.canvas.curves.shown == outer
