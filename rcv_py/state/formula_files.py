@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from rcv_py.analysis.counters.formula.evaluate import MAX_TEXT
-from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.base.errors import ExportError
 from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 
@@ -17,10 +17,9 @@ _BEGINNING = "# One formula per line, for example\n# busy := sum[BUSY_CU_CYCLES,
 
 
 class FormulaFiles:
-    """Texts by file name; drafts are kept until they are saved or reverted.
+    """Texts by file name; drafts are kept until they are saved.
 
-    With no folder (settings in memory, as in tests) files live as long as this object.  A name cannot lead
-    out of the folder.
+    With no folder (settings in memory, as in tests) files live as long as this object.
     """
 
     def __init__(self, settings_folder: Path | None) -> None:
@@ -98,35 +97,6 @@ class FormulaFiles:
                 target.write(text.encode())
         self._saved[name] = text
         self._drafts.pop(name, None)
-
-    def revert(self, name: str) -> None:
-        """Drop the draft, and with it a file that was never saved."""
-        self._drafts.pop(name, None)
-
-    def rename(self, name: str, new: str) -> str:
-        """Give a file another name and return it; the ending may be left out.
-
-        Raise UsageError for an invalid name, ExportError if the folder cannot be changed.
-        """
-        new = new.strip()
-        new = new if new.endswith(SUFFIXES) else f"{new}.txt"
-        if not _NAME.fullmatch(new):
-            raise UsageError(
-                Message("{0} is no name for a file of formulas.", new), hint="Use letters, digits, _ and -."
-            )
-        if new == name:
-            return name
-        if new in self.names:
-            raise UsageError(Message("There is a file {0} already.", new), hint="Choose another name.")
-        if self._folder is not None and name in self._saved:
-            try:
-                (self._folder / name).rename(self._folder / new)
-            except OSError as error:
-                raise ExportError(Message("{0} cannot be renamed: {1}.", name, error.strerror)) from error
-        for texts in (self._saved, self._drafts):
-            if name in texts:
-                texts[new] = texts.pop(name)
-        return new
 
     def delete(self, name: str) -> None:
         """Remove a file and its draft; raise ExportError if it cannot be removed."""

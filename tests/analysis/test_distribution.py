@@ -57,7 +57,6 @@ def test_nothing_ran_the_line() -> None:
     assert len(line_hits([], 3)) == 0
     view = distribution_view(found, DistributionChoice())
     assert view.spread is None
-    assert view.step(-1, 1) == -1
     assert view.histogram.totals.tolist() == [0]
 
 
@@ -128,30 +127,19 @@ def test_bins_are_multiples_of_the_clock_step() -> None:
     assert found.place(10) == 1.5
 
 
-def test_groups_split_the_bars() -> None:
-    view = distribution_view(hits(), DistributionChoice("latency", 10, group="engine"))
-    assert view.groups == ("SE0", "SE3")
-    assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]
-    view = distribution_view(hits(), DistributionChoice("latency", 10, group="wave", wave=7))
-    assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]
-
-
-def test_the_slowest_come_first_and_steps_follow_the_order() -> None:
+def test_the_slowest_come_first() -> None:
     found = hits()
     assert distribution_view(found, DistributionChoice()).slowest(2).tolist() == [1, 0]
     assert distribution_view(found, DistributionChoice("since")).ranked.tolist() == [1, 2]
     view = distribution_view(found, DistributionChoice())
     assert view.slowest().tolist() == [1, 0, 3, 2]
-    assert view.step(-1, 1) == 1
-    assert view.step(1, -1) == 0
-    assert view.step(1, 1) == -1
     assert view.in_bin(int(view.histogram.bin_of(2))).tolist() == [3]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_bin_lists_exactly_its_hits(measure: str) -> None:
     view = distribution_view(hits(), DistributionChoice(measure, 3))
-    listed = [view.in_bin(number) for number in range(len(view.histogram.counts))]
+    listed = [view.in_bin(number) for number in range(len(view.histogram.totals))]
     assert [len(rows) for rows in listed] == view.histogram.totals.tolist()
     assert sorted(np.concatenate(listed).tolist()) == np.flatnonzero(view.values != NEVER).tolist()
 

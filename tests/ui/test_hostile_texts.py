@@ -310,7 +310,7 @@ def test_a_comparison_shows_texts_as_they_are(
         open_sample(app, qtbot, folder)
         app.window.baseline.open(other)
         settle(app, qtbot)
-        for name in ("compare", "flamegraph", "health", "problems"):
+        for name in ("compare", "flamegraph", "trust"):
             app.window.workspace.show_panel(name)
             settle(app, qtbot)
             panel = app.window.workspace.panel(name)

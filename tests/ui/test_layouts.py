@@ -238,14 +238,6 @@ def test_a_panel_is_moved_to_another_place_and_back(qtbot: QtBot, reused: Reused
         assert (dock.area, dock.is_open) == ("bottom", True)
 
 
-# -- own layouts --------------------------------------------------------------------------------------------
-
-
-def given(monkeypatch: pytest.MonkeyPatch, kind: str, answer: str) -> None:
-    """Let the user answer what a dialog asks for."""
-    monkeypatch.setattr(f"rcv_py.ui.core.plain_text.QInputDialog.{kind}", lambda *_, **__: (answer, True))
-
-
 def test_folded_sides_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
 

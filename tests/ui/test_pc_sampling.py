@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.features.isa.arrows import BARE_PX, MIN_PX
 from rcv_py.features.time.overview_panel import OverviewPanel
-from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -175,12 +174,8 @@ def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused, samples:
         isa.set_arrows("waits")
 
 
-def test_reasons_of_the_kernel_and_of_the_selected_line(
-    qtbot: QtBot, reused: Reused, samples: Path, barrier: int
-) -> None:
+def test_reasons_of_the_kernel(qtbot: QtBot, reused: Reused, samples: Path) -> None:
     rows, found = sampled(samples), reasons(samples)
-    named = rows[barrier].reasons.most_common()
-    none = next(row for row, one in enumerate(rows) if not one.issued + one.stalled)
     total = sum(row.issued + row.stalled for row in rows)
     with reused() as app:
         open_sample(app, qtbot, samples)
@@ -190,15 +185,5 @@ def test_reasons_of_the_kernel_and_of_the_selected_line(
         for at, times in enumerate((sum(row.issued for row in rows), *dict(found.most_common()).values())):
             assert summary.reasons.meters[at].value == pytest.approx(100 * times / total)
             assert f"{times:,} of {total:,} samples" in summary.reasons.tip(at)
-        app.ui.session.select(Selection())
-        assert "Select an instruction" in summary.line_title.text()
-        app.ui.session.select_line(barrier)
-        settle(app, qtbot)
-        assert "s_barrier" in summary.line_title.text()
-        assert [meter.name for meter in summary.line_reasons.meters][1] == named[0][0]
-        assert "barrier" in [meter.name for meter in summary.line_reasons.meters]
-        app.ui.session.select_line(none)
-        settle(app, qtbot)
-        assert summary.line_reasons.meters == ()
         assert not summary.pipe_card.isVisible()
         assert not summary.unit_card.isVisible()

@@ -168,7 +168,7 @@ def test_cancelling_it_says_how_many_do_not_count(
     assert looks["parcels"] == 1, "it ends between two parcels"
     assert panel.note.text() == f"partial: {WAVES - HELD} waves not read again"
     monkeypatch.undo()
-    panel.scope.currentIndexChanged.emit(0)  # whatever asks next
+    panel._request.now()  # whatever asks next
     settle(qtbot, loader, ui)
     assert panel.note.text() == ""
 

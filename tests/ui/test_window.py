@@ -27,7 +27,7 @@ from tests.ui.window import SAMPLE, box, open_sample, settle, window
 
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "isa", "source",
-    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history",
+    "hotspot", "trust", "wave_picker", "token_details", "search", "labels", "history",
     "matches",
 }  # fmt: skip
 
@@ -221,8 +221,7 @@ def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(qtbot: Q
         assert dock.isVisible()
         assert dock.isWindow()
         assert workspace.is_bottom_folded
-        assert workspace.panel("problems").isVisible()
-        assert workspace.panel("health").isVisible()
+        assert "a.json is odd." in workspace.panel("trust").text.toPlainText()
         doubts = [note for note in notes if note.severity is not Severity.INFO]
         assert button.text() == f" {1 + len(doubts)}"
         button.click()

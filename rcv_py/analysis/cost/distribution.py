@@ -24,7 +24,6 @@ from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
-from rcv_py.model.ids import place_name
 from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 
@@ -84,13 +83,7 @@ class Histogram(NamedTuple):
     """Bin i holds the values `edges[i] <= v < edges[i + 1]`, whole cycles."""
 
     edges: np.ndarray  # int64 [bins + 1], ascending
-    counts: np.ndarray  # int64 [bins, groups]
-    is_log: bool
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Hits of each bin, int64 [bins]."""
-        return self.counts.sum(axis=1)
+    totals: np.ndarray  # int64 [bins], hits
 
     def bin_of(self, value: np.ndarray | int) -> np.ndarray:
         """The bin of each value, -1 or the number of bins outside."""
@@ -242,24 +235,19 @@ def histogram(
     *,
     is_log: bool = False,
     step: int = 1,
-    group: np.ndarray | None = None,
-    groups: int = 1,
 ) -> Histogram:
-    """Count values (at least 0) in at most `bins` bins, split by `group` (0 to groups - 1).
+    """Count values (at least 0) in at most `bins` bins.
 
     `step` is the smallest difference of times (4 cycles on gfx9): bins are multiples of it, so that no bin
     is empty only because no time can fall into it.  With `is_log` bins grow by a constant factor, and zero
     has a bin of its own.
     """
     if not len(values):
-        return Histogram(np.array([0, 1]), np.zeros((1, groups), dtype=np.int64), is_log)
+        return Histogram(np.array([0, 1]), np.zeros(1, dtype=np.int64))
     low, high = int(values.min()), int(values.max())
     edges = _log_edges(low, high, bins, step) if is_log else _even_edges(low, high, bins, step)
     place = np.searchsorted(edges, values, side="right") - 1
-    if group is not None:
-        place = place * groups + group
-    counts = np.bincount(place, minlength=(len(edges) - 1) * groups).reshape(-1, groups)
-    return Histogram(edges, counts.astype(np.int64), is_log)
+    return Histogram(edges, np.bincount(place, minlength=len(edges) - 1).astype(np.int64))
 
 
 def _of_line(tokens: TokenColumns, line: int, has_idle: bool = True) -> LineHits:
@@ -301,18 +289,11 @@ LISTED = 200  # hits in the table
 
 
 class DistributionChoice(NamedTuple):
-    """What to show: one of MEASURES, number of bars, scale, and grouping of the bars."""
+    """What to show: one of MEASURES, number of bars, and their scale."""
 
     measure: str = "latency"
     bins: int = 40
     is_log: bool = False
-    group: str = "none"
-    wave: int = -1  # index row that the group "wave" separates from the others
-
-    @property
-    def shape(self) -> tuple[str, int, bool]:
-        """The settings that determine the edges of bars."""
-        return self.measure, self.bins, self.is_log
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,10 +303,8 @@ class DistributionView:
     hits: LineHits
     wanted: DistributionChoice
     values: np.ndarray  # int64
-    order: np.ndarray  # int64: rows of `hits` that have a value, the smallest first, then by time
     spread: Spread | None  # None if no hit has a value
     histogram: Histogram
-    groups: tuple[str, ...]  # what splits the bars; one if nothing does
 
     def slowest(self, count: int = LISTED) -> np.ndarray:
         """Rows of the hits with the largest values, the largest first, ties in order of time."""
@@ -343,39 +322,10 @@ class DistributionView:
         values = self.values[self.ranked]
         return self.ranked[(values >= low) & (values < high)]
 
-    def step(self, row: int, direction: int) -> int:
-        """The next hit in the order of values, -1 after the last; from -1 the slowest."""
-        order = self.order.tolist()
-        if row not in order:
-            return order[-1] if order else -1
-        place = order.index(row) + direction
-        return order[place] if 0 <= place < len(order) else -1
-
 
 def distribution_view(hits: LineHits, wanted: DistributionChoice, step: int = 1) -> DistributionView:
     """Return what is shown of the hits; `step` is the smallest difference of times."""
     values = hits.measure(wanted.measure)
-    rows = np.flatnonzero(values != NEVER)
-    order = rows[np.lexsort((hits.start[rows], values[rows]))]
-    group, names = _groups(hits, wanted)
-    bars = histogram(
-        values[rows], wanted.bins, is_log=wanted.is_log, step=step, group=group[rows], groups=len(names)
-    )
-    return DistributionView(
-        hits=hits,
-        wanted=wanted,
-        values=values,
-        order=order,
-        spread=spread(values[rows]),
-        histogram=bars,
-        groups=names,
-    )
-
-
-def _groups(hits: LineHits, wanted: DistributionChoice) -> tuple[np.ndarray, tuple[str, ...]]:
-    if wanted.group == "engine" and len(hits):
-        engines, group = np.unique(hits.se, return_inverse=True)
-        return group, tuple(map(place_name, engines.tolist()))
-    if wanted.group == "wave":
-        return (hits.wave != wanted.wave).astype(np.int64), ("selected wave", "other waves")
-    return np.zeros(len(hits), dtype=np.int64), ("all hits",)
+    known = values[values != NEVER]
+    bars = histogram(known, wanted.bins, is_log=wanted.is_log, step=step)
+    return DistributionView(hits=hits, wanted=wanted, values=values, spread=spread(known), histogram=bars)

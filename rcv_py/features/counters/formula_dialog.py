@@ -33,7 +33,6 @@ from rcv_py.ui.core.plain_text import (
     PlainLabel,
     agrees,
     allow,
-    ask_text,
     button_text,
     named,
     push_button,
@@ -59,7 +58,6 @@ class FormulaDialog(QDialog):
         self._results: DerivedSet | None = None
         self.editors: dict[str, FormulaEditor] = {}
         self.confirm: Callable[[str], bool] = partial(agrees, self, TITLE)
-        self.ask_name: Callable[[str], str] = partial(ask_text, self, TITLE, "Name of the file")
         self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
         self.tabs = named(QTabWidget(), "Files of formulas")
@@ -86,20 +84,15 @@ class FormulaDialog(QDialog):
         for text, tip, call in (
             ("New", "Begin a file of formulas.", self.new_file),
             ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
-            ("Rename…", "Give this file another name.", self.rename),
-            ("Revert", "Go back to what is saved.", self.revert),
             ("Delete…", "Remove this file.", self.delete),
         ):
             button = push_button(text, tip, partial(self._do, call), autoDefault=False)
             self.buttons[text.rstrip("…")] = button
         self.buttons["Save"].setShortcut("Ctrl+S")
-        tip = "Show or hide what the language can say"
-        show_help = push_button("Help", tip, autoDefault=False, checkable=True, checked=True)
-        show_help.toggled.connect(self.help.setVisible)
         middle = split(self.tabs, self.help, sizes=(636, 424))
         middle.setStretchFactor(0, 3)
         middle.setStretchFactor(1, 2)
-        buttons = row(*self.buttons.values(), None, show_help, spacing=6)
+        buttons = row(*self.buttons.values(), None, spacing=6)
         column(buttons, (middle, 1), self.state, self.mistakes, margins=(9, 9, 9, 9), spacing=6, of=self)
 
     # -- files --------------------------------------------------------------------------------------
@@ -126,25 +119,6 @@ class FormulaDialog(QDialog):
     def save(self) -> None:
         """Write the shown file."""
         self.files.save(self.name)
-
-    def rename(self) -> None:
-        """Ask for a new name of the shown file."""
-        old = self.name
-        new = self.ask_name(old)
-        if new:
-            name = self.files.rename(old, new)
-            self.editors[name] = self.editors.pop(old)
-            self.edited.emit()
-
-    def revert(self) -> None:
-        """Discard changes; a file that was never saved is removed."""
-        name = self.name
-        self.files.revert(name)
-        if name in self.files.names:
-            self.editors[name].setPlainText(self.files.text(name))
-        else:
-            self._remove_tab(name)
-        self.edited.emit()
 
     def delete(self) -> None:
         """Delete the shown file, if the user confirms."""
@@ -205,11 +179,9 @@ class FormulaDialog(QDialog):
             self.tabs.setTabText(self.tabs.indexOf(editor), button_text(f"{name}{mark}"))
             self.tabs.setTabToolTip(self.tabs.indexOf(editor), "Not saved yet." if mark else "")
         foreign = "" if self.name != BUILT_IN else "These formulas come with the program."
-        for text in ("Rename", "Delete"):
-            allow(self.buttons[text], foreign)
+        allow(self.buttons["Delete"], foreign)
         saved = "" if self.files.is_changed(self.name) else "Nothing was changed since it was saved."
-        for text in ("Save", "Revert"):
-            allow(self.buttons[text], foreign or saved)
+        allow(self.buttons["Save"], foreign or saved)
         self._say_state()
 
     # -- results ------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QResizeEvent
 
 from rcv_py.analysis.cost.hotspot import KINDS, HotspotBins, binned, hotspot_bins, static_bins
-from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, percent
 from rcv_py.features.hotspot.result import bins_table
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
@@ -26,7 +25,6 @@ from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.cost_bars import kind_lines
 from rcv_py.ui.table.table_model import grouped
-from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
@@ -99,16 +97,11 @@ class HotspotPanel(Panel):
         self.plot = BinsChart(ui.theme)
         self._voice = SelectionVoice(self.plot, self.session)
         self.legend, self.note = Legend(), PlainLabel(role="muted")
-        whose = {"all": "All shader engines", "engine": "Engine of the wave"}
-        self.scope = ChoiceBox("Which waves are counted", whose)
-        self.remembered = {"scope": self.scope}
-        self._counted_of: int | None = None  # the shader engine
         self._by_row: HotspotBins | None = None  # data of the bars
         self._request = self.request(self._compute, STREAM_MS)
         self._without_waves = self.request(self._compute)
-        self.empty = page(self, bar((self.legend, 1), self.note, self.scope), (self.plot, 1))
+        self.empty = page(self, bar((self.legend, 1), self.note), (self.plot, 1))
         self.plot.chosen.connect(self._choose)
-        self.scope.currentIndexChanged.connect(self._request.now)
         ui.theme.changed.connect(self._show_legend)
         self.session.trace.watch(self._open)
         self.session.selection.watch(self._follow)
@@ -131,23 +124,17 @@ class HotspotPanel(Panel):
         self.plot.clear()
         self.empty.say(missing)
         if trace is not None and not missing:
-            self.scope.setVisible(len(ascending(trace.waves.se)) > 1)
             self._request.now()
-
-    def _engine(self) -> int | None:
-        wave = self.session.selection.value.wave
-        return wave.se if self.scope.value == "engine" and wave is not None else None
 
     def _compute(self) -> bool:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None or not len(trace.code):
             return False
-        window, se = self.session.clock_range.value, self._engine()
-        self._counted_of = se
+        window = self.session.clock_range.value
         self._say()
-        rows = rows_in(trace, window, se)
+        rows = rows_in(trace, window)
         by_row = KINDS if window is None else hotspot_bins(None, window)
-        ask = self.incremental("hotspot", by_row, (window, se), rows)
+        ask = self.incremental("hotspot", by_row, window, rows)
         if not store.batches:
             self._without_waves.run(lambda: static_bins(trace.code, len(trace.code)), self._take)
             return False
@@ -189,12 +176,10 @@ class HotspotPanel(Panel):
         bins, by_row = self.plot.bins, self._by_row
         if bins is not None and by_row is not None:
             first, stop = int(bins.first[at]), min(int(bins.stop[at]), len(by_row.first))
-            counted = CountedExecutions(self._counted_of, self.session.clock_range.value)
+            counted = CountedExecutions(None, self.session.clock_range.value)
             self.session.select_lines(first, stop, by_row.totals[first:stop], counted)
 
     def _follow(self) -> None:
-        if self._counted_of != self._engine():
-            self._request.ask()
         selection = self.session.selection.value
         line = -1 if selection.line is None else selection.line
         first, stop = selection.lines or (line, line + 1)
@@ -204,13 +189,11 @@ class HotspotPanel(Panel):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        return self.note.text() or self.scope.currentText()
+        return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
-        se, bins = self._engine(), self.ui.settings["hotspot.bins"]
-        engine = () if se is None else (f"--se={se}",)
-        ranged = command_text.clock(self.session)
-        return command_text.rcv(self.session, "hotspot", f"--bins={bins}", *engine, *ranged)
+        bins = f"--bins={self.ui.settings['hotspot.bins']}"
+        return command_text.rcv(self.session, "hotspot", bins, *command_text.clock(self.session))
 
     def sheet(self) -> Sheet | None:
         return None if self.plot.bins is None else Sheet.of("Hotspot", bins_table(self.plot.bins))

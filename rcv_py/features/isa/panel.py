@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.annotations import Annotation
-from rcv_py.base.text import Message, plural
+from rcv_py.base.text import Message, plural, translated, uncapitalized
+from rcv_py.features.isa.arrows import LEGEND, GutterArrows, gutter_arrows
 from rcv_py.features.isa.arrows import MODES as ARROWS
-from rcv_py.features.isa.arrows import GutterArrows, gutter_arrows
 from rcv_py.features.isa.program import FOLD_BY, IsaFacts
 from rcv_py.features.isa.register_cursor import OperandPosition
 from rcv_py.features.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
@@ -35,7 +35,6 @@ from rcv_py.ui.widgets.empty_state import page
 
 if TYPE_CHECKING:
     from rcv_py.analysis.program.live_registers import LiveRegisters
-    from rcv_py.features.isa.menus import IsaMenus
 
 NO_COST = "No instruction has a cost."
 COLUMNS = (  # that the menu shows and hides: id, title, key, tip
@@ -50,6 +49,21 @@ SWITCHES = (  # settings that are on or off
     ("look.dense_rows", "Rows of 14 pixels", "Ctrl+Alt+Shift+H",
      "Show more rows of code and tables, with smaller letters."),
 )  # fmt: skip
+FOLDS = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold")  # commands
+MODE_TIPS = {
+    LatencyMode.SUM_ALL: "Cycles of all executions in all waves.",
+    LatencyMode.MEAN_ALL: "Mean cycles of an execution in all waves.",
+    LatencyMode.ITERATION: "Cycles of the selected execution of the selected wave.",
+    LatencyMode.SUM_WAVE: "Cycles of all executions in the selected wave.",
+    LatencyMode.MEAN_WAVE: "Mean cycles of an execution in the selected wave.",
+    LatencyMode.MAX_WAVE: "Cycles of the longest execution in the selected wave.",
+}
+ARROW_TIPS = {
+    "waits": "From instructions that the selected wave waited for to the waits.",
+    "branches": "From branches to where they jumped, in all waves.",
+    "both": "Waits of the selected wave, and branches.",
+    "none": "Leave the gutter empty.",
+}
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -113,33 +127,73 @@ class IsaPanel(CodePanel):
         session.query.watch(self._search)
         session.loaded.watch(self._more_waves)
         view.header.menus = {
-            "gutter": partial(self._fill, "fill_arrows"),
-            "fold": partial(self._fill, "fill_folds"),
-            "text": partial(self._fill, "fill_text"),
-            "latency": partial(self._fill, "fill_latency"),
-            "cost": partial(self._fill, "fill_bars"),
+            "gutter": self.fill_arrows,
+            "fold": self.fill_folds,
+            "text": self.fill_text,
+            "latency": self.fill_latency,
+            "cost": self.fill_bars,
         }
-        view.header.extend_menu = partial(self._fill, "fill_all")
+        view.header.extend_menu = self.fill_all
 
-    @cached_property
-    def menus(self) -> IsaMenus:
-        """Return the functions that fill the menus of the header, called when a menu is first opened."""
-        from rcv_py.features.isa.menus import IsaMenus  # noqa: PLC0415 - not of a start
+    # -- menus of the header ------------------------------------------------------------------------
 
-        names, view = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold"), self.view
-        return IsaMenus(
-            view=view,
-            facts=self.facts,
-            latency=self.session.latency_mode,
-            set_arrows=self.set_arrows,
-            set_bars=self.set_annotation,
-            objections=self.objections,
-            find=self.focus_search,
-            commands=tuple(one for one in self.commands(self.ui, LazyPanel.of(self)) if one.id in names),
+    def fill_latency(self, menu: QMenu) -> None:
+        """Add the numbers that the columns can show."""
+        cell = self.session.latency_mode
+        for mode in LatencyMode:
+            is_on = cell.value is mode
+            add_action(menu, mode.value, partial(cell.set, mode), tip=MODE_TIPS[mode], is_on=is_on)
+
+    def fill_arrows(self, menu: QMenu) -> None:
+        """Add the arrows that the gutter can show."""
+        for mode, title in ARROWS.items():
+            tip = f"{ARROW_TIPS[mode]}\n{LEGEND}"
+            is_on = self.view.arrow_mode == mode
+            add_action(menu, title, partial(self.set_arrows, mode), tip=tip, is_on=is_on)
+
+    def fill_bars(self, menu: QMenu) -> None:
+        """Add the contents of bars."""
+        why = self.objections()
+        for mode in Annotation:
+            call, is_on = partial(self.set_annotation, mode), self.facts.mode is mode
+            allow(add_action(menu, mode.value, call, is_on=is_on), why.get(mode, ""))
+        menu.addSeparator()
+        self._add_switch(menu, "isa.show_idle", "Count idle time")
+
+    def fill_folds(self, menu: QMenu) -> None:
+        """Add actions that fold several blocks at once, and what is folded."""
+        for command in self.commands(self.ui, LazyPanel.of(self)):
+            if command.id in FOLDS:
+                menu.addAction(translated(f"{command.title}\t{''.join(command.shortcuts[:1])}"), command.run)
+        menu.addSeparator()
+        for name, title in FOLD_BY.items():
+            text, call = Message("By {0}", uncapitalized(title)), partial(self.view.set_fold_by, name)
+            add_action(menu, text, call, is_on=self.view.fold_by == name)
+
+    def fill_text(self, menu: QMenu) -> None:
+        """Add search, and how instructions are drawn."""
+        menu.addAction(translated("Find instructions …\tCtrl+F"), self.focus_search)
+        for name, title, _, _ in SWITCHES:
+            self._add_switch(menu, name, title)
+
+    def _add_switch(self, menu: QMenu, name: str, title: str) -> None:
+        settings, is_on = self.ui.settings, bool(self.ui.settings[name])
+        add_action(menu, title, partial(settings.__setitem__, name, not is_on), is_on=is_on)
+
+    def fill_all(self, menu: QMenu) -> None:
+        """Add all of them, for the keyboard and for narrow headers."""
+        menu.addSeparator()
+        parts = (
+            ("Latency mode", self.fill_latency),
+            ("Arrows", self.fill_arrows),
+            ("Bars", self.fill_bars),
+            ("Fold", self.fill_folds),
+            ("Instructions", self.fill_text),
         )
-
-    def _fill(self, what: str, menu: QMenu) -> None:
-        getattr(self.menus, what)(menu)
+        for title, fill in parts:
+            part = menu.addMenu(translated(title))
+            part.setToolTipsVisible(True)
+            fill(part)
 
     # -- showing ------------------------------------------------------------------------------------
 

@@ -87,26 +87,6 @@ class ProgramStructure:
         """Return whether a loop is known to have run, or it is unknown (a capture of samples)."""
         return self.branches is None or bool(self.loops.rounds[loop])
 
-    def loop_tip(self, loop: int) -> str:
-        """Return a text about a loop and how often it ran."""
-        table = self.loops
-        lines = Message("Loop of instructions {0} to {1}", table.first[loop], table.stop[loop] - 1)
-        iterations, entries = int(table.rounds[loop]), int(table.entries[loop])
-        if self.branches is None:
-            return f"{lines}."
-        if not iterations:
-            return Message("{0}.\nNo loaded wave ran it.", lines)
-        each = Message(", {0:.4g} each", iterations / entries) if entries else ""
-        inner = Message(", {0} deep", table.depth[loop]) if table.depth[loop] > 1 else ""
-        return Message(
-            "{0}{1}.\n{2}{3}, entered {4}.",
-            lines,
-            inner,
-            plural(iterations, "iteration"),
-            each,
-            plural(entries, "time"),
-        )
-
     def heading(self, by: str, row: int) -> Heading:
         """Return the heading of a visible row that does not begin its block or section."""
         parts = self.parts(by)

@@ -108,7 +108,6 @@ class IsaView(FoldView):
         self.bars = BarInk(theme)
         self._text = TextInk(theme)
         self._hovered_arrow = -1
-        self._hovered_loop = -1
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.registers = RegisterCursor()
@@ -259,8 +258,6 @@ class IsaView(FoldView):
     def tip(self, row: int, column: str) -> str:
         if self.rows is None or column == "gutter":
             return self._gutter_tip() if column == "gutter" else ""
-        if column == "fold" and self._hovered_loop >= 0:
-            return self.rows.program.loop_tip(self._hovered_loop)
         if self.is_fold(row) and self.parts is not None:
             return fold_tip(self.rows, self.parts, self.folds.section(row))
         if column == HELD:
@@ -524,8 +521,7 @@ class IsaView(FoldView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for loop, x, top, bottom in self.placed_loops():
             ran = self.rows is not None and self.rows.program.ran(loop)
-            width = 2.2 if loop == self._hovered_loop else 1.3 if ran else 1.0
-            painter.setPen(QPen(self.theme.role("measure" if ran else "muted"), width))
+            painter.setPen(QPen(self.theme.role("measure" if ran else "muted"), 1.3 if ran else 1.0))
             ends = [QPointF(x + 3, top), QPointF(x, top), QPointF(x, bottom), QPointF(x + 3, bottom)]
             painter.drawPolyline(ends)
         box = self.column_rect("gutter")
@@ -592,27 +588,16 @@ class IsaView(FoldView):
         """Return the heading at a point of the viewport, None if there is none."""
         return self.heading() if 0 <= position.y() < self.row_height else None
 
-    def loop_at(self, position: QPoint) -> int:
-        """Return the loop whose bracket is at a point of the viewport, -1 if there is none."""
-        if not self.column_rect("fold").contains(position):
-            return -1
-        near = [
-            (abs(x - position.x()), loop)
-            for loop, x, top, bottom in self.placed_loops()
-            if top <= position.y() <= bottom and abs(x - position.x()) <= 3
-        ]
-        return min(near)[1] if near else -1
-
     # -- events -------------------------------------------------------------------------------------
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Track arrows, loops and triangles as well as rows."""
+        """Track arrows and triangles as well as rows."""
         super().mouseMoveEvent(event)
         position = event.position().toPoint()
         above = self.heading_at(position) is not None
         label = None if above else self.label_at(position)
         arrow = -1 if above else self.arrow_at(position) if label is None else label.arrow
-        self._point_at(arrow, -1 if above else self.loop_at(position))
+        self._point_at(arrow)
         self._point_at_register(None if above else self.register_at(position))
         pointing = above or self._hovered_arrow >= 0 or self.section_at(position) >= 0
         self.viewport().setCursor(
@@ -642,7 +627,7 @@ class IsaView(FoldView):
     def viewportEvent(self, event: QEvent) -> bool:
         """Clear the hovered arrow when the mouse leaves."""
         if event.type() == QEvent.Type.Leave:
-            self._point_at(-1, -1)
+            self._point_at(-1)
             self._point_at_register(None)
         return super().viewportEvent(event)
 
@@ -690,9 +675,9 @@ class IsaView(FoldView):
         else:
             super()._show_tip(event)
 
-    def _point_at(self, arrow: int, loop: int) -> None:
-        if (arrow, loop) != (self._hovered_arrow, self._hovered_loop):
-            self._hovered_arrow, self._hovered_loop = arrow, loop
+    def _point_at(self, arrow: int) -> None:
+        if arrow != self._hovered_arrow:
+            self._hovered_arrow = arrow
             self.viewport().update()
 
     def _point_at_register(self, at: OperandPosition | None) -> None:

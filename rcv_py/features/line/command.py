@@ -111,7 +111,7 @@ def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOp
 def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
     """The slowest hits, or the hits of a bar, the slowest first."""
     if options.bar is None:
-        return view.slowest(options.top or len(view.order))
+        return view.ranked[: options.top or None]
     if options.bar >= len(view.histogram.totals):
         last = len(view.histogram.totals) - 1
         raise UsageError(

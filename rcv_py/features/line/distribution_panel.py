@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtCore import Qt
 
 from rcv_py.analysis.cost.distribution import (
     LISTED,
@@ -25,10 +23,9 @@ from rcv_py.features.line.result import hit_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, split
+from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import READING, Panel, Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip, with_tip
+from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.distribution_chart import DistributionChart
@@ -46,7 +43,6 @@ HIT_TITLE = "hit, from 1"  # hit number counted from 1
 HIT_TIP = "Which execution of the instruction by the wave, from 1."
 STREAM_MS = 800
 MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
-GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
 
 
 def hit_columns(
@@ -91,14 +87,9 @@ class DistributionPanel(Panel):
         self.table = named(table, "Hits of the selected instruction, the slowest first")
         self.title, self.note, self.listed = (ElidedLabel(role=role) for role in ("", "muted", "muted"))
         self.measure = ChoiceBox("What is measured of every hit", MEASURE_NAMES)
-        self.scale = ChoiceBox("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
-        self.group = ChoiceBox("What splits the bars", GROUP_NAMES)
-        self.faster, self.slower = QToolButton(), QToolButton()
         self._request = self.request(self._compute, STREAM_MS)
-        boxes = {"measure": self.measure, "scale": self.scale, "group": self.group}
-        self.remembered = {**boxes, "table": self.table}
-        for box in boxes.values():
-            box.currentIndexChanged.connect(self._choices_changed)
+        self.remembered = {"measure": self.measure, "table": self.table}
+        self.measure.currentIndexChanged.connect(self._choices_changed)
         self._lay_out()
         self.plot.chosen.connect(self._list_bin)
         self.plot.bars_changed.connect(lambda _: self._request.ask())
@@ -114,19 +105,10 @@ class DistributionPanel(Panel):
 
     def _lay_out(self) -> None:
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        picks = (self.measure, self.scale, self.group, self.faster, self.slower)
-        above = bar((self.title, 1), self.note, margins=BAR_ABOVE)  # both whole: choices go below them
-        choices = bar(*picks[:3], None, *picks[3:], margins=BAR_BELOW)
+        above = bar((self.title, 1), self.note, self.measure)
         self.listed.setContentsMargins(8, 2, 8, 0)
         right = boxed(column(self.listed, (self.table, 1), spacing=2))
-        parts = split(self.plot, right, sizes=(520, 520))
-        self.empty = page(self, column(above, choices), (parts, 1))
-        steps = ((self.faster, "Next smaller time of what is measured", -1),
-                 (self.slower, "Next larger time of what is measured", 1))  # fmt: skip
-        for button, title, direction in steps:
-            with_tip(named(button, title), Message("{0}, in any wave.", title))
-            button.setIconSize(QSize(14, 14))
-            button.clicked.connect(partial(self.step, direction))
+        self.empty = page(self, above, (split(self.plot, right, sizes=(520, 520)), 1))
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -136,13 +118,7 @@ class DistributionPanel(Panel):
         self._request.ask()
 
     def _want(self) -> DistributionChoice:
-        trace, wave = self.session.trace.value, self.session.selection.value.wave
-        row = trace.waves.row(wave) if trace is not None and wave is not None else None
-        group = self.group.value
-        own = row if row is not None and group == "wave" else -1
-        return DistributionChoice(
-            self.measure.value, self.plot.bars_wanted, self.scale.value == "log", group, own
-        )
+        return DistributionChoice(self.measure.value, self.plot.bars_wanted)
 
     def _more_waves(self) -> None:
         if self.session.line is not None:
@@ -167,7 +143,7 @@ class DistributionPanel(Panel):
         if line != self.session.line:
             return
         is_same = self._shown == line
-        if self.view is None or not is_same or self.view.wanted.shape != view.wanted.shape:
+        if self.view is None or not is_same or self.view.wanted != view.wanted:
             self._bin = -1
         self._shown = line
         self._show(view)
@@ -234,11 +210,9 @@ class DistributionPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        known = self._shown
-        is_other_wave = self.view is not None and self.view.wanted != self._want()
-        is_back = self.view is None and self.session.line is not None
-        if self.session.line != known or is_other_wave or is_back:
-            if self.session.line != known:
+        line = self.session.line
+        if line != self._shown or (self.view is None and line is not None):
+            if line != self._shown:
                 self._bin = -1
             self._request.ask()
         else:
@@ -264,14 +238,6 @@ class DistributionPanel(Panel):
         if 0 <= at < len(self.shown):
             self._select(int(self.shown[at]))
 
-    def step(self, direction: int) -> None:
-        """Select the hit with the next longer (+1) or next shorter (-1) time."""
-        if self.view is None:
-            return
-        row = self.view.step(self._selected_row(), direction)
-        if row >= 0:
-            self._select(row)
-
     def _select(self, row: int) -> None:
         trace, view = self.session.trace.value, self.view
         if trace is not None and view is not None:
@@ -283,8 +249,6 @@ class DistributionPanel(Panel):
         self._request.ask()
 
     def _restyle(self) -> None:
-        self.faster.setIcon(icon(self.ui.theme, "back"))
-        self.slower.setIcon(icon(self.ui.theme, "forward"))
         self.title.setFont(self.ui.theme.mono)
 
     # -- called by the shell ------------------------------------------------------------------------
@@ -299,8 +263,7 @@ class DistributionPanel(Panel):
         line, view = self.session.line, self.view
         if line is None or view is None:
             return None
-        log = ("--log",) if view.wanted.is_log else ()
-        shape = (f"--by={view.wanted.measure}", f"--bars={view.wanted.bins}", *log)
+        shape = (f"--by={view.wanted.measure}", f"--bars={view.wanted.bins}")
         listed = (f"--bar={self._bin}",) if self._bin >= 0 else ()
         return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
 

@@ -33,16 +33,14 @@ from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.choice import ChoiceBox, Switch
+from rcv_py.ui.widgets.choice import Switch
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
 
 NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
-ALL, SELECTED, OUTLIERS = "all", "selected", "outliers"
 LOOPS, SEGMENTS = "loops", "segments"
 TABLES = {LOOPS: "Loops", SEGMENTS: "Between barriers"}
 _SEGMENT_TIP = "Cycles of all executions: before the barrier at the end, then in the barrier."
-SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
 MAX_COLUMN_PX = 28  # px of a column
 
 
@@ -118,7 +116,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.loops = named(RowsView(ui.theme, ui.settings), "Loops, most often continued first")
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
-        self.scope = ChoiceBox("Which iterations are shown", SCOPES)
         self.shown_segments: Segments | None = None  # the shown segments
         self.segments = named(RowsView(ui.theme, ui.settings), "Segments between barriers, most cycles first")
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
@@ -126,13 +123,13 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.program = named(RowsView(ui.theme, ui.settings), "Loops of a program that has not run")
         self.program.widths.elastic = Elastic("source", "source", 120, 300)
         self.listed = Switch("What is listed", TABLES)
-        self.remembered = {"table": self.view, "loops": self.loops, "scope": self.scope}
+        self.remembered = {"table": self.view, "loops": self.loops}
         self.remembered |= {"segments": self.segments, "listed": self.listed}
         self.legend, self.note, self.phases = Legend(), ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.phases.setContentsMargins(8, 2, 8, 4)
         right = split(self.strip, self.view, sizes=(150, 130), is_column=True)
-        choices = bar(self.listed, (self.legend, 1), (self.note, 1), self.scope, margins=BAR_ABOVE)
+        choices = bar(self.listed, (self.legend, 1), (self.note, 1), margins=BAR_ABOVE)
         self.both = QStackedWidget()
         self.both.addWidget(split(self.loops, right, sizes=(440, 720)))
         self.both.addWidget(self.segments)
@@ -140,7 +137,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.empty = WithEmptyState(boxed(column((self.both, 1), self.phases)))
         column(choices, (self.empty, 1), of=self)
         ui.theme.changed.connect(self._show_legend)
-        self.scope.currentIndexChanged.connect(self._list)
         self.listed.currentIndexChanged.connect(self._choose_table)
         self.segments.chosen.connect(self._go_to_segment)
         self.loops.chosen.connect(self._choose_loop)
@@ -173,7 +169,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         trace = self.session.trace.value
         is_static = trace is not None and trace.is_static
         self.phases.setVisible(self.is_loops)
-        self.scope.setVisible(self.is_loops and not is_static)
         self.listed.setHidden(is_static)
         self.note.clear()
         self.shown_segments = None
@@ -269,7 +264,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if trace is None or summary is None:
             return
         loops = summary.loops
-        self.rows = self._chosen()
+        self.rows = iterations_of(loops, self._loop, None)
         rows = iteration_table(trace, loops, self.rows, has_note=True)
         self.view.show_columns(result_columns(rows, trace))
         part = loops.iterations.at(self.rows)
@@ -297,16 +292,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         )
         self._show_legend()
         self._mark()
-
-    def _chosen(self) -> np.ndarray:
-        assert self.result is not None
-        loops, trace = self.result.loops, self.session.trace.value
-        if self.scope.value == OUTLIERS:
-            return loops.outliers[loops.iterations.loop[loops.outliers] == self._loop]
-        wave = self.session.selection.value.wave
-        row = trace.waves.row(wave) if trace is not None and wave is not None else None
-        is_all = self.scope.value == ALL
-        return iterations_of(loops, self._loop, None if is_all else (-1 if row is None else row))
 
     def _show_legend(self) -> None:
         theme = self.ui.theme
@@ -357,11 +342,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def _follow(self) -> None:
         self._mark_segment()
-        if self.result is None:
-            return
-        if self.scope.value == SELECTED and not np.array_equal(self._chosen(), self.rows):
-            self._list()
-        else:
+        if self.result is not None:
             self._mark()
 
     def _mark(self) -> None:
@@ -393,11 +374,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if not self.is_loops:
             return TABLES[SEGMENTS].lower()
         pair = self._pair()
-        return (
-            ""
-            if pair is None
-            else Message("loop {0} to {1}, {2}", pair[0], pair[1], self.scope.currentText().lower())
-        )
+        return "" if pair is None else Message("loop {0} to {1}", *pair)
 
     def command_line(self) -> command_text.CommandWords | None:
         if not self.is_loops:
@@ -406,8 +383,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         pair = self._pair()
         if pair is None:
             return command_text.rcv(self.session, "loops", "--top=0")
-        scope = {SELECTED: command_text.wave(self.session, "iterations-of"), OUTLIERS: ("--outliers",)}
-        which = ("--by=iterations", f"--loop={pair[0]}:{pair[1]}", *scope.get(self.scope.value, ()))
+        which = ("--by=iterations", f"--loop={pair[0]}:{pair[1]}")
         order = command_text.sorting(self.view.table)
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
 

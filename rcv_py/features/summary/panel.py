@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
 from rcv_py.base.text import Message, plural
 from rcv_py.features.summary.parts import (
@@ -24,7 +22,7 @@ from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, named, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, named
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
@@ -35,8 +33,6 @@ NOTHING = (
     "Record the kernel again with a target compute unit that gets work."
 )
 NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no utilization to show."
-NO_LINE = "Select an instruction to see why it stalls."
-NO_SAMPLE = "No sample is at the selected instruction."
 STREAM_MS = 800
 TABLE_PX = 130  # minimum height of the table
 
@@ -57,7 +53,6 @@ class SummaryPanel(Panel):
         self.pipes = Meters(theme, "Share of SIMD cycles: issue, MFMA unit, pipes")
         self.counters = Meters(theme, "Hardware counters: busy share of pipes")
         self.reasons = Meters(theme, "PC samples by stall reason")
-        self.line_reasons = Meters(theme, "PC samples of the selected instruction")
         self.memory = FactList("L2 and memory, by counters of the profiler")
         self.held = FactList("Registers that must be held at a time")
         self.units = named(RowsView(theme, ui.settings), "Compute units: waves and occupancy")
@@ -70,25 +65,21 @@ class SummaryPanel(Panel):
         ui.session.trace.watch(self._open)
         self._request.follow_doublings()
         ui.session.waves.watch(self._request.ask)
-        ui.session.selection.watch(self._follow)
         self._open()
 
     def _lay_out(self) -> None:
-        self.line_title = ElidedLabel(role="muted")
         self.fact_card = Card("Key numbers", ("", self.facts), width=390, grows=1)
         parts = (("instructions", self.activity), ("states", self.states))
         self.time_card = Card("Time of the traced waves", *parts, width=220)
         self.pipe_card = Card("Traced compute units", ("", self.pipes), width=250, grows=1)
         self.counter_card = Card("Hardware counters", ("", self.counters), width=240, grows=1)
         self.reason_card = Card("Stall reasons, all samples", ("", self.reasons), width=260, grows=1)
-        title = "Stall reasons, selected instruction"
-        self.line_card = Card(title, ("", self.line_title), ("", self.line_reasons), width=260, grows=1)
         self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1)
         self.held_card = Card("Registers", ("", self.held), width=300, grows=1)
         self.unit_card = Card("Compute units", ("", self.units), width=360, grows=3)
         self._all_cards = (
             *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
-            *(self.reason_card, self.line_card, self.memory_card, self.unit_card, self.held_card),
+            *(self.reason_card, self.memory_card, self.unit_card, self.held_card),
         )
         self.cards = CardPage(self._all_cards)
         self.note.setContentsMargins(18, 6, 8, 0)
@@ -153,11 +144,9 @@ class SummaryPanel(Panel):
             (self.pipe_card, self.pipes.meters),
             (self.counter_card, self.counters.meters),
             (self.reason_card, self.reasons.meters),
-            (self.line_card, self.reasons.meters),
             (self.unit_card, summary.units is not None),
         ):
             card.setVisible(bool(is_known))
-        self._follow()
 
     def _take_facts(self, shown: FactList, card: Card, facts: tuple[Fact, ...]) -> None:
         shown.set_facts(facts)
@@ -177,22 +166,6 @@ class SummaryPanel(Panel):
             )
         self.note.setText(note)
         self.note.setVisible(bool(note))
-
-    # -- selecting ----------------------------------------------------------------------------------
-
-    def _follow(self) -> None:
-        trace, line = self.session.trace.value, self.session.line
-        if trace is None or self.summary is None or self.summary.reasons is None:
-            return
-        if line is None:
-            self.line_title.setText(NO_LINE)
-            self.line_reasons.set_meters(())
-            return
-        found = stall_reasons(trace.code, slice(line, line + 1))
-        text = f"{line}  {trace.code.text[line]}{beside(trace, line)}" if found.samples else NO_SAMPLE
-        self.line_title.setText(text)
-        self.line_title.setToolTip(tooltip(trace.code.text[line]))
-        self.line_reasons.set_meters(share_meters(reason_parts(found), "samples"))
 
     def _go_to_unit(self, row: int) -> None:
         trace, summary = self.session.trace.value, self.summary

@@ -7,14 +7,12 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.findings.finding import RANKED, Finding, Findings
 from rcv_py.analysis.findings.kernel_change import KernelChange, finding_of_changes, kernel_change
 from rcv_py.analysis.timeline.raster import RowSegment
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import Change, changes_text
 from rcv_py.base.errors import RcvError
@@ -22,8 +20,6 @@ from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import Message, count, translated
 from rcv_py.features.whatif.controls import Controls
 from rcv_py.features.whatif.result import assumptions, cuts, tried_table
-from rcv_py.model.ids import place_name
-from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row, split
@@ -47,7 +43,6 @@ from rcv_py.ui.timeline.rows_item import RowName, RowShape
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel
 from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
-from rcv_py.ui.widgets.choice import ChoiceBox
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.work.playing import NOTHING as DRAWN_NOTHING
 from rcv_py.work.playing import PlayedWaves, Recordings
@@ -68,10 +63,7 @@ STREAMING = "Waves are still being read; then experiments are replayed."
 NOT_PLAYED = "The compute unit of this wave is not replayed."
 FOLLOW_MS = 250  # delay after a slider moved
 RAN, WOULD = "ran", "would"  # next to rows
-WAVE, UNIT = "wave", "unit"
-SCOPES = {WAVE: "The selected wave", UNIT: "Its compute unit"}
 FINDING_PX = 230
-MAX_WAVES = 64  # maximum waves of a compute unit that are drawn, nearest to the selected wave
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,15 +110,13 @@ class WhatIfPanel(TimelinePanel):
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.remembered["table"] = self.view
         self.drawn = DRAWN_NOTHING
-        self.scope = ChoiceBox("Which waves are drawn as they ran and as they would run", SCOPES)
-        self.remembered["scope"] = self.scope
         tip = "Keep this experiment as a row, and set the sliders back."
         self.keep = push_button("Keep", tip, self._keep, small=True)
         tip = "Stop replaying, or continue with the remaining experiments."
         self.stop = push_button("Stop", tip, self._toggle, small=True)
         self.note, self.outcome = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
         head = row(self.controls, self.keep, (self.note, 1), self.stop, margins=BAR, spacing=8)
-        below = row(self.scope, (self.outcome, 1), margins=BAR, spacing=8)
+        below = row((self.outcome, 1), margins=BAR)
         self.beside = boxed(column((self.timeline, 1), below))  # of the chosen experiment
         self.split = split(self.view, self.beside, sizes=(500, 400))
         self.remembered["sizes"] = self.split
@@ -135,7 +125,6 @@ class WhatIfPanel(TimelinePanel):
         self._soon = self.request(self._collect, FOLLOW_MS)
         self._draw_soon = self.request(self._draw, FOLLOW_MS)
         self.controls.changed.connect(self._soon.update)
-        self.scope.currentIndexChanged.connect(self._draw_soon.update)
         self.session.trace.watch(self._opened)
         self.session.experiments.watch(self._soon.update)
         self.session.remedy.watch(self._soon.update)
@@ -321,25 +310,12 @@ class WhatIfPanel(TimelinePanel):
 
     def _draw(self) -> None:
         """Show the selected wave as it ran, and as it would run with the chosen experiment."""
-        store, chosen = self.session.store, self._chosen
-        waves = self._waves()
-        if store is None or not waves or chosen is None or not chosen.changes or self._is_stopped:
+        store, chosen, wave = self.session.store, self._chosen, self.session.wave()
+        if store is None or wave is None or chosen is None or not chosen.changes or self._is_stopped:
             self._show_drawn(DRAWN_NOTHING)
             return
         recordings, held = self._played(), store.batches
-        self.run_job(lambda: recordings.rows(held, chosen.changes, waves), self._show_drawn, "rows")
-
-    def _waves(self) -> list[TracedWave]:
-        """Return the drawn waves among the waves in memory."""
-        trace, store, wave = self.session.trace.value, self.session.store, self.session.wave()
-        if trace is None or store is None or wave is None:
-            return []
-        if self.scope.value == WAVE:
-            return [wave]
-        rows = waves_of_unit(trace, wave.row)
-        near = np.argsort(np.abs(trace.waves.begin[rows] - wave.begin), kind="stable")[:MAX_WAVES]
-        found = (store.wave(row) for row in rows[near].tolist())
-        return [one for one in found if one is not None]
+        self.run_job(lambda: recordings.rows(held, chosen.changes, [wave]), self._show_drawn, "rows")
 
     def _show_drawn(self, drawn: PlayedWaves) -> None:
         trace, wave = self.session.trace.value, self.session.wave()
@@ -356,15 +332,11 @@ class WhatIfPanel(TimelinePanel):
         if not drawn.after:
             self.outcome.setText(NOT_PLAYED)
             return
-        name = str(wave.id)
-        if self.scope.value == UNIT:
-            columns = trace.waves.se, trace.waves.sa, trace.waves.cu
-            name = place_name(
-                *(int(column[wave.row]) for column in columns), unit=trace.architecture.unit_name
-            )
         change = drawn.after - drawn.before
         by = f"{'−' if change < 0 else '+'}{count(abs(change))}" if change else "no change"
-        lived = Message("{0}: {1} cycles from the first instruction to the last", name, count(drawn.before))
+        lived = Message(
+            "{0}: {1} cycles from the first instruction to the last", wave.id, count(drawn.before)
+        )
         self.outcome.setText(Message("{0}, predicted {1} ({2}).", lived, count(drawn.after), by))
 
     # -- the timeline -----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.latency.bubbles import Bubbles
@@ -34,7 +33,6 @@ class ByNoIssue(Grouping[Bubbles]):
     accessible = "Instructions by cycles in which nothing happened on their SIMD"
     result_name = "bubbles"
     nothing = BUBBLES.nothing
-    only = "Show the selected instruction only."
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
@@ -72,10 +70,9 @@ class ByNoIssue(Grouping[Bubbles]):
     def spoken(self, node: WhyNode) -> str:
         return Message("{0}, {1} cycles of bubbles", self.name(node), grouped(round(node.cycles)))
 
-    def nodes(self, result: Bubbles, line: int | None) -> WhyNode:
-        rows = _rows_of(result, line)
+    def nodes(self, result: Bubbles) -> WhyNode:
         columns = (result.line, result.total, result.stall, result.idle, result.drain)
-        every = zip(*(column[rows].tolist() for column in columns), strict=True)
+        every = zip(*(column.tolist() for column in columns), strict=True)
         lines = [
             WhyNode(
                 depth=1,
@@ -93,9 +90,6 @@ class ByNoIssue(Grouping[Bubbles]):
 
     def has_rows(self, result: Bubbles) -> bool:
         return len(result) > 0
-
-    def nothing_about(self, line: int) -> str:
-        return Message("No wave was in instruction {0} while nothing happened on its SIMD.", line)
 
     def note(self, result: Bubbles) -> str:
         text = Message(
@@ -121,14 +115,8 @@ class ByNoIssue(Grouping[Bubbles]):
         role = self.ui.theme.role
         return [(role(color), kind, meaning) for kind, (color, meaning) in KINDS.items()]
 
-    def sheet(self, trace: Trace, result: Bubbles, line: int | None, root: WhyNode) -> Sheet:
+    def sheet(self, trace: Trace, result: Bubbles, root: WhyNode) -> Sheet:
         model = TableModel()
         columns = result_columns(bubble_table(trace, result), trace)
         model.set_columns(with_bar(columns, "text", "bubbles", tip=BAR_TIP))
-        rows = _rows_of(result, line)[[node.number for node in root.children]]
-        return Sheet("Bubbles", model.headers, model.table(rows.tolist()))
-
-
-def _rows_of(result: Bubbles, line: int | None) -> np.ndarray:
-    """Return the rows of an instruction or of all; int64."""
-    return np.arange(len(result)) if line is None else np.flatnonzero(result.line == line)
+        return Sheet("Bubbles", model.headers, model.table([node.number for node in root.children]))

@@ -24,10 +24,6 @@ from rcv_py.ui.table.tree_table import Parts, TreeColumn
 MAX_LINES = 200  # maximum instructions of a cause; a last row sums up the rest
 
 
-def _about(table: Attribution, line: int | None) -> Attribution:
-    return table if line is None else table.at((table.line == line) | (table.producer == line))
-
-
 def _lines(part: Attribution, cause: int, total: int) -> Iterator[WhyNode]:
     """Return the late instructions of a cause, most cycles first."""
     order = np.argsort(part.line, kind="stable")  # rows of an instruction stay in order of cycles
@@ -79,7 +75,6 @@ class ByCause(Grouping[Attribution]):
     result_name = "attribution"
     topic = "stalls"
     nothing = BY["cause"].nothing
-    only = "Show why the selected instruction was late, and what it made late."
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
@@ -139,20 +134,16 @@ class ByCause(Grouping[Attribution]):
             "{0}, {1} stalled, {2} idle cycles", self.name(node), grouped(node.stall), grouped(node.idle)
         )
 
-    def nodes(self, result: Attribution, line: int | None) -> WhyNode:
-        part, total = _about(result, line), result.total_stall
-        causes = []
-        for cause in part.by_cause().cause.tolist():
-            rows = part.at(part.cause == cause)
+    def nodes(self, result: Attribution) -> WhyNode:
+        total, causes = result.total_stall, []
+        for cause in result.by_cause().cause.tolist():
+            rows = result.at(result.cause == cause)
             children = list(_lines(rows, cause, total))
             causes.append(_node(rows, total, cause=cause, depth=1, children=children))
-        return _node(part, total, depth=0, children=causes)
+        return _node(result, total, depth=0, children=causes)
 
     def has_rows(self, result: Attribution) -> bool:
         return len(result) > 0
-
-    def nothing_about(self, line: int) -> str:
-        return Message("Instruction {0} never stalled or idled, and made nothing else late.", line)
 
     def note(self, result: Attribution) -> str:
         share = Message(
@@ -168,6 +159,5 @@ class ByCause(Grouping[Attribution]):
         texts = {cause: CAUSE_TEXT[Cause(cause)] for cause in causes}
         return [(self.ui.theme.cause(at), text.name, text.sentence) for at, text in texts.items()]
 
-    def sheet(self, trace: Trace, result: Attribution, line: int | None, root: WhyNode) -> Sheet:
-        part = _about(result, line)
-        return Sheet.of("Causes", flat_table(trace, part, part.by_cause(), "cause"))
+    def sheet(self, trace: Trace, result: Attribution, root: WhyNode) -> Sheet:
+        return Sheet.of("Causes", flat_table(trace, result, result.by_cause(), "cause"))

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.core.answers import Analysis
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
@@ -79,19 +78,16 @@ class Grouping(Generic[Result]):
     result_name: ClassVar[str]
     topic: ClassVar[str] = ""  # the missing data if there are no waves, by default the title
     nothing: ClassVar[str]  # why a result has no rows
-    only: ClassVar[str]  # tooltip of the box that keeps only rows about the selected instruction
-    of_range: ClassVar[Analysis | None] = None  # answers for the waves of a clock range
 
     columns: Callable[[], tuple[TreeColumn[WhyNode], ...]]  # with ids of `WIDTHS`
-    nodes: Callable[[Result, int | None], WhyNode]  # of all, or about an instruction; in a thread
+    nodes: Callable[[Result], WhyNode]  # in a thread
     has_rows: Callable[[Result], bool]
-    nothing_about: Callable[[int], str]  # why no rows are shown for an instruction
     note: Callable[[Result], str]  # a sum
     parts: Callable[[WhyNode], Parts]
     legend: Callable[[WhyNode], list[tuple[QColor, str, str]]]  # parts of the bars of a root
     tip_of: Callable[[WhyNode], str]
     spoken: Callable[[WhyNode], str]
-    sheet: Callable[[Trace, Result, int | None, WhyNode], Sheet]  # table of those rows
+    sheet: Callable[[Trace, Result, WhyNode], Sheet]  # table of those rows
 
     def __init__(self, ui: UiContext) -> None:
         self.ui, self.session = ui, ui.session
@@ -105,10 +101,6 @@ class Grouping(Generic[Result]):
         """Return the whole source place of a row, "" if none is known."""
         trace = self.session.trace.value
         return "" if trace is None else known_place(trace, node.line, full=True)
-
-    def words(self) -> tuple[str, ...]:
-        """Return the command that prints the rows."""
-        return (self.id,)
 
     def starts_open(self, node: WhyNode) -> bool:
         """Return whether a branch is open at first."""

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.text import Message, translated
 from rcv_py.features.why.bubbles_panel import ByNoIssue
@@ -15,7 +15,6 @@ from rcv_py.features.why.grouping import WIDTHS, YIELDS, Grouping, WhyNode
 from rcv_py.features.why.waits_panel import ByWait
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import rows_in
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
 from rcv_py.ui.core.panel import PanelInfo, Sheet, discover
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, tooltip
@@ -30,10 +29,6 @@ from rcv_py.ui.widgets.parts import PART
 GROUPINGS: MappingProxyType[str, type[Grouping[Any]]] = MappingProxyType(
     {kind.id: kind for kind in (ByCause, ByWait, ByNoIssue)}
 )
-NOT_SELECTED = "No instruction is selected. Click one, or clear “Selected instruction only”."
-OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
-STREAM_MS = 800
-ONLY = "selected_only"  # key of the box's saved state
 
 
 class WhyPanel(TablePanel[Any]):
@@ -56,26 +51,21 @@ class WhyPanel(TablePanel[Any]):
         self.grouping = self._groupings[self.choice.value]
         self.tree: TreeTable[WhyNode] = TreeTable(self._tree(WhyNode()), ui, sort="bar", yields=YIELDS)
         self.legend, self.assumption = Legend(), PlainLabel(role="muted", wordWrap=True)
-        self.note, self.only = ElidedLabel(role="muted"), QCheckBox(translated("Selected instruction only"))
+        self.note = ElidedLabel(role="muted")
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.remembered = {PART: self.choice, "tree": self.tree, ONLY: self.only}
+        self.remembered = {PART: self.choice, "tree": self.tree}
         self.empty = WithEmptyState(self.tree)
-        self._ranged = self.request(self._compute_range, STREAM_MS)
         self._lay_out()
         self.choice.currentIndexChanged.connect(self._group)
-        self.only.toggled.connect(self._show)
         self.tree.chosen.connect(self._go)
         self.tree.hovered.connect(self._point)
         self.tree.menu_asked.connect(self._open_menu)
-        self.session.clock_range.watch(self._range_changed)
         ui.theme.changed.connect(self._show_legend)
         self._start()
 
     def _lay_out(self) -> None:
         self.bar = boxed(
-            column(
-                bar((self.legend, 1), self.only, margins=BAR_ABOVE), row(self.assumption, margins=BAR_BELOW)
-            )
+            column(bar((self.legend, 1), margins=BAR_ABOVE), row(self.assumption, margins=BAR_BELOW))
         )
         column(bar(self.choice, (self.note, 1), margins=BAR_ABOVE), self.bar, (self.empty, 1), of=self)
         self._name_all()
@@ -105,77 +95,28 @@ class WhyPanel(TablePanel[Any]):
         """Group as the switch is set."""
         self.ui.results.let_go(self.grouping.result_name, self.visibility)
         self.grouping = self._groupings[self.choice.value]
-        self._ranged.cancel()
         self._name_all()
         self.result = None
         self.tree.show_tree(self._tree(WhyNode()))
         super()._open()
-        self._ask_range()
 
     def _name_all(self) -> None:
         self.result_name, self.topic = self.grouping.result_name, self.grouping.topic
         self.tree.setAccessibleName(translated(self.grouping.accessible))
-        self.only.setToolTip(tooltip(self.grouping.only))
 
     # -- where rows come from -----------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._ranged.cancel()
         self.result = None
         self.tree.forget()
         super()._open()
-        self._ask_range()
 
     def result_names(self) -> tuple[str, ...]:
         return tuple(grouping.result_name for grouping in self._groupings.values())
 
-    def _is_ranged(self) -> bool:
-        return self.session.clock_range.value is not None and self.grouping.of_range is not None
-
-    def _ask_range(self) -> None:
-        if self._is_ranged():
-            self._ranged.ask()
-
     def _refresh(self) -> None:
-        if not self._is_ranged():
-            self.result = self.ui.results.cell(self.grouping.result_name).value
+        self.result = self.ui.results.cell(self.grouping.result_name).value
         self._show()
-
-    def _arrived(self) -> None:
-        if not self._is_ranged():
-            super()._arrived()
-
-    def _more_waves(self) -> None:
-        if self._is_ranged():
-            self._ranged.update()
-        else:
-            super()._more_waves()
-
-    def _range_changed(self) -> None:
-        if self._is_ranged():
-            self._ranged.now()
-        elif self.grouping.of_range is not None:
-            self._refresh()
-
-    def _compute_range(self) -> None:
-        trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
-        grouping, analysis = self.grouping, self.grouping.of_range
-        if trace is None or store is None or window is None or analysis is None or not len(trace.code):
-            return
-        chosen, inside = self.chosen_rows(), rows_in(trace, window)
-        read, flag = self.session.snapshot(), self._ranged.new_flag()
-
-        def job() -> Any:
-            own = chosen()
-            rows = inside if own is None or inside is None else own & inside
-            return read.of_all(analysis, rows, flag)
-
-        def take(result: Any) -> None:
-            if self.session.clock_range.value == window and self.grouping is grouping:
-                self.result = result
-                self._show()
-
-        self._ranged.run(job, take)
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -195,7 +136,7 @@ class WhyPanel(TablePanel[Any]):
         )
 
     def _show(self) -> None:
-        grouping, result, line, sentence = self.grouping, self.result, self.only_line, self._why_empty()
+        grouping, result, sentence = self.grouping, self.result, self._why_empty()
         has_rows = result is not None and grouping.has_rows(result)
         self.bar.setVisible(has_rows)
         if not has_rows:
@@ -208,13 +149,13 @@ class WhyPanel(TablePanel[Any]):
 
         def take(root: WhyNode) -> None:
             if self.result is result:
-                self.empty.say("" if line is None or root.children else grouping.nothing_about(line))
-                self.tree.show_tree(self._tree(root), is_all_open=line is not None)
+                self.empty.say("")
+                self.tree.show_tree(self._tree(root))
                 self._say(result)
                 self._show_legend()
                 self._mark()
 
-        self.run_job(lambda: grouping.nodes(result, line), take, "nodes")
+        self.run_job(lambda: grouping.nodes(result), take, "nodes")
 
     def _say(self, result: Any) -> None:
         assumption, text = self.grouping.assumption(result), self.grouping.note(result)
@@ -224,15 +165,10 @@ class WhyPanel(TablePanel[Any]):
         self.assumption.setVisible(bool(assumption))
 
     def _why_empty(self) -> str:
-        result = self.result
-        if result is not None and not result.waves and self._is_ranged():
-            return OUT_OF_RANGE
-        sentence = self.why_no_waves(result)
-        if sentence or result is None:
+        sentence = self.why_no_waves(self.result)
+        if sentence or self.result is None or self.grouping.has_rows(self.result):
             return sentence
-        if not self.grouping.has_rows(result):
-            return self.reason(self.grouping.nothing)
-        return NOT_SELECTED if self.only.isChecked() and self.only_line is None else ""
+        return self.reason(self.grouping.nothing)
 
     def _show_legend(self) -> None:
         self.legend.set_items(self.grouping.legend(self.tree.rows.root))
@@ -244,9 +180,7 @@ class WhyPanel(TablePanel[Any]):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        if self.result is not None and self.only.isChecked():
-            self._show()
-        elif self.result is not None:
+        if self.result is not None:
             self._mark()
 
     def _mark(self) -> None:
@@ -266,11 +200,6 @@ class WhyPanel(TablePanel[Any]):
 
     def place_of(self, row: Any) -> Hover | None:
         return None if row is None or row.line < 0 else Hover(line=row.line)
-
-    @property
-    def only_line(self) -> int | None:
-        """Return the selected instruction, if only its rows are shown."""
-        return self.session.selection.value.line if self.only.isChecked() else None
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         node = self.tree.rows.node(index)
@@ -296,21 +225,15 @@ class WhyPanel(TablePanel[Any]):
         return ", ".join(filter(None, (self.grouping.text.lower(), note)))
 
     def command_line(self) -> command_text.CommandWords | None:
-        command, *words = self.grouping.words()
-        line = () if self.only_line is None else (f"--line={self.only_line}",)
         is_empty = bool(self._why_empty())  # the present rows belong to another grouping or capture
         order = () if is_empty else command_text.sorting(self.tree.rows)
-        return command_text.rcv(self.session, command, *line, *words, *order, "--top=0")
+        return command_text.rcv(self.session, self.grouping.id, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         trace, result, root = self.session.trace.value, self.result, self.tree.rows.root
         if trace is None or result is None or not root.children:
             return None
-        return self.grouping.sheet(trace, result, self.only_line, root)
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        old = state.get(str(state.get(PART, self.chosen_part)))
-        super().load_state((old if isinstance(old, dict) else {}) | state)
+        return self.grouping.sheet(trace, result, root)
 
 
 class CausesPanel(WhyPanel):

@@ -7,8 +7,7 @@ from typing import Any
 
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
-from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.attribution.wait_costs import WaitSummary
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.features.why.grouping import Grouping, WhyNode, number
 from rcv_py.features.why.waits_result import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
@@ -17,7 +16,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.common import SOURCE_PLACE
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.shared_results import of_waves
-from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
@@ -65,8 +63,6 @@ class ByWait(Grouping[WaitSummary]):
     accessible = "Waits by stall, each with what it waited for"
     result_name = "waits"
     nothing = "No wave ran a wait for memory, LDS or messages."
-    only = "Show the waits at the selected instruction, and the waits for it."
-    of_range = WAITS
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
@@ -130,7 +126,7 @@ class ByWait(Grouping[WaitSummary]):
             grouped(node.times),
         )
 
-    def nodes(self, result: WaitSummary, line: int | None) -> WhyNode:
+    def nodes(self, result: WaitSummary) -> WhyNode:
         table, latency = result.blocking, result.latency
         columns = (latency.line, latency.exact, latency.median, latency.p90)
         known = {
@@ -141,7 +137,7 @@ class ByWait(Grouping[WaitSummary]):
         facts = (table.producer, table.n, table.charged, table.is_guess)
         producers = list(zip(*(column.tolist() for column in facts), strict=True))
         waits = []
-        for row in waits_about(result, line).tolist():
+        for row in waits_about(result, None).tolist():
             stall = int(table.stall[row])
             below = [
                 _node(producer, n, charged, stall, depth=2, is_guess=is_guess, **known.get(producer, {}))
@@ -155,17 +151,10 @@ class ByWait(Grouping[WaitSummary]):
     def has_rows(self, result: WaitSummary) -> bool:
         return len(result.blocking) > 0
 
-    def nothing_about(self, line: int) -> str:
-        trace = self.session.trace.value
-        text = "" if trace is None else f", {trace.code.text[line]}{beside(trace, line)},"
-        return Message("Instruction {0}{1} neither waits nor is waited for.", line, text)
-
     def note(self, result: WaitSummary) -> str:
         text = Message(
             "{0} cycles of stall in {1}", count(result.blocking.stall.sum()), plural(result.waves, "wave")
         )
-        if self.session.clock_range.value is not None:
-            return Message("{0} of the clock range", text)
         store = self.session.store
         if store is not None and not store.is_complete:
             return Message("partial: {0:,} of {1} read", result.waves, plural(result.of, "wave"))
@@ -182,11 +171,8 @@ class ByWait(Grouping[WaitSummary]):
             for kind in kinds
         ]
 
-    def words(self) -> tuple[str, ...]:
-        return ("waits", *command_text.clock(self.session))
-
-    def sheet(self, trace: Trace, result: WaitSummary, line: int | None, root: WhyNode) -> Sheet:
-        return Sheet.of("Waits", flat_table(trace, result, waits_about(result, line)))
+    def sheet(self, trace: Trace, result: WaitSummary, root: WhyNode) -> Sheet:
+        return Sheet.of("Waits", flat_table(trace, result, waits_about(result, None)))
 
 
 def _node(line: int, times: int, stall: int, total: int, *, depth: int, **more: Any) -> WhyNode:

@@ -18,9 +18,9 @@ from rcv_py.ui.core.panel import Panel
 OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
 
 
-def rows_in(trace: Trace, window: TimeWindow | None, se: int | None = None) -> frozenset[int] | None:
-    """Return the index rows of the waves of a shader engine that touch a window; None means all waves."""
-    return None if window is None and se is None else frozenset(counted_rows(trace.waves, se, window))
+def rows_in(trace: Trace, window: TimeWindow | None) -> frozenset[int] | None:
+    """Return the index rows of the waves that touch a window; None means all waves."""
+    return None if window is None else frozenset(counted_rows(trace.waves, None, window))
 
 
 def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], CostColumns] | None:

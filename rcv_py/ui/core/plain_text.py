@@ -19,7 +19,6 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInst
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import (
-    QInputDialog,
     QLabel,
     QLineEdit,
     QMenu,
@@ -275,12 +274,6 @@ def agrees(parent: QWidget, title: str, question: str) -> bool:
     box.setText(shown(question))
     box.setStandardButtons(button.Yes | button.No)
     return box.exec() == button.Yes
-
-
-def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str:
-    """Ask for a text and return it, "" if none was given.  Title and label are our own words."""
-    answer, is_given = QInputDialog.getText(parent, shown(title), shown(label), text=as_written(text))
-    return answer.strip() if is_given else ""
 
 
 MIN_PX = 24

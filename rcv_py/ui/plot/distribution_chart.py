@@ -15,7 +15,7 @@ from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.spoken import NOTHING
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart, Color
+from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart
 
 BAR_PX, SMALL_BAR_PX = 9, 5  # preferred width of a bar
 MIN_BARS, MAX_BARS = 8, 160
@@ -44,17 +44,12 @@ class DistributionChart(BarChart):
         self._room = 0
 
     def show_view(self, view: DistributionView | None) -> None:
-        """Show other bars: engines have the colours of kernels; hits of other waves have the idle colour."""
+        """Show other bars."""
         self.view = view
         if view is None or view.spread is None:
             self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
             return
-        colors: list[Color]
-        if view.wanted.group == "engine":
-            colors = [partial(Theme.kernel, number=number) for number in range(len(view.groups))]
-        else:
-            colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
-        self.show_parts(view.histogram.counts, colors)
+        self.show_parts(view.histogram.totals[:, None], [partial(Theme.role, name="accent")])
         self._describe()
 
     def _describe(self) -> None:
@@ -92,18 +87,12 @@ class DistributionChart(BarChart):
             self.bars_changed.emit(self._room)
 
     def tip(self, bar: int) -> str:
-        """Return range and number of hits of a bar, by group if there are several."""
+        """Return range and number of hits of a bar."""
         if self.view is None or not 0 <= bar < len(self):
             return ""
         hits, total = int(self.totals[bar]), int(self.totals.sum())
-        lines = [
-            self.range_text(bar),
-            Message("{0}, {1} of {2}", plural(hits, "hit"), percent(hits, total), count(total)),
-        ]
-        if len(self.view.groups) > 1:
-            groups = zip(self.view.groups, self.parts[bar].tolist(), strict=True)
-            lines += [f"{name}: {count(hits)}" for name, hits in groups if hits]
-        return "\n".join(lines)
+        share = Message("{0}, {1} of {2}", plural(hits, "hit"), percent(hits, total), count(total))
+        return f"{self.range_text(bar)}\n{share}"
 
     def range_text(self, bar: int) -> str:
         """Return the times of a bar as text."""
@@ -154,9 +143,8 @@ class DistributionChart(BarChart):
     def _paint_marks(self, painter: QPainter) -> None:
         assert self.view is not None
         assert self.view.spread is not None
-        is_log = self.view.wanted.is_log
         ticks = ((self.x_of_value(value), self.times.number(value)) for value in self._ticks())
-        self.paint_axis(painter, ticks, f"{self.times.unit or 'time'}{', logarithmic' if is_log else ''}")
+        self.paint_axis(painter, ticks, self.times.unit or "time")
         area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
         painter.setPen(self._theme.role("text"))
         marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
@@ -176,7 +164,4 @@ class DistributionChart(BarChart):
         assert self.view is not None
         unit = self.times.ns_per_cycle or 1.0
         low, high = (math.floor(edge * unit) for edge in self.view.histogram.edges[[0, -1]].tolist())
-        if not self.view.wanted.is_log:
-            return [value / unit for value in self.round_numbers(low, high) if value >= low]
-        steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
-        return [value / unit for value in (0, *steps) if low <= value <= high]
+        return [value / unit for value in self.round_numbers(low, high) if value >= low]

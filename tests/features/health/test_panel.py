@@ -13,9 +13,9 @@ import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 
-from rcv_py.base.problems import Severity
+from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import plural
-from rcv_py.features.health.health_panel import FINE, HealthPanel
+from rcv_py.features.health.panel import FINE, TrustPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -29,8 +29,8 @@ Settled = Callable[[], None]
 
 
 @pytest.fixture
-def health(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HealthPanel]:
-    panel = HealthPanel(ui)
+def health(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[TrustPanel]:
+    panel = TrustPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1280, 300)
     panel.show()
@@ -39,8 +39,8 @@ def health(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HealthPan
 
 
 @pytest.fixture
-def show(health: HealthPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
-    def opened(trace: object) -> HealthPanel:
+def show(health: TrustPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
+    def opened(trace: object) -> TrustPanel:
         open_in(trace, [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else [])
         qtbot.waitUntil(lambda: health.notes is not None)  # type: ignore[attr-defined]
         settled()
@@ -61,7 +61,7 @@ def warned() -> Trace:
     return replace(trace, code=one_line, occupancy=replace(events, time=time))
 
 
-def test_nothing_is_open(health: HealthPanel) -> None:
+def test_nothing_is_open(health: TrustPanel) -> None:
     assert "Ctrl+O" in health.empty.sentence.text()
     assert health.sheet() is None
     (command,) = health.declared.actions(health.ui, lambda: health, lambda: health)
@@ -75,7 +75,7 @@ def test_every_note_says_evidence_impact_and_fix(show: Callable, warned: Trace) 
     assert panel.verdict.text() == f"{warnings} warnings, {plural(notes, 'note')}"
     assert warnings == 2 == len(panel.notes) - notes
     shown = panel.text.toPlainText()
-    assert shown.startswith("Warning · 100.0 % of the instructions")
+    assert "Warning · 100.0 % of the instructions" in shown
     for note in panel.notes:
         for text in (note.title, note.evidence_text, note.consequence, note.remedy):
             assert text in shown, note.name
@@ -114,6 +114,20 @@ def test_colours_follow_the_theme(show: Callable, ui: UiContext) -> None:
         ui.theme.toggle()
 
 
+def test_problems_come_first_and_the_worst_of_them(show: Callable, warned: Trace, ui: UiContext) -> None:
+    panel = show(warned)
+    ui.session.problems.set(
+        (
+            Problem(Severity.INFO, "a", "A is odd."),
+            Problem(Severity.ERROR, "b.json", "b.json is lost.", "Copy it again."),
+        )
+    )
+    shown = panel.text.toPlainText()
+    assert shown.startswith("Error · b.json is lost.")
+    places = [shown.index(text) for text in ("Copy it again.", "A is odd.", panel.notes[0].title)]
+    assert places == sorted(places)
+
+
 def test_another_capture_replaces_the_notes(show: Callable, warned: Trace) -> None:
     title = show(warned).notes[0].title
     panel = show(open_trace(SAMPLES / "placeholder"))
@@ -145,7 +159,7 @@ def test_what_was_looked_at_before_the_panel_was_made_is_shown(
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     ui.results.want("health")
     qtbot.waitUntil(lambda: ui.results.cell("health").value is not None)  # type: ignore[attr-defined]
-    panel = HealthPanel(ui)
+    panel = TrustPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.show()
     settled()

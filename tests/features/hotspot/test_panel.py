@@ -108,7 +108,7 @@ def test_the_keyboard_walks_over_the_bars(
         assert ui.session.selection.value.lines == lines
 
 
-def test_the_clock_range_and_the_engine_choose_waves(
+def test_the_clock_range_chooses_waves(
     hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     index = replace(trace().waves, se=np.array([0, 1], dtype=np.int16))
@@ -120,10 +120,6 @@ def test_the_clock_range_and_the_engine_choose_waves(
     qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 26)  # type: ignore[attr-defined]
     ui.session.clock_range.set(None)
     qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 52)  # type: ignore[attr-defined]
-    assert not hotspot.scope.isHidden()
-    hotspot.scope.choose("engine")
-    settled()
-    assert hotspot.plot.bins.totals.sum() == 26
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -233,21 +229,6 @@ def two_engines() -> tuple[Trace, WaveBatch]:
     index = replace(made.waves, se=np.array([0, 1], dtype=np.int16))
     waves = tuple(wave._replace(id=index.id(row)) for row, wave in enumerate(both.waves))
     return replace(made, waves=index), replace(both, waves=waves)
-
-
-def test_a_bar_of_one_engine_selects_what_is_hottest_in_that_engine(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    made, both = two_engines()
-    open_in(made, [both])
-    settled()
-    click(hotspot, 0)
-    assert (ui.session.selection.value.line, ui.session.selection.value.wave) == (0, made.waves.id(0))
-    ui.session.select_wave(made.waves.id(1))
-    hotspot.scope.choose("engine")
-    settled()
-    click(hotspot, 0)
-    assert (ui.session.selection.value.line, ui.session.selection.value.wave) == (1, made.waves.id(1))
 
 
 def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(

@@ -17,7 +17,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import LazyPanel
 from tests.support.code_samples import code_table, trace, two_waves
-from tests.support.mouse import move_mouse
 
 Settled = Callable[[], None]
 PLACES = ((0, 2),)
@@ -241,15 +240,9 @@ def test_copies_and_sheets_hold_what_is_folded(isa: IsaPanel, ui: UiContext) -> 
 
 
 def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:
-    ((loop, x, top, bottom),) = isa.view.placed_loops()
+    ((_, _, top, bottom),) = isa.view.placed_loops()
     assert isa.view.view_row_at(int(top)) == 2
     assert isa.view.view_row_at(int(bottom)) == 6
-    spot = QPoint(round(x), int((top + bottom) / 2))
-    move_mouse(isa.view.viewport(), spot)
-    assert isa.view.loop_at(spot) == loop
-    tip = isa.view.tip(3, "fold")
-    assert "instructions 2 to 6" in tip
-    assert "4 iterations, 2 each, entered 2 times" in tip
     assert isa.view.notes(2) == ("loop ×2",)
 
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from rcv_py.features.loops import panel as loops_panel
-from rcv_py.features.loops.panel import ALL, OUTLIERS, SELECTED, IterationStrip, LoopsPanel
+from rcv_py.features.loops.panel import IterationStrip, LoopsPanel
 from rcv_py.features.loops.result import SEGMENTS as RESULT
 from rcv_py.features.why.bubbles_result import BUBBLES
 from rcv_py.features.why.panel import BubblesPanel
@@ -20,7 +20,6 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from tests.analysis import build
 from tests.analysis import test_segments as segments_test
@@ -126,30 +125,12 @@ def test_arrow_keys_step_through_iterations(shown: LoopsPanel, ui: UiContext) ->
     assert shown.strip.selected == (23, 24)
 
 
-def test_scopes(shown: LoopsPanel, ui: UiContext) -> None:
-    shown.scope.choose(OUTLIERS)
-    assert values(shown, "cycles") == [35]
-    assert values(shown, "note") == ["outlier"]
-    shown.scope.choose(SELECTED)
-    assert len(shown.rows) == 12
-    second = shown.session.trace.value.waves.id(1)  # type: ignore[union-attr]
-    ui.session.select(Selection(wave=second))
-    assert set(values(shown, "wave")) == {str(second)}
-
-
-def test_the_sheet_is_what_is_listed_and_state_comes_back(shown: LoopsPanel) -> None:
+def test_the_sheet_is_what_is_listed(shown: LoopsPanel) -> None:
     sheet = shown.sheet()
     assert sheet is not None
     rows = list(sheet.rows)
     assert len(rows) == 24
     assert sheet.headers[:3] == ("wave", "iteration", "start")
-    shown.scope.choose(OUTLIERS)
-    state = shown.save_state()
-    shown.scope.choose(ALL)
-    shown.load_state({**state, "scope": "nonsense"})
-    assert shown.scope.value == ALL
-    shown.load_state(state)
-    assert shown.scope.value == OUTLIERS
 
 
 def test_tips_name_what_cycles_were_spent_on(shown: LoopsPanel) -> None:
@@ -191,7 +172,6 @@ def test_segments_between_barriers_are_the_other_table(
     loops.listed.choose("segments")
     qtbot.waitUntil(lambda: loops.shown_segments is not None)  # type: ignore[attr-defined]
     settled()
-    assert not loops.scope.isVisible()
     assert "6 segments" in loops.note.text()
     table = loops.segments.table
     names = ("first_instruction", "last_instruction", "hits", "cycles", "barrier_wait", "meanwhile")
@@ -210,7 +190,6 @@ def test_segments_between_barriers_are_the_other_table(
     loops.listed.choose("loops")
     qtbot.waitUntil(lambda: len(loops.rows) == 24)  # type: ignore[attr-defined]
     settled()
-    assert loops.scope.isVisible()
 
 
 def one_batch(trace: Trace, batch: WaveBatch) -> tuple[Trace, list[WaveBatch]]:

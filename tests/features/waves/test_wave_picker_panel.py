@@ -16,7 +16,6 @@ from rcv_py.analysis.timeline.token_details import (
     token_details,
     waiters,
 )
-from rcv_py.base.problems import Problem, Severity
 from rcv_py.features.line.token_facts import FactsText, TokenFacts
 from rcv_py.features.waves.wave_picker_panel import by_speed, changed, choices
 from rcv_py.formats.open import open_trace
@@ -231,25 +230,6 @@ def test_labels_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
         assert session.selection.value.line == 4
         assert session.view.value == view
         assert history.sheet().rows[0][0] == "bookmark"
-
-
-def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        app.window.workspace.show_panel("problems")
-        panel = app.window.workspace.panel("problems")
-        app.ui.session.problems.set(())
-        settle(app, qtbot)
-        assert panel.empty.sentence.text().startswith("Every file of the capture could be read.")
-        app.ui.session.problems.set(
-            (
-                Problem(Severity.INFO, "a", "A is odd."),
-                Problem(Severity.ERROR, "b.json", "b.json is lost.", "Copy it again."),
-            )
-        )
-        settle(app, qtbot)
-        assert [problem.where for problem in panel.problems] == ["b.json", "a"]
-        panel.view.opened.emit(0)
-        assert app.qt.clipboard().text() == "error: b.json: b.json is lost. Copy it again."
 
 
 def test_waves_that_could_not_be_read_are_not_said_to_count(sample_app: App, qtbot: QtBot) -> None:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.features.line.token_panel import TokenDetailsPanel
 from rcv_py.features.why.grouping import WIDTHS, WhyNode
-from rcv_py.features.why.panel import NOT_SELECTED, CausesPanel
+from rcv_py.features.why.panel import CausesPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -171,23 +171,6 @@ def test_the_keyboard_walks_and_selects(
         assert ui.session.selection.value.line == line
 
 
-def test_only_the_selected_line_is_shown_on_demand(
-    shown: CausesPanel, ui: UiContext, settled: Settled
-) -> None:
-    shown.only.setChecked(True)
-    assert shown.empty.sentence.text() == NOT_SELECTED
-    ui.session.select_line(2)
-    settled()
-    assert outline(shown.tree.rows.root) == ["WAIT_LDS 24 2", "  4 24 2", "    2 24 2"]
-    ui.session.select_line(5)
-    settled()
-    assert shown.empty.sentence.text() == "Instruction 5 never stalled or idled, and made nothing else late."
-    assert shown.bar.isVisible(), "or nobody could take the filter away"
-    shown.only.setChecked(False)
-    settled()
-    assert len(shown.tree.rows.root.children) == 2
-
-
 def test_columns_sort_and_are_remembered(shown: CausesPanel) -> None:
     shown.tree.sortByColumn(STALL, Qt.SortOrder.AscendingOrder)
     assert [node.stall for node in shown.tree.rows.root.children] == [24, 40]
@@ -195,7 +178,7 @@ def test_columns_sort_and_are_remembered(shown: CausesPanel) -> None:
     shown.tree.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
     shown.load_state(state)
     assert [node.stall for node in shown.tree.rows.root.children] == [24, 40]
-    shown.load_state({"sort": [99, True], "selected_only": 3})
+    shown.load_state({"sort": [99, True]})
 
 
 def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled) -> None:

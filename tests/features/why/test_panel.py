@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.features.why.panel import WhyPanel
 from rcv_py.ui.core.context import UiContext
 from tests.features.why.test_waits_panel import sample
-from tests.ui.window import open_sample, settle, window
 
 Settled = Callable[[], None]
 
@@ -59,21 +56,14 @@ def test_groupings_share_the_tree(why: WhyPanel, qtbot: QtBot, settled: Settled)
     assert why.part("causes") is why
 
 
-def test_the_filter_the_order_and_what_is_open_stay(
-    why: WhyPanel, ui: UiContext, qtbot: QtBot, settled: Settled
-) -> None:
+def test_the_order_and_what_is_open_stay(why: WhyPanel, qtbot: QtBot) -> None:
     tree = why.tree
     tree.expand(tree.rows.index_of(tree.rows.root.children[1]))
     tree.sortByColumn(tree.rows.column_of("cycles"), Qt.SortOrder.AscendingOrder)
     assert [cycles for _, cycles in rows(why)] == [24, 40]
     why.show_part("waits")
     qtbot.waitUntil(lambda: rows(why) == [(4, 24), (3, 40)])
-    ui.session.select_line(3)
-    why.only.setChecked(True)
-    qtbot.waitUntil(lambda: rows(why) == [(3, 40)])
     why.show_part("causes")
-    qtbot.waitUntil(lambda: [cycles for _, cycles in rows(why)] == [40])
-    why.only.setChecked(False)
     qtbot.waitUntil(lambda: [cycles for _, cycles in rows(why)] == [24, 40])
     first = [tree.isExpanded(tree.rows.index_of(node)) for node in tree.rows.root.children]
     assert first == [True, False], "what was open is open again"
@@ -104,23 +94,6 @@ def test_a_selection_marks_its_row_in_each_grouping(why: WhyPanel, ui: UiContext
         ui.session.select_line(3)
         ui.session.select_line(4)
         qtbot.waitUntil(lambda text=text: why.tree.currentIndex().siblingAtColumn(0).data() == text)
-
-
-def test_what_three_parts_remembered_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-    old = {
-        "causes": {"tree": {"widths": [1], "sort": [2, False]}, "selected_only": False},
-        "waits": {"tree": {"sort": [99, True]}, "selected_only": True},
-    }
-    kept = QSettings(file, QSettings.Format.IniFormat)
-    kept.setValue("memory/panels", json.dumps({"why": {"part": "waits", **old}}))
-    kept.sync()
-    with window(QSettings(file, QSettings.Format.IniFormat), (1920, 1080)) as app:
-        open_sample(app, qtbot)
-        app.window.workspace.show_panel("why")
-        settle(app, qtbot)
-        panel = app.window.workspace.panel("why")
-        assert (panel.chosen_part, panel.only.isChecked()) == ("waits", True)
 
 
 def test_an_empty_tree_says_that_it_is_computed(

@@ -11,13 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.features.line.token_panel import TokenDetailsPanel
 from rcv_py.features.why.grouping import WIDTHS, WhyNode
-from rcv_py.features.why.panel import OUT_OF_RANGE, WaitsPanel
+from rcv_py.features.why.panel import WaitsPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from tests.analysis import build
 from tests.support import code_samples
@@ -148,24 +147,6 @@ def test_the_keyboard_walks_and_selects(shown: WaitsPanel, ui: UiContext, qtbot:
         assert ui.session.selection.value.line == line
 
 
-def test_only_the_selected_one_is_shown_on_demand(shown: WaitsPanel, ui: UiContext, settled: Settled) -> None:
-    shown.only.setChecked(True)
-    assert "No instruction is selected" in shown.empty.sentence.text()
-    ui.session.select_line(2)
-    settled()
-    assert outline(shown.tree.rows.root) == ["4 2 24", "  2 2 24"]
-    ui.session.select_line(3)
-    settled()
-    assert outline(shown.tree.rows.root) == ["3 2 40", "  1 2 40"]
-    ui.session.select_line(5)
-    settled()
-    assert shown.empty.sentence.text() == "Instruction 5, s_endpgm, neither waits nor is waited for."
-    assert shown.bar.isVisible(), "or nobody could take the filter away"
-    shown.only.setChecked(False)
-    settled()
-    assert len(shown.tree.rows.root.children) == 2
-
-
 def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
     shown.tree.sortByColumn(NAME, Qt.SortOrder.DescendingOrder)
     assert [node.line for node in shown.tree.rows.root.children] == [4, 3]
@@ -174,18 +155,13 @@ def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
     assert [node.line for node in shown.tree.rows.root.children] == [3, 4]
     shown.load_state(state)
     assert [node.line for node in shown.tree.rows.root.children] == [4, 3]
-    shown.load_state({"widths": [1, "x"], "sort": [99, True], "selected_only": 3})
+    shown.load_state({"widths": [1, "x"], "sort": [99, True]})
 
 
 def test_what_is_closed_stays_closed(shown: WaitsPanel, ui: UiContext, settled: Settled) -> None:
     assert shown.tree.isExpanded(index_of(shown, 3))
     shown.tree.collapse(index_of(shown, 3))
     ui.results.cell("waits").notify()
-    shown.only.setChecked(True)
-    ui.session.select_line(1)
-    settled()
-    assert shown.tree.isExpanded(index_of(shown, 3)), "of the selected line everything is shown"
-    shown.only.setChecked(False)
     settled()
     assert not shown.tree.isExpanded(index_of(shown, 3))
     assert shown.tree.isExpanded(index_of(shown, 4))
@@ -202,17 +178,6 @@ def test_instructions_have_room_in_a_narrow_panel(shown: WaitsPanel, settled: Se
     shown.resize(920, 300)
     settled()
     assert shown.tree.columnWidth(BAR) == WIDTHS["bar"]
-
-
-def test_the_clock_range_chooses_waves(shown: WaitsPanel, ui: UiContext, qtbot: object) -> None:
-    ui.session.clock_range.set(TimeWindow(0, 100))
-    qtbot.waitUntil(lambda: "1 wave of the clock range" in shown.note.text())  # type: ignore[attr-defined]
-    assert outline(shown.tree.rows.root)[0] == "3 1 20"
-    ui.session.clock_range.set(TimeWindow(500, 600))
-    qtbot.waitUntil(lambda: shown.empty.is_empty)  # type: ignore[attr-defined]
-    assert shown.empty.sentence.text() == OUT_OF_RANGE
-    ui.session.clock_range.set(None)
-    qtbot.waitUntil(lambda: "in 2 waves" in shown.note.text())  # type: ignore[attr-defined]
 
 
 def test_waves_that_stream_in_are_added(

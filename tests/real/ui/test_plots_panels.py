@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from rcv_py.features.occupancy.dispatches_panel import DispatchesPanel
-from rcv_py.features.occupancy.panel import OccupancyPanel
 from rcv_py.features.waves.wave_states_panel import WaveStatesPanel
+
+from rcv_py.features.occupancy.panel import OccupancyPanel
 from tests.features.occupancy.test_panels import (  # noqa: F401
     KINDS,
     check_texts,
