@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import SiblingOrder
-from rcv_py.base.text import Message, elide_right, translated
+from rcv_py.base.text import Message, elide_right
 from rcv_py.features.flame.jobs import CONTENT_TEXT, Content
-from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.plain_text import Rich, joined, rich, shown, tooltip, with_reason, with_tip
-from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.plain_text import Rich, joined, rich, shown, tooltip, with_reason
 from rcv_py.ui.flame.flame_scene import FlameScene
 from rcv_py.ui.widgets.choice import ChoiceBox
 
@@ -35,30 +33,22 @@ MAX_NAMES = 5  # maximum names shown at the end of the path
 
 
 class FlameChoices(QWidget):
-    """Three lists and two buttons, with room for a search field between them."""
+    """Three lists, with room for a search field beside them."""
 
     changed = Signal()
-    reset = Signal(bool)
 
-    def __init__(self, theme: Theme, search: QWidget) -> None:
+    def __init__(self, search: QWidget) -> None:
         super().__init__()
-        self._theme = theme
         contents = {content.value: text for content, text in CONTENT_TEXT.items()}
         metrics = {metric.name.lower(): text for metric, (text, _) in METRIC_TEXT.items()}
         orders = {order.value: text for order, text in ORDER_TEXT.items()}
         self.contents = ChoiceBox("What the frames are", contents)
         self.metrics = ChoiceBox("What the width of a frame means", metrics)
         self.orders = ChoiceBox("The order of frames side by side", orders)
-        self.home = with_tip(QToolButton(autoRaise=True), "Show everything (0)")
-        self.home.setAccessibleName(translated("Show everything"))
-        self.home.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         boxes = (self.contents, self.metrics, self.orders)
-        row(*boxes, (search, 1), self.home, margins=(8, 4, 8, 4), spacing=8, of=self)
+        row(*boxes, (search, 1), margins=(8, 4, 8, 4), spacing=8, of=self)
         for box in boxes:
             box.currentIndexChanged.connect(lambda _: self.changed.emit())
-        self.home.clicked.connect(self.reset)
-        theme.changed.connect(self._restyle)
-        self._restyle()
 
     @property
     def content(self) -> Content:
@@ -94,9 +84,6 @@ class FlameChoices(QWidget):
     def text(self) -> str:
         """Return the choices as text."""
         return ", ".join(combo.currentText() for combo in (self.contents, self.metrics, self.orders))
-
-    def _restyle(self) -> None:
-        self.home.setIcon(icon(self._theme, "reset"))
 
 
 def way_html(scene: FlameScene | None, frame: int) -> Rich:

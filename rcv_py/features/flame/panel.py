@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
@@ -16,7 +13,7 @@ from rcv_py.features.flame.jobs import OF_MARKERS, Content, FlameChoice, scene_j
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
-from rcv_py.ui.core.panel import NO_COST, Panel, Sheet
+from rcv_py.ui.core.panel import NO_COST, Panel
 from rcv_py.ui.core.plain_text import ElidedLabel, RichLabel, allow, copy_text, named
 from rcv_py.ui.core.spoken import selection_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
@@ -52,7 +49,7 @@ class FlamegraphPanel(Panel):
         )
         self.crumbs = named(RichLabel(textInteractionFlags=links), "Frames around the frame in view")
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
-        self.choices = FlameChoices(ui.theme, self.find_bar)
+        self.choices = FlameChoices(self.find_bar)
         self.note, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.detail.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (self.crumbs, self.note, self.detail):
@@ -75,7 +72,6 @@ class FlamegraphPanel(Panel):
     def _connect(self) -> None:
         session, view = self.session, self.view
         self.choices.changed.connect(self._changed)
-        self.choices.reset.connect(lambda _: view.reset())
         self.crumbs.linkActivated.connect(lambda link: view.zoom_to(int(link.removeprefix("frame:"))))
         self.find_bar.edited.connect(self._search)
         self.find_bar.stepped.connect(self._step)
@@ -303,28 +299,3 @@ class FlamegraphPanel(Panel):
         idle = () if wanted.content is Content.MARKERS else command_text.idle(self.ui)
         all_frames = () if is_sandwich else ("--least=0",)
         return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *all_frames)
-
-    def sheet(self) -> Sheet | None:
-        scene = self.view.scene
-        if scene is None:
-            return None
-        unit = "executions" if scene.metric is Metric.HITS else scene.tree.unit
-        headers = (
-            "depth",
-            "name",
-            "full name",
-            Message("self ({0})", unit),
-            Message("total ({0})", unit),
-            "share",
-        )
-        return Sheet(Message("Flamegraph: {0}", self.caption()), headers, _sheet_rows(scene))
-
-
-def _sheet_rows(scene: FlameScene) -> Iterator[tuple[Any, ...]]:
-    boxes, tree, at = scene.boxes, scene.tree, scene.metric.value
-    for frame in np.lexsort((boxes.row, boxes.begin)).tolist():
-        if boxes.width[frame]:
-            total = int(boxes.width[frame])
-            name = scene.full_name(frame)
-            share = round(total / max(scene.boxes.whole, 1), 6)
-            yield int(boxes.row[frame]), scene.labels[frame], name, int(tree.own[frame, at]), total, share

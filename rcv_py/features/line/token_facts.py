@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.distribution import DistributionView, Spread
+from rcv_py.analysis.cost.distribution import Spread
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
@@ -291,56 +291,3 @@ def _beside(value: str, share: str) -> Rich:
 def _table(rows: Sequence[tuple[str, str]]) -> Rich:
     cells = [rich('<tr><td class="q">{}</td><td>{}</td></tr>', name, value) for name, value in rows if value]
     return rich("<table cellspacing='0'>{}</table>", joined("", cells))
-
-
-Row = tuple[str, object]  # name and value, for tables
-
-
-def this_rows(trace: Trace, facts: TokenFacts) -> Iterator[Row]:
-    """Yield the instruction, its samples, and the facts of this execution."""
-    yield from (("instruction", trace.code.text[facts.line]), ("line", facts.line))
-    if facts.help is not None:
-        yield from (("what it does", facts.help.what), ("unit", facts.help.unit))
-    if facts.token is not None:
-        yield from _token_rows(facts, facts.token)
-    if (samples := facts.samples) is not None:
-        yield from (("samples issued", samples.issued), ("samples stalled", samples.stalled))
-        yield from ((f"stalled: {reason_name(why)}", n) for why, n in samples.ranked())
-    if facts.waits is not None:
-        for op in facts.waits.awaited:
-            yield from (("waited for", named(trace, op.line)), ("cycles before the wait", op.ago))
-        for by in facts.waits.released_by:
-            latency = "latency" if by.is_exact else "latency, at most"
-            yield from (("released by", named(trace, by.line)), (latency, by.latency))
-    for cause in facts.causes:
-        why = "idle because" if cause.is_idle else "stalled because"
-        yield from ((why, CAUSE_TEXT[cause.cause].sentence), ("cycles of it", cause.cycles))
-    yield from (("causes", doubt) for doubt in facts.doubts)
-
-
-def _token_rows(facts: TokenFacts, token: TokenDetails) -> Iterator[Row]:
-    yield from (("wave", facts.wave), ("hit, from 1", token.hit + 1), ("hits of the wave", token.hits))
-    yield from (("start", token.start), ("stall", token.stall), ("issue", token.busy))
-    yield "idle before", token.idle
-    if facts.hidden is not None and token.stall:
-        yield "cycles of the stall that other waves hide", facts.hidden.covered
-
-
-def all_rows(
-    trace: Trace,
-    facts: TokenFacts,
-    view: DistributionView | None,
-    causes: Sequence[LineCause] | None,
-    addresses: Sequence[tuple[str, str]] = (),
-) -> Iterator[Row]:
-    """Yield the facts of all executions: durations, causes, addresses and sums."""
-    if view is not None and (spread := view.spread) is not None:
-        yield from (("hits that count", spread.hits), ("median latency", spread.median))
-        yield from (("p90 latency", spread.p90), ("max latency", spread.max))
-    for one in causes or ():
-        yield Message("all hits: {0}", CAUSE_TEXT[one.cause].name), one.cycles
-        yield from (("all hits: to blame", named(trace, by.line)) for by in one.blamed)
-    yield from ((Message("addresses: {0}", name), text) for name, text in addresses)
-    totals = facts.totals
-    yield from (("hits, all waves", totals.hits), ("latency, all waves", totals.latency))
-    yield from (("stall, all waves", totals.stall), ("idle, all waves", totals.idle))

@@ -18,7 +18,7 @@ from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel, allow, named, push_button, tooltip, with_tip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS
@@ -303,15 +303,3 @@ class TokenDetailsPanel(Panel):
             return None
         place = str(selection if self.facts.token is not None else replace(selection, hit=None))
         return command_text.rcv(self.session, "place", place)
-
-    def sheet(self) -> Sheet | None:
-        facts, trace = self.facts, self.session.trace.value
-        if facts is None or trace is None:
-            return None
-        from rcv_py.features.line.token_facts import all_rows, this_rows  # noqa: PLC0415 - as above
-
-        rows = [
-            *this_rows(trace, facts),
-            *all_rows(trace, facts, self.view, self.causes, self._addresses()),
-        ]
-        return Sheet("Instruction", ("what", "value"), rows)

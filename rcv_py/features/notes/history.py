@@ -12,7 +12,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
-from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.searched_panel import SearchedPanel
@@ -102,15 +101,6 @@ class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
     def command_line(self) -> command_text.CommandWords | None:
         links = [text for place in self.places if (text := str(place.selection))]
         return command_text.rcv(self.session, "place", *dict.fromkeys(links[:MAX_PLACES])) if links else None
-
-    def sheet(self) -> Sheet | None:
-        trace = self.session.trace.value
-        if trace is None or not self.places:
-            return None
-        kinds = ("bookmark" if place.visit < 0 else "visit" for place in self.places)
-        links = ((str(place.selection), instruction(trace, place.selection)) for place in self.places)
-        rows = [(kind, *link) for kind, link in zip(kinds, links, strict=True)]
-        return Sheet("History", ("kind", "place", "instruction"), rows)
 
 
 def instruction(trace: Trace, selection: Selection) -> str:

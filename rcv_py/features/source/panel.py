@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Self
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QMenu, QToolButton
+from PySide6.QtWidgets import QComboBox, QMenu
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
@@ -19,7 +18,6 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged_job
-from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, column, row
 from rcv_py.ui.core.panel import LazyPanel, Sheet
 from rcv_py.ui.core.plain_text import (
@@ -70,18 +68,13 @@ class SourcePanel(CodePanel):
         self.how = with_tip(named(QComboBox(), "How costs are charged"), tip)
         self.how.addItem(translated("Self"), SourceCost.SELF)
         self.how.addItem(translated("Inclusive"), SourceCost.INCLUSIVE)
-        self.hotter = with_tip(QToolButton(autoRaise=True), "Line that costs next more")
-        self.cooler = with_tip(QToolButton(autoRaise=True), "Line that costs next less")
-        for button, direction in ((self.hotter, -1), (self.cooler, +1)):
-            button.setAccessibleName(button.toolTip())
-            button.clicked.connect(partial(self.step_hottest, direction))
         self.chain = RichLabel(visible=False)
         self.chain.setProperty("role", "muted")
         self.chain.setMinimumWidth(1)
         self.find_bar.hide()
         for widget in (self.chain, self.find_bar):
             widget.setContentsMargins(8, 0, 8, 4)
-        head = row((self.files, 1), self.how, self.hotter, self.cooler, margins=BAR, spacing=4)
+        head = row((self.files, 1), self.how, margins=BAR, spacing=4)
         rows = row((column((view, 1), view.across), 1), self.strip)
         tip = "Say where this source file lies on this machine."
         self.locate = push_button("Locate …", tip, self.show_locate)
@@ -89,7 +82,6 @@ class SourcePanel(CodePanel):
         note = row((self.note, 1), self.locate, spacing=8)
         self.empty = page(self, head, self.find_bar, self.chain, note, (rows, 1))
         self._connect()
-        self._restyle()
         self._how_changed()
         self.follow_session()
 
@@ -103,7 +95,7 @@ class SourcePanel(CodePanel):
         self.chain.linkActivated.connect(lambda link: self.show_file(*map(int, link.split(":"))))
         self.find_bar.edited.connect(self._search)
         self.find_bar.stepped.connect(self.step_match)
-        self.ui.theme.changed.connect(self._restyle)
+        self.ui.theme.changed.connect(self._show_chain)
         session.source_cost.watch(self._how_changed)
         session.notes.shown.watch(self._show_notes)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -389,8 +381,3 @@ class SourcePanel(CodePanel):
 
     def caption(self) -> str:
         return Message("{0}, {1} cost", self.files.toolTip(), self.session.source_cost.value.value)
-
-    def _restyle(self) -> None:
-        self.hotter.setIcon(icon(self.ui.theme, "up"))
-        self.cooler.setIcon(icon(self.ui.theme, "down"))
-        self._show_chain()

@@ -170,7 +170,7 @@ class BoxRows(RowSource):
 MAX_LANES = 6  # marker rows above a slot; deeper scopes share the last row
 BOX_COLUMNS = ("row", "begin", "end", "color", "is_strong", "marker")
 TYPES = {"row": np.int32, "color": np.int32, "is_strong": np.bool_, "marker": np.uint8}  # otherwise int64
-MARKERS, ENGINE, KERNEL, BY_ISSUE = "markers", "engine:", "kernel:", "by_issue"  # ids in the menu
+MARKERS, ENGINE, KERNEL = "markers", "engine:", "kernel:"  # ids in the menu
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,14 +274,7 @@ def offer_device(filter: FilterButton, trace: Trace | None) -> None:
     filter.forget(ENGINE)
     has_data = trace is not None and bool(trace.shader_data)
     tip = "Scopes of instrumented kernels, above each traced slot."
-    by_issue = FilterItem(
-        BY_ISSUE,
-        "Colour by time without issue",
-        tip="Waves with instructions. Off: by kernel, as others.",
-    )
-    has_waves = trace is not None and len(trace.waves) > 0
-    markers = [FilterItem(MARKERS, "Markers", tip=tip)] if has_data else []
-    filter.set_section("Rows", [*markers, *([by_issue] if has_waves else [])])
+    filter.set_section("Rows", [FilterItem(MARKERS, "Markers", tip=tip)] if has_data else [])
     filter.set_section("Events", event_choices(trace))
     engines = [] if trace is None else ascending(trace.occupancy.se).tolist()
     several = engines if len(engines) > 1 else []

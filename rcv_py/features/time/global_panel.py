@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor
 from rcv_py.analysis.events.event_table import dispatch_of
 from rcv_py.base.text import Message, count, demangled, elide_right, plural, short_kernel
 from rcv_py.features.time.device_rows import (
-    BY_ISSUE,
     ENGINE,
     KERNEL,
     MARKERS,
@@ -64,7 +63,7 @@ class GlobalTimelinePanel(TimelinePanel):
     def __init__(self, ui: UiContext) -> None:
         self.source = BoxRows(ui.theme, _shape(ui))
         name = "Timeline of all waves on the device"
-        super().__init__(ui, self.source, name, "the timeline of all waves", (PREFIX, MARKERS, BY_ISSUE))
+        super().__init__(ui, self.source, name, "the timeline of all waves", (PREFIX, MARKERS))
         self.all: DeviceRows | None = None
         self.source.name_of = self._name_of
         self.filter.put_into_corner(self.timeline, CORNER)
@@ -117,14 +116,11 @@ class GlobalTimelinePanel(TimelinePanel):
         trace, store, device = self.session.trace.value, self.session.store, self.all
         if trace is None or store is None or device is None or not store.is_complete:
             return
-        if BY_ISSUE in self.filter.hidden:
-            self._color_by(None)
-            return
         outer = self.session.outer(trace)
         self._shares.run(lambda: issue_shares(trace, store, device, outer), self._color_by)
 
-    def _color_by(self, shares: IssueShares | None) -> None:
-        self.source.set_levels(None if shares is None else shares.at)
+    def _color_by(self, shares: IssueShares) -> None:
+        self.source.set_levels(shares.at)
         self.timeline.plot.rows_changed()
 
     def _selection_changed(self) -> None:

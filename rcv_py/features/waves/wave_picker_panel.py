@@ -23,7 +23,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Panel
 from rcv_py.ui.core.plain_text import PlainLabel, allow, push_button, tooltip
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
@@ -339,13 +339,3 @@ class WavePickerPanel(Panel):
         if wave is None:
             return command_text.rcv(self.session, "waves")
         return command_text.rcv(self.session, "wave", str(wave), *command_text.clock(self.session))
-
-    def sheet(self) -> Sheet | None:
-        trace = self.session.trace.value
-        if trace is None:
-            return None
-        index = trace.waves
-        headers = ("se", "simd", "slot", "wave", "cu", "begin", "end", "duration, cycles")
-        places = (index.se, index.simd, index.slot, index.wid, index.cu)
-        columns = (*places, index.begin, index.end, index.end - index.begin)
-        return Sheet("Waves", headers, zip(*(column.tolist() for column in columns), strict=True))

@@ -50,7 +50,6 @@ __all__ = ["flames", "opened"]
 
 def test_nothing_open_says_what_to_do(flames: FlamegraphPanel) -> None:
     assert "Ctrl+O" in flames.empty.sentence.text()
-    assert flames.sheet() is None
     assert flames.view.frame_text() == ""
 
 
@@ -291,13 +290,7 @@ def test_code_that_never_ran_says_so(flames: FlamegraphPanel, open_in: Callable,
 # -- the rest -----------------------------------------------------------------------------------------
 
 
-def test_the_sheet_lists_frames_from_the_roots_down(opened: FlamegraphPanel) -> None:
-    sheet = opened.sheet()
-    rows = list(sheet.rows)
-    assert sheet.headers[3] == "self (cycles)"
-    assert rows[0][:2] == (0, "kernels/attn.py")
-    assert sum(row[3] for row in rows) == 3110
-    assert len(rows) == len(opened.view.scene)
+def test_the_caption_names_the_choices(opened: FlamegraphPanel) -> None:
     assert opened.caption() == "Source and ISA, Total latency, Left heavy"
 
 
@@ -325,7 +318,7 @@ def test_another_capture_forgets_zoom_and_place(
 
 def test_everything_has_a_name_for_readers_of_screens(opened: FlamegraphPanel) -> None:
     choices = opened.choices
-    for widget in (choices.contents, choices.metrics, choices.orders, choices.home):
+    for widget in (choices.contents, choices.metrics, choices.orders):
         assert widget.accessibleName()
         assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus
     hover(opened, LOAD)

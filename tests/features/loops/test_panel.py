@@ -257,11 +257,7 @@ def looped() -> tuple[Trace, tuple[float, float, float]]:
     return trace, (min(cycles), median(cycles), max(cycles))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_whole_capture_in_both_themes(
-    theme: str, loops: LoopsPanel, open_in: Callable, qtbot: object, looped: tuple
-) -> None:
-    loops.ui.settings["look.theme"] = theme
+def test_a_whole_capture(loops: LoopsPanel, open_in: Callable, qtbot: object, looped: tuple) -> None:
     trace, cycles = looped
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: loops.result is not None)  # type: ignore[attr-defined]

@@ -170,11 +170,11 @@ def test_the_hottest_lines_come_one_after_the_other(
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
-    source.cooler.click()
+    source.step_hottest(+1)
     assert ui.session.selection.value.source == (0, 3)
-    source.cooler.click()
+    source.step_hottest(+1)
     assert ui.session.selection.value.source == (0, 2)
-    source.hotter.click()
+    source.step_hottest(-1)
     assert ui.session.selection.value.source == (0, 3)
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels
 from rcv_py.features.notes.matches_panel import MatchesPanel
 from rcv_py.features.time.compute_unit_panel import PATH, ComputeUnitPanel
-from rcv_py.features.time.device_rows import BY_ISSUE, device_rows
+from rcv_py.features.time.device_rows import device_rows
 from rcv_py.features.time.global_panel import GlobalTimelinePanel
 from rcv_py.model.device import Dispatch, HardwareEvents, MarkerName, OtherSimd, ShaderData
 from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
@@ -220,8 +220,8 @@ def test_the_device_has_scopes_above_the_slot_that_marked_them(
     make: Callable, settled: Callable, theme: str
 ) -> None:
     panel = make(GlobalTimelinePanel)
-    panel.filter.set_on([BY_ISSUE], False)
     settled()
+    panel.source.set_levels(None)
     panel.ui.settings["look.theme"] = theme
     names = [
         (panel.source.names[row].group, panel.source.names[row].label) for row in range(len(panel.source))

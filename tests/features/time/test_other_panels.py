@@ -12,7 +12,6 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.features.time.device_rows import BY_ISSUE
 from rcv_py.features.time.global_panel import GlobalTimelinePanel
 from rcv_py.features.time.issue_shares import NO_LEVEL, issue_shares
 from rcv_py.features.time.overview_panel import OverviewPanel
@@ -53,8 +52,8 @@ def test_boxes_have_the_colour_of_their_kernel_and_detail_is_stronger(
     make: Callable, settled: Callable, theme: str
 ) -> None:
     panel = make(GlobalTimelinePanel)
-    panel.filter.set_on([BY_ISSUE], False)
     settled()
+    panel.source.set_levels(None)
     panel.ui.settings["look.theme"] = theme
     bot = CanvasBot(panel.timeline.plot)
     assert [panel.source.names[row].group for row in range(4)] == ["SE2 CU1"] * 2 + ["SE2 CU7"] * 2
