@@ -18,6 +18,7 @@ from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import whole_number
 from rcv_py.formats.input.files import parse_json
+from rcv_py.formats.input.limits import CALLS
 from rcv_py.formats.rocpd.guarded import ROWS, Guarded, guarded
 from rcv_py.formats.rocpd.packed_fields import STATED, PackedFields, chunks
 from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name, text_of
@@ -192,16 +193,35 @@ class _Run(Records):
         own = guid, whole_number(number, -1)
         return self._numbered.get(own, self._numbered.get((None, own[1]), -1))
 
+    def _lines(self) -> dict[tuple[object, object], list[str]]:
+        """Source places of events by guid and number, as the tables of schema 4.1 list them."""
+        code, counters = (
+            {id: f"{text_of(file)}:{line}" for id, file, line in self._rows(table, "id", "file", column)
+             if text_of(file) and whole_number(line, 0) > 0}
+            for table, column in (("info_source_code", "line_number"), ("info_pc", "line"))
+        )  # fmt: skip
+        found: dict[tuple[object, object], list[str]] = {}
+        for guid, event, source, pc in self._rows("line_info", "guid", "event_id", "source_code_id", "pc_id"):
+            place = code.get(source) or counters.get(pc)
+            if place and len(places := found.setdefault((guid, event), [])) < CALLS:
+                places.append(place)
+        return found
+
     def _take_samples(self) -> None:
         """Read PC samples; what a sample says lies in columns, or in a packed blob of its event."""
         for codeobj, offset, text, source in self._rows("disassembly_data", *_PC, "instruction", "comment"):
             place = self.process, whole_number(codeobj, -1), whole_number(offset, -1)
             self.samples.name(place, text, source)
         packed = PackedFields(self._rows, self._database.path.name, self._problems)
+        lines = self._lines()
         count = 0
         for rows in chunks(self._rows("gpu_pc_sample", "guid", "event_id", "dispatch_id", *_PC, *STATED)):
             guid, event, dispatch, codeobj, offset, *stated = zip(*rows, strict=True)
             issued, reason, waves, lanes = packed.stated(guid, event, stated)
+            for key, code, at in zip(zip(guid, event, strict=True), codeobj, offset, strict=True):
+                if key in lines:
+                    place = self.process, whole_number(code, -1), whole_number(at, -1)
+                    self.samples.locate(place, " -> ".join(lines[key]))
             named = list(zip(guid, dispatch, strict=True))
             row = {key: self._launch(*key) for key in set(named)}
             launch = [row[key] for key in named]

@@ -64,6 +64,11 @@ class SampleRows:
             where = elide_right(source, SOURCE_LETTERS) if isinstance(source, str) else ""
             self.text[place] = elide_right(text.strip(), INSTRUCTION_LETTERS), where
 
+    def locate(self, place: Place, source: str) -> None:
+        """Remember the source places of an instruction that has none yet."""
+        text, known = self.text.get(place, ("", ""))
+        self.text[place] = text, known or elide_right(source, SOURCE_LETTERS)
+
     def add(
         self,
         recording: int,

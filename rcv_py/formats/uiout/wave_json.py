@@ -38,7 +38,7 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _WAIT_SHAPES = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
-_KEEP = 1 << 22  # bytes: a parser that read more is dropped, since it would keep ten times as much memory
+_KEEP = 1 << 23  # bytes: a parser that read more is dropped, since it would keep ten times as much memory
 _parsers: list[simdjson.Parser] = []  # each holds ten times the bytes of its longest text
 memory.is_spare(_parsers.clear)
 

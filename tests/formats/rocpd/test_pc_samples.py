@@ -184,6 +184,33 @@ def test_a_missing_table_costs_what_it_holds(tmp_path: Path, missing: str) -> No
     assert any(found.text) == (missing != "disassembly_data")
 
 
+def test_lines_of_events_are_those_of_instructions_without_one(tmp_path: Path) -> None:
+    """Schema 4.1: event 1000 is of offset 64, 1003 of 72; ids may name nothing, and files may be anything."""
+    path = database(tmp_path / "x.db", texts={64: ("v_nop", "/known.cpp:1")})
+    with sqlite3.connect(path) as connection:
+        for name, columns, rows in (
+            ("info_source_code", "id, file, line_number", [(1, "/inner.h", 7), (2, b"odd", 3)]),
+            ("info_pc", "id, file, line", [(1, "/k.cpp", 9), (2, "/k.cpp", "x")]),
+            (
+                "line_info",
+                "id, guid, event_id, source_code_id, pc_id",
+                [(1, "g", 1003, 1, None), (2, "g", 1003, None, 1), (3, "g", 1003, 2, 2), (4, "g", 1000, 1, 1),
+                 (5, "h", 1004, 1, 1), (6, "g", 1005, 99, None),
+                 *((row, "g", 1008, 1, 1) for row in range(7, 999))],
+            ),
+        ):  # fmt: skip
+            connection.execute(f'CREATE TABLE "rocpd_{name}{UUID}" ({columns})')
+            marks = ", ".join("?" * len(rows[0]))
+            connection.executemany(f'INSERT INTO "rocpd_{name}{UUID}" VALUES ({marks})', rows)
+    connection.close()
+    found, told = samples_of(path)
+    assert dict(zip(found.offset.tolist(), zip(found.text, found.source, strict=True), strict=True)) == {
+        64: ("v_nop", "/known.cpp:1"),
+        72: ("", "/inner.h:7 -> /k.cpp:9"),
+    }
+    assert told == []
+
+
 def test_odd_values_in_columns_are_invalid_or_unknown(tmp_path: Path) -> None:
     odd = ["text", b"\xff" * 9, 1.5, None, (1 << 63) - 1, -(1 << 63)]
     samples = [
