@@ -194,7 +194,9 @@ _FACTS = {
 
 def _fact(id: str, value: float | str, text: str, of: str, *, detail: str = "", title: str = "") -> Fact:
     name, meaning = _FACTS[id]
-    return Fact(id, Message(name, title), value, text, of, Message(meaning, detail))
+    if not isinstance(meaning, Message):
+        meaning = Message(meaning, detail)
+    return Fact(id, Message(name, title), value, text, of, meaning)
 
 
 def _kernel(trace: Trace) -> Iterator[Fact]:

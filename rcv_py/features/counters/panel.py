@@ -42,9 +42,9 @@ SCALES = (
 _MAX_UNITS = 2  # in the title of the axis
 Places = dict[str, list[int] | None]  # chosen numbers within a shader engine, None: all
 WITHIN = {
-    "array": ("All arrays", "SA"),
-    "wgp": ("All WGPs", "WGP"),
-    "instance": ("All instances", "instance"),
+    "array": ("Which shader arrays", "All arrays", "SA"),
+    "wgp": ("Which WGPs", "All WGPs", "WGP"),
+    "instance": ("Which instances", "All instances", "instance"),
 }
 
 
@@ -82,9 +82,9 @@ class CountersPanel(CurvePanel):
         self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
         self.within = {
             name: self.add_choice(
-                name, word, ((all_of, EVERY, "Streamed counters: sum over all."),), self._wanted.now
+                name, title, ((all_of, EVERY, "Streamed counters: sum over all."),), self._wanted.now
             )
-            for name, (all_of, word) in WITHIN.items()
+            for name, (title, all_of, _) in WITHIN.items()
         }
         simds = (
             ("All SIMDs", EVERY, "Counters of every SIMD mask."),
@@ -154,7 +154,7 @@ class CountersPanel(CurvePanel):
             (self.engines, "SE", [] if counted is None else counted.engines()),
             (self.units, "CU", [] if counted is None else counted.units()),
             *(
-                (box, WITHIN[name][1], sorted({getattr(one, name) for one in series} - {-1}))
+                (box, WITHIN[name][-1], sorted({getattr(one, name) for one in series} - {-1}))
                 for name, box in self.within.items()
             ),
         )

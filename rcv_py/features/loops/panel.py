@@ -81,7 +81,7 @@ class IterationStrip(BarChart):
             "{0}, up to {1} cycles", plural(len(self), "iteration"), count(int(self.totals.max(initial=0)))
         )
         chosen = "Nothing is selected." if first < 0 else Message("Selected: {0}", self.tip(first))
-        self.setAccessibleDescription(translated(f"{text}. {chosen}" if len(self) else ""))
+        self.setAccessibleDescription(translated(join_texts(". ", (text, chosen)) if len(self) else ""))
 
     def paint_over(self, painter: QPainter) -> None:
         self.paint_axis(painter, (), Message("{0}, cycles each", plural(len(self), "iteration")))
@@ -230,8 +230,9 @@ class LoopsPanel(TablePanel[LoopSummary]):
         same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
         self._loop = same[0] if same else max(0, table.dominant)
         self.loops.set_current(self._loop)
-        self.phases.setText(self._phases_text())
-        self.phases.setToolTip(tooltip(self.phases.text()))
+        text = self._phases_text()
+        self.phases.setText(text)
+        self.phases.setToolTip(tooltip(text))
         self._list()
 
     def _pair(self) -> tuple[int, int] | None:
@@ -255,9 +256,8 @@ class LoopsPanel(TablePanel[LoopSummary]):
         without = (
             Message("; {0} did not run it twice", plural(loops.without, "wave")) if loops.without else ""
         )
-        return Message(
-            "Time of {0} around loop {1}: {2}{3}", plural(len(loops), "wave"), loop, ", ".join(parts), without
-        )
+        waves, said = plural(len(loops), "wave"), join_texts(", ", parts)
+        return Message("Time of {0} around loop {1}: {2}{3}", waves, loop, said, without)
 
     def _list(self) -> None:
         trace, summary = self.session.trace.value, self.result

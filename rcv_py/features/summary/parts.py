@@ -18,7 +18,7 @@ from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
 from rcv_py.analysis.program.live_registers import live_registers
-from rcv_py.base.text import Message, capitalized, percent, plural, short_kernel
+from rcv_py.base.text import Message, capitalized, join_texts, percent, plural, short_kernel
 from rcv_py.features.registers.result import file_table
 from rcv_py.features.summary.result import pipe_rows, unit_text
 from rcv_py.features.summary.widgets import Color, Meter, share_meters
@@ -207,7 +207,7 @@ def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
         )
         where = "" if row["instruction"] is None else Message(", at {0}", row["instruction"])
         source = f"  {row['source']}" if row["source"] else ""
-        meaning = f"{HELD}. {row['text']}{source}"
+        meaning = join_texts(". ", (HELD, f"{row['text']}{source}"))
         facts.append(
             Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", Message("{0}{1}", of, where), meaning)
         )
