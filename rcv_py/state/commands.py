@@ -65,11 +65,6 @@ class Commands(Registry[Command]):
         """The default keys of a command."""
         return self._defaults[name].shortcuts
 
-    def replace(self, command: Command) -> None:
-        """Replace the action with the same id; KeyError if there is none."""
-        self._defaults[self._items[command.id].id] = command
-        self._items[command.id] = self._bound(command)
-
     def _bound(self, command: Command) -> Command:
         own = self._own.get(command.id)
         return command if own is None else command._replace(shortcuts=own)

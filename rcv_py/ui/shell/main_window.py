@@ -56,7 +56,6 @@ FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that la
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 SPARE_MS = 2000  # delay before computing what only a button shows: only when idle
-NOTES_KEEPER = "rcv_py.ui.shell.notes_keeper"
 SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import CancelFlag, Report
@@ -154,16 +153,8 @@ class MainWindow(QMainWindow):
         """Return the command palette, made when it is first opened."""
         from rcv_py.ui.shell.palette import Finder, Palette  # noqa: PLC0415 - nor its imports
 
-        ui, opener = self.ui, self.opener
-        finder = Finder(
-            session=ui.session,
-            commands=ui.commands,
-            recent=lambda: opener.recent,
-            open_path=opener.open,
-            title_of=opener.title,
-            change_setting=self._change_settings,
-        )
-        return Palette(ui.theme, finder.find, self.top_bar.field)
+        finder = Finder(self.ui.session, self.ui.commands, self.opener, self._change_settings)
+        return Palette(self.ui.theme, finder.find, self.top_bar.field)
 
     @cached_property
     def welcome(self) -> Welcome:
@@ -346,7 +337,7 @@ class MainWindow(QMainWindow):
         )
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
-        session.notes.draft.watch(self._write_note)
+        session.notes.draft.watch(ui.scheduler.request(self, self._show_draft).ask)
         session.problems.watch(self._log_problems)
         ui.results.cell("populations").watch(self._take_populations)
         for signal in (self.loader.opened, self.opener.failed, self.opener.choose, self.opener.profiled):
@@ -503,11 +494,8 @@ class MainWindow(QMainWindow):
         if self.notes is None:
             self.notes = NotesKeeper(self.ui)
 
-    def _write_note(self) -> None:
-        """Open the dialog for the draft, once the code that began it has returned."""
-        QTimer.singleShot(0, self, self._show_draft)
-
     def _show_draft(self) -> None:
+        """Open the dialog for the note that the user began."""
         draft = self.ui.session.notes.draft.value
         if draft is None or self._note is not None:
             return
@@ -539,8 +527,7 @@ class MainWindow(QMainWindow):
                 if trace.has_only_markers:
                     self.workspace.bring_to_front(panel_for("device"))
             self.ui.results.want("populations")
-            importer = self.ui.scheduler.importer
-            importer.after_first_picture(partial(importer.when_imported, (NOTES_KEEPER,), self._keep_notes))
+            self.ui.scheduler.importer.after_first_picture(self._keep_notes)
             if not trace.is_part:
                 compared, self._compared = self._compared, None
                 if compared is not None and compared[0] == trace.path:

@@ -39,6 +39,7 @@ from rcv_py.ui.core.plain_text import draw_text, shown, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.menus import shown_keys
+from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.table.table_model import Index
 
 Thing = TypeVar("Thing")
@@ -97,9 +98,7 @@ class Finder:
 
     session: Session
     commands: Commands
-    recent: Callable[[], list[Path]]
-    open_path: Callable[[Path], None]
-    title_of: Callable[[Path], str]  # displayed title of a capture: kernel, dispatch, parent folders
+    opener: Opener
     change_setting: Callable[[str], None]  # shows the option of that name
 
     def find(self, text: str) -> tuple[Item, ...]:
@@ -125,7 +124,9 @@ class Finder:
         if name.startswith("~/"):
             path = path.expanduser()
         if path.is_absolute() and path.exists():
-            yield Item(Message("Open {0}", str(path)), "folder", partial(self.open_path, path), tip=str(path))
+            yield Item(
+                Message("Open {0}", str(path)), "folder", partial(self.opener.open, path), tip=str(path)
+            )
 
     def _settings(self, text: str) -> Iterator[Item]:
         if not text:
@@ -154,9 +155,9 @@ class Finder:
             note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
             tip, why_not = command.tip, command.why_not()
             yield Item(command.title, "command", run, note=note, tip=tip, why_not=why_not)
-        named = [(Message("Open {0}", self.title_of(path)), path) for path in self.recent()]
+        named = [(Message("Open {0}", self.opener.title(path)), path) for path in self.opener.recent]
         for title, path in best(named, _fit_text(lambda pair: f"{pair[0]} {pair[1].name}"), text, 5):
-            run = partial(self.open_path, path)
+            run = partial(self.opener.open, path)
             yield Item(title=title, icon="folder", run=run, tip=str(path))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
