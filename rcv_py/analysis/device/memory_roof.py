@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isclose
+from math import isclose, nan
 
 from rcv_py.model.architecture import devices_of
 from rcv_py.model.resources import RunFacts
@@ -21,3 +21,8 @@ def memory_roof(trace: Trace, facts: RunFacts | None = None) -> float | None:
     roofs = [one.bandwidth / one.cus / (hz or one.clock) for one in devices]
     is_known = bool(roofs) and isclose(min(roofs), max(roofs), rel_tol=0.01)
     return roofs[0] if is_known else None
+
+
+def highest_memory_roof(target: str) -> float:
+    """Return the same for the device of a target that gets most, at its peak clock; nan without one."""
+    return max((one.bandwidth / one.cus / one.clock for one in devices_of(target)), default=nan)

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, MATRIX, SMEM, VALU, VMEM, lines
+from rcv_py.analysis.device.memory_roof import highest_memory_roof
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.program.matrix_forms import flops_of
-from rcv_py.analysis.program.operations import lane_flops_of
+from rcv_py.analysis.program.operations import MATRIX as MATRIX_UNIT
+from rcv_py.analysis.program.operations import VECTOR, kinds_of, lane_flops_of
 from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.analysis.whatif.block_schedule import block_lengths
 from rcv_py.model.columns import ColumnTable
@@ -43,6 +45,10 @@ class StaticLoops(ColumnTable):
     bytes: np.ndarray  # float64, requested from memory by a wave with all lanes; nan: unknown
     lds_bytes: np.ndarray  # float64
     flop: np.ndarray  # float64, of a wave with all lanes; nan: unknown
+    memory_cycles: (
+        np.ndarray
+    )  # float64, least of a compute unit for the bytes, if memory alone bounds it; nan
+    compute_cycles: np.ndarray  # float64, least of a compute unit for the operations at their peaks; nan
     length: np.ndarray  # float64, cycles; nan: unknown
 
 
@@ -58,6 +64,8 @@ def static_loops(trace: Trace) -> StaticLoops:
     moved = np.where(np.isin(unit, (VMEM, LDS)), width * lanes, 0.0)
     unread = np.where(code.is_unreadable, np.nan, 0.0)
     flop = flops_of(code) + lane_flops_of(code) * lanes + unread
+    peaks = {MATRIX_UNIT: trace.architecture.matrix_peaks, VECTOR: trace.architecture.vector_peaks}
+    peak = np.array([peaks.get(unit, {}).get(type_, np.nan) for unit, type_ in kinds_of(code)])
     cycles = block_lengths(trace)[table.of_row] / (table.stop - table.first)[table.of_row]
     spans = [
         slice(first, stop) for first, stop in zip(found.first.tolist(), found.stop.tolist(), strict=True)
@@ -66,7 +74,7 @@ def static_loops(trace: Trace) -> StaticLoops:
     def sums(column: np.ndarray) -> np.ndarray:
         return np.array([column[span].sum() for span in spans], dtype=column.dtype)
 
-    length = sums(cycles)
+    length, requested = sums(cycles), sums(np.where(unit == VMEM, moved, 0.0) + unread)
     return StaticLoops(
         head=table.head[found.header].astype(np.int64),
         last=found.stop.astype(np.int64) - 1,
@@ -74,8 +82,10 @@ def static_loops(trace: Trace) -> StaticLoops:
         instructions=sums((~code.is_label).astype(np.int64)),
         **{name: sums(((unit == of) & ~code.is_label).astype(np.int64)) for name, of in COUNTED.items()},
         mfma_busy_share_of_length=sums(of_code.passes[:-1].astype(np.float64)) / np.maximum(length, 1),
-        bytes=sums(np.where(unit == VMEM, moved, 0.0) + unread),
+        bytes=requested,
         lds_bytes=sums(np.where(unit == LDS, moved, 0.0) + unread),
         flop=sums(flop),
+        memory_cycles=requested / highest_memory_roof(trace.target),
+        compute_cycles=sums(np.where(flop == 0, 0.0, flop / peak)),
         length=length,
     )

@@ -24,17 +24,23 @@ LOOPS = Spec(
         kinds.COUNT("bytes", "Bytes that an iteration of a wave requests from memory, with all lanes"),
         kinds.COUNT("lds_bytes", "The same of LDS", "LDS bytes"),
         kinds.COUNT("flop", "Floating-point operations of an iteration of a wave, with all lanes", "FLOP"),
+        kinds.MEAN_CYCLES(
+            "memory_cycles", "Least time of a compute unit for its bytes, none of them from a cache"
+        ),
+        kinds.MEAN_CYCLES("compute_cycles", "Least time of a compute unit for its operations at their peaks"),
         kinds.MEAN_CYCLES("length", "Modelled time of an iteration of a wave alone", "cycles"),
         kinds.SHARE(
             "mfma_busy_share_of_length", "Part of it in which the MFMA unit is busy", "MFMA unit busy"
         ),
     ),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
-    window="head last depth instructions length mfma_busy_share_of_length bytes flop",
+    window="head last depth instructions length mfma_busy_share_of_length bytes flop memory_cycles"
+    " compute_cycles",
     nothing="The program has no loop.",
     note=(
         "Cycles are modelled: one wave alone, usual latencies of loads, every block once.  "
-        "Bytes and operations count a wave with all lanes active."
+        "Bytes and operations count a wave with all lanes active; the roofline of an iteration is the longer "
+        "of its memory and compute cycles."
     ),
 )
 SCHEMA = Schema(
