@@ -53,7 +53,7 @@ def test_a_loop_has_its_work_and_a_modelled_length():
     assert loop["bytes"] == 2 * 4 * LANES
     assert loop["flop"] == (4 + 2) * LANES
     assert loop["compute_cycles"] == (4 + 2) * LANES / 256  # operations of 32 bits a compute unit and cycle
-    assert loop["memory_cycles"] == pytest.approx(2 * 4 * LANES / (5.3e12 / 228 / 2.1e9))  # of an MI300A
+    assert loop["memory_cycles"] == pytest.approx(2 * 4 * LANES / (5.3e12 / 228 / 2.1e9), abs=0.01)  # MI300A
     assert loop["mfma_busy_share_of_length"] == 0
     assert loop["length"] > 800  # the usual latency of a load, which nothing in the loop hides
 

@@ -18,6 +18,7 @@ import pytest
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.formats.compiled import compiled_kernels
+from rcv_py.formats.isa import containers
 from rcv_py.formats.isa.containers import MAX_UNPACKED, found_objects, kernels_of
 from rcv_py.formats.locate import CaptureForm, is_there, locate, shape_of
 from rcv_py.formats.open import open_trace
@@ -114,6 +115,15 @@ def test_bare_objects_are_found_in_host_files_zips_and_pickles(tmp_path):
     text = 'gpu.binary @k [#gpu.object<"' + printed(OBJECT).decode("ascii") + '">] "tail"'
     (tmp_path / "g.pkl").write_bytes(pickle.dumps(text))
     assert objects(tmp_path / "g.pkl") == one
+    (tmp_path / "h.pkl").write_bytes(pickle.dumps({"ir_zlib": zlib.compress(text.encode())}))
+    assert objects(tmp_path / "h.pkl") == one
+
+
+def test_a_packed_text_of_a_pickle_that_grows_without_end_is_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(containers, "MAX_UNPACKED", 1 << 16)
+    text = b" " * (1 << 20) + printed(OBJECT)
+    (tmp_path / "bomb.pkl").write_bytes(pickle.dumps({"ir_zlib": zlib.compress(text)}))
+    assert objects(tmp_path / "bomb.pkl") == set()
 
 
 class Trap:

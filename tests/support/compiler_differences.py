@@ -4,6 +4,7 @@
         [--triton PYTHON] [--iree iree-compile] [--flydsl PYTHON]
 
 Outside CI.  PYTHON is one that has the package; a compiler that is not named is left out, apart from clang.
+FlyDSL needs torch, and an ld.lld in $ROCM_PATH/llvm/bin.
 Compares kernels, registers, LDS, scratch, lanes, starts of instructions and source lines of each object, and
 fails if any differs.  LLVM's tools are those of `llvm_truth`; words that they do not know differ, too.
 """

@@ -6,7 +6,7 @@ __CLANG_OFFLOAD_BUNDLE__           code objects of several targets
 CCOB                               such a bundle, compressed
 ELF for the host                   either of these in .hip_fatbin, else anywhere inside, as bare ELF files
 anything else                      bare ELF files: .vmfb, a zip that stores them; pickles of FlyDSL, where
-                                   MLIR may print their bytes as text (`\7FELF\02\01…`)
+                                   MLIR may print their bytes as text (`\7FELF\02\01…`) and zlib pack it
 ```
 Bytes are only searched and copied: nothing is unpickled, executed or linked.  Offsets and sizes come from the
 file and are trusted only within its bytes.  Source of the layouts: LLVM, "Clang Offload Bundler".
@@ -18,6 +18,7 @@ import re
 import struct
 import zlib
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -42,6 +43,7 @@ from rcv_py.formats.isa.relocatable import SECTION, SYMBOL
 ELF = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 PACKED = b"CCOB"
 PRINTED = rb"\7FELF\02\01"  # how MLIR prints the beginning of an ELF file
+ZIPPED = b"ir_zlib"  # the name of such a text that zlib packed, in a pickle of FlyDSL from 0.5 on
 AMD_GPU = 224  # e_machine
 FATBIN = ".hip_fatbin"
 MAX_FILE = 8 << 30  # bytes
@@ -201,7 +203,7 @@ class _Search:
             if not fatbins:
                 yield from self._in(whole, (BUNDLE, PACKED, ELF), 64)
         else:
-            yield from self._in(whole, (ELF, PRINTED, BUNDLE, PACKED))
+            yield from self._in(whole, (ELF, PRINTED, BUNDLE, PACKED, ZIPPED))
 
     def _in(self, whole: Slice, magics: tuple[bytes, ...], at: int = 0) -> Iterator[tuple[str, Slice]]:
         """Yield what lies anywhere inside, one after another."""
@@ -219,6 +221,8 @@ class _Search:
             return (yield from self._bundle(rest))
         if magic == PACKED:
             return (yield from self._unpacked(rest))
+        if magic == ZIPPED:
+            return (yield from self._unzipped(rest))
         size = len(magic)
         if magic == PRINTED:
             text = _printed(rest)
@@ -273,6 +277,16 @@ class _Search:
         if data.startswith(BUNDLE):
             yield from self._bundle(Slice(BytesIO(data), 0, len(data)))
         return total if len(sizes) > 1 else head
+
+    def _unzipped(self, whole: Slice) -> Found:
+        """Yield what lies in a text that zlib packed, behind its name; return the size of the name."""
+        begin = whole.read(0, 32).find(b"\x78", len(ZIPPED))  # a stream of zlib begins so
+        if begin > 0:
+            with suppress(zlib.error):
+                packed = whole.read(begin, MAX_OBJECT)
+                text = zlib.decompressobj().decompress(packed, min(MAX_UNPACKED, MAX_RATIO * len(packed)))
+                yield from self._in(Slice(BytesIO(text), 0, len(text)), (PRINTED, ELF))
+        return len(ZIPPED)
 
     def _inflated(self, data: bytes, method: int, size: int) -> bytes:
         """At most `size` bytes of compressed ones; none if they are damaged."""
