@@ -58,23 +58,21 @@ def disassemble(
     Instructions that the best of them does not know have their raw words as text.  An unknown instruction
     means that it may be too old, so the next candidate is tried.
     """
-    own = [read(piece.data, target) for piece in pieces]
-    best = own
-    chosen = ""
-    least = sum(len(one.size) for one in own) if pieces else 0
+    best: list[DecodedRun] = []
+    chosen, least = "", 0
     for candidate in _choice.order(target, candidates() if known is None else known) if target else ():
         said = _asked(candidate, pieces, target, lanes)
         if said is None:
             continue
         name, found = said
         missing = sum(one.text.count("") for one in found)
-        if missing < least or not chosen:
+        if not chosen or missing < least:
             best, chosen, least = found, name, missing
         if not missing:
             _choice.good[target] = candidate
             break
-    programs = [_program(piece, one, raw) for piece, one, raw in zip(pieces, best, own, strict=True)]
-    return programs, chosen
+    best = best or [read(piece.data, target) for piece in pieces]
+    return [_program(piece, one, target) for piece, one in zip(pieces, best, strict=True)], chosen
 
 
 def _asked(
@@ -122,10 +120,11 @@ def _readings(output: memoryview, counts: Sequence[int]) -> list[DecodedRun]:
     return found
 
 
-def _program(piece: CodeBytes, found: DecodedRun, own: DecodedRun) -> Program:
+def _program(piece: CodeBytes, found: DecodedRun, target: str) -> Program:
     """Build a program; raw words replace missing texts."""
     text = found.text
     if "" in text:
+        own = read(piece.data, target)
         mine = dict(zip(_starts(own.size), own.text, strict=True))
         text = [one or mine.get(at, one) for at, one in zip(_starts(found.size), text, strict=True)]
     texts = with_high_registers(text)
