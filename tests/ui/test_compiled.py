@@ -51,6 +51,8 @@ def test_the_listing_has_waits_and_registers_and_no_costs(qtbot: QtBot, reused: 
         table = view.table
         shown = {one.id for one in table.columns if not view.isColumnHidden(table.column_of(one.id))}
         assert not shown & {"cost", "hits", "latency", "stall", "idle", "share_of_total"}
+        assert not view.legend.swatches  # of stall, issue and idle, in pictures, too
+        assert shown_panel(app, qtbot, "isa").caption() == ""
         arrows = set(zip(view.arrows.source.tolist(), view.arrows.target.tolist(), strict=True))
         assert {(21, 28), (22, 28)} <= arrows  # two loads, and s_waitcnt vmcnt(0)
         held = live_registers(app.ui.session.trace.value.code).pressure[:, 0]

@@ -607,7 +607,7 @@ class IsaPanel(CodePanel):
         return csv_sheet(self._rows, table, rows)
 
     def caption(self) -> str:
-        return "" if self._rows is None else self._rows.costs.label
+        return "" if self._rows is None or self._rows.trace.is_static else self._rows.costs.label
 
     def save_state(self) -> dict[str, Any]:
         return {

@@ -151,7 +151,7 @@ class IsaView(FoldView):
         self.widths.floor_px = self.widths.elastic.max_px if is_whole else LEAST_PX
         self.widths.give("gutter", self._least_px)
         self.show_columns(isa_columns(rows, self.settings, HEADINGS[self.arrow_mode], self.mode))
-        self.legend.set_items(self.bars.legend())
+        self.legend.set_items(() if rows.trace.is_static else self.bars.legend())
         self.divide()
         self.fit_gutter()
 

@@ -202,14 +202,14 @@ def _line_rows(program: Any) -> Iterator[tuple[Row, bool]]:  # noqa: C901 - a ca
 
 
 def _leb(code: bytes, at: int, *, is_signed: bool = False) -> tuple[int, int]:
-    """A number in groups of 7 bits, and the place behind it."""
+    """A number in groups of 7 bits, and the place behind it; OverflowError if it does not end."""
     value = shift = 0
     for byte in code[at : at + MAX_GROUPS]:
         value |= (byte & 127) << shift
         shift, at = shift + 7, at + 1
         if byte < 128:
             return (value - (1 << shift) if is_signed and byte & 64 else value), at
-    raise ValueError("a number without end")
+    raise OverflowError
 
 
 def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
