@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from rcv_py.features.time.overview_panel import OverviewStrip
 from rcv_py.ui.app import App
 from rcv_py.ui.core.export import picture
 from rcv_py.ui.flame.flame_view import FlameView
@@ -33,7 +34,6 @@ from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import LAYOUTS
 from rcv_py.ui.shell.toolbar import MAX_SIBLINGS
 from rcv_py.ui.shell.workspace import tab_stops
-from rcv_py.ui.timeline.brush import BrushStrip
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
 from tests.support.window_fixtures import Reused
@@ -54,7 +54,7 @@ KINDS = (
     TimePlot,
     FlameView,
     BarChart,
-    BrushStrip,
+    OverviewStrip,
     Legend,
     QAbstractButton,
     QAbstractItemView,
@@ -258,7 +258,7 @@ def test_keys_reach_every_area(app: App, qtbot: QtBot) -> None:
     assert any(isinstance(one, QTabBar) for one in order)
     assert set(workspace.bars["left"].buttons.values()) <= set(order)
     assert any(isinstance(one, Legend) for one in order)
-    assert any(isinstance(one, BrushStrip) for one in order)
+    assert any(isinstance(one, OverviewStrip) for one in order)
     reached = []
     for _ in range(len(workspace.parts()) + 2):
         qtbot.keyClick(window, Qt.Key.Key_F6)
@@ -301,7 +301,7 @@ def test_a_picture_has_no_frame_of_the_focus(app: App, qtbot: QtBot) -> None:
 
 
 def canvases(seen: Iterable[QWidget]) -> list[QWidget]:
-    kinds = (TimePlot, BarChart, BrushStrip, FlameView)
+    kinds = (TimePlot, BarChart, OverviewStrip, FlameView)
     return [one for one in seen if isinstance(one, kinds)]
 
 

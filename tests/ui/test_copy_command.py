@@ -21,6 +21,7 @@ from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.utilization import unit_title
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.main import main
+from rcv_py.features.notes.search_panel import SearchPanel
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
@@ -29,7 +30,6 @@ from rcv_py.state.single_instance import OpenRequest
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
-from rcv_py.ui.widgets.parts import PartedPanel
 from tests.support.command_runs import CACHE
 from tests.support.samples import sample_path, write_sample
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle, window
@@ -55,8 +55,8 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
     def show(name: str, change: Callable[[Any], object] | None = None) -> Panel:
         app.window.workspace.show_panel(name)
         panel = app.window.workspace.panel(name)
-        if isinstance(panel, PartedPanel):
-            panel.choice.choose(next(iter(panel.texts)))
+        if isinstance(panel, SearchPanel):
+            panel.choice.choose("matches")
         settle(app, qtbot)
         if change is not None:
             change(panel)

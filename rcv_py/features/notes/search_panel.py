@@ -1,30 +1,42 @@
-"""Search by text: code and sources, labels, bookmarks and visited places."""
+"""Search by text: code and sources, labels, notes, bookmarks and visited places."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from functools import partial
+from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import PART, Panel, Sheet, discover
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.searched_panel import SearchedPanel
-from rcv_py.ui.widgets.parts import PartedPanel
+from rcv_py.ui.widgets.broken import make_panel
+from rcv_py.ui.widgets.choice import ChoiceBox
+
+PARTS = {"matches": "Code", "labels": "Labels", "history": "History", "notes": "Notes"}
 
 
-class SearchPanel(PartedPanel):
-    """Search code, labels, sources, bookmarks and visited places."""
+class SearchPanel(Panel):
+    """One field for the panels that are `within` this one, each made when it is first shown.
+
+    The panel's table, command and so on come from the visible part.
+    """
 
     panel_id = "search"
 
-    texts = MappingProxyType({"matches": "Code", "labels": "Labels", "history": "History", "notes": "Notes"})
-    choice_name = "What is searched"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
+        self._infos = {info.id: info for info in discover() if info.within == self.panel_id}
+        self._made: dict[str, Panel] = {}
+        self._states: dict[str, dict[str, Any]] = {}  # states of parts that are not made yet
+        self.stack = QStackedWidget()
+        self.stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.choice = ChoiceBox("What is searched", PARTS)
+        self.choice.currentIndexChanged.connect(self._show_chosen)
         self.bar = FindBar(ui.theme, "Search code, labels, sources", has_filter=False, is_narrow=True)
         self.bar.edited.connect(ui.session.query.set)
         self.bar.stepped.connect(self._step)
@@ -34,32 +46,88 @@ class SearchPanel(PartedPanel):
         column(boxed(head), (self.stack, 1), of=self)
         self._show_query()
 
-    def focus_search(self) -> bool:
-        self.bar.focus()
-        return True
-
-    def first_focus(self) -> QWidget:
-        """Return the field: the user enters this panel to type."""
-        return self.bar.field
+    def showEvent(self, event: QShowEvent) -> None:
+        self._show_chosen()
+        super().showEvent(event)
 
     def _show_query(self) -> None:
         self.bar.show_query(self.session.query.value)
 
-    def _prepare(self, part: Panel) -> None:
-        def say(text: str, count: int, problem: str) -> None:
-            if part is self.chosen_panel:
-                self.bar.say(text, count, problem)
-
-        if isinstance(part, SearchedPanel):  # without a notice that it is broken
-            part.counted.connect(say)
-
-    def _show_chosen(self) -> None:
-        super()._show_chosen()
-        part = self.chosen_panel
-        if isinstance(part, SearchedPanel):
-            part.say()
+    def _say(self, part: Panel, text: str, count: int, problem: str) -> None:
+        if part is self.chosen_panel:
+            self.bar.say(text, count, problem)
 
     def _step(self, direction: int) -> None:
         part = self.chosen_panel
         if isinstance(part, SearchedPanel):
             part.step(direction)
+
+    # -- parts --------------------------------------------------------------------------------------
+
+    @property
+    def chosen_panel(self) -> Panel:
+        return self.part(self.choice.value)
+
+    @property
+    def chosen_part(self) -> str:
+        return self.choice.value
+
+    def part(self, name: str) -> Panel:
+        """Return a part, making it if needed; KeyError if there is none."""
+        if name not in self._made:
+            part = self._made[name] = make_panel(self.ui, self._infos[name])
+            part.wants.connect(self.wants)
+            part.copy_asked.connect(self.copy_asked)
+            self.stack.addWidget(part)
+            part.load_state(self._states.get(name, {}))
+            if isinstance(part, SearchedPanel):  # without a notice that it is broken
+                part.counted.connect(partial(self._say, part))
+        return self._made[name]
+
+    def made_part(self, name: str) -> Panel | None:
+        """Return a part, None if it does not exist yet."""
+        return self._made.get(name)
+
+    def show_part(self, name: str) -> None:
+        self.choice.choose(name)
+
+    def _show_chosen(self) -> None:
+        part = self.chosen_panel
+        self.stack.setCurrentWidget(part)
+        if isinstance(part, SearchedPanel):
+            part.say()
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def first_focus(self) -> QWidget:
+        """Return the field: the user enters this panel to type."""
+        return self.bar.field
+
+    def focus_search(self) -> bool:
+        self.bar.focus()
+        return True
+
+    def sheet(self) -> Sheet | None:
+        return self.chosen_panel.sheet()
+
+    def command_line(self) -> tuple[str, ...] | None:
+        return self.chosen_panel.command_line()
+
+    def caption(self) -> str:
+        return self.chosen_panel.caption()
+
+    def save_state(self) -> dict[str, Any]:
+        """Return the id of the visible part, and the state of each part by its name."""
+        made = {name: part.save_state() for name, part in self._made.items()}
+        return {**super().save_state(), PART: self.choice.value, **self._states, **made}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore what `save_state` returned, each part now or when it is made."""
+        super().load_state(state)
+        for name in self._infos:
+            own = state.get(name)
+            if isinstance(own, dict):
+                self._states[name] = own
+                if name in self._made:
+                    self._made[name].load_state(own)
+        self.choice.choose(state.get(PART))

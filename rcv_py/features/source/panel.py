@@ -39,7 +39,7 @@ NO_SOURCE = (
     "No instruction of this capture has a source place. Build the kernel with debug information (-g), "
     "record again, and keep the source files where they were built."
 )
-SORTED = command_text.same("cost", bar="cost", line="place", text="text", share="share_of_total")
+SORTED = {"cost": "cost", "bar": "cost", "line": "place", "text": "text", "share": "share_of_total"}
 
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...], np.ndarray]  # lines, colours, headings
 

@@ -16,7 +16,7 @@ from rcv_py.features.why.waits_panel import ByWait
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
-from rcv_py.ui.core.panel import PanelInfo, Sheet, discover
+from rcv_py.ui.core.panel import PART, PanelInfo, Sheet, discover
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_panel import TablePanel
@@ -24,7 +24,6 @@ from rcv_py.ui.table.tree_table import Tree, TreeColumn, TreeTable
 from rcv_py.ui.widgets.choice import Switch
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
-from rcv_py.ui.widgets.parts import PART
 
 GROUPINGS: MappingProxyType[str, type[Grouping[Any]]] = MappingProxyType(
     {kind.id: kind for kind in (ByCause, ByWait, ByNoIssue)}

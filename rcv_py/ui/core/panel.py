@@ -30,6 +30,7 @@ from rcv_py.ui.core.times import Times
 from rcv_py.ui.core.visibility import Visibility
 
 COPY_AS_COMMAND = "Copy as command"
+PART = "part"  # key of the chosen part in the saved state of a panel of several
 READING = "Waves are still being read."
 MAX_PX = 10_000  # of a saved size
 NO_COST = "No instruction was executed while the trace was recorded."

@@ -12,11 +12,10 @@ from rcv_py.base.text import Message
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.panel import Panel, PanelInfo, discover
+from rcv_py.ui.core.panel import PART, Panel, PanelInfo, discover
 from rcv_py.ui.core.plain_text import shown
 from rcv_py.ui.shell.layouts import STRIP, TITLES
 from rcv_py.ui.widgets.broken import BrokenNotice, BrokenPanel, make_panel
-from rcv_py.ui.widgets.parts import PART
 
 
 def make_docks(ui: UiContext) -> list[Dock]:

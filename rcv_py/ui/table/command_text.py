@@ -99,8 +99,3 @@ def sorting(table: TableModel | TreeModel[Any], keys: Mapping[str, str] | None =
     key = table.sort_name if keys is None else keys.get(name, "")
     direction = () if order == Qt.SortOrder.DescendingOrder else ("--ascending",)
     return (f"--sort={key}", *direction) if key else ()
-
-
-def same(*names: str, **others: str) -> dict[str, str]:
-    """Return a mapping of columns: names that are equal in both places, and the different names."""
-    return {**{name: name for name in names}, **others}

@@ -20,7 +20,7 @@ from rcv_py.model.device import Clock
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.timeline import rows_item
-from rcv_py.ui.timeline.brush import Grip
+from rcv_py.ui.timeline.grips import Grip
 from rcv_py.ui.timeline.items import TimeScale, round_step
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
