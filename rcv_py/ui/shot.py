@@ -154,9 +154,7 @@ def _resize(app: App, shot: Shot, size: QSize) -> None:
         QApplication.processEvents()
         window.workspace.reset_layout()
         return
-    dock = window.workspace.home_of(shot.panel)
-    assert dock is not None
-    panel = dock.panel
+    panel = window.workspace.homes[shot.panel].panel
     if not panel.isWindow():
         window.workspace.show_panel(shot.panel)
         panel.setParent(window, Qt.WindowType.Window)  # alone, it can have any size

@@ -101,7 +101,7 @@ def looks(app: App, qtbot: QtBot) -> Iterator[str]:
         seen |= {name for name, dock in workspace.docks.items() if dock.is_seen and not dock.parts}
         yield layout.title
     workspace.use_layout(LAYOUTS[0])
-    for name in workspace._homes:
+    for name in workspace.homes:
         if name not in seen:
             workspace.show_panel(name)
             settle(app, qtbot)

@@ -217,7 +217,7 @@ class Exporter:
         The caption names the selected wave and the visible range only if what is shown depends on them.
         """
         panel = self._panel(name)
-        dock = self.workspace.home_of(name)
+        dock = self.workspace.homes.get(name)
         if panel is None or dock is None:
             return self.window, self.ui.theme, export.caption(self.ui.session)
         words = panel.command_line() or ()

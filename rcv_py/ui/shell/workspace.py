@@ -88,7 +88,8 @@ class Workspace(QWidget):
         super().__init__()
         self._ui = ui
         self.docks = {dock.info.id: dock for dock in docks}
-        self._homes = {part.id: dock for dock in self.docks.values() for part in dock.parts} | self.docks
+        # The dock of each panel and part.
+        self.homes = {part.id: dock for dock in self.docks.values() for part in dock.parts} | self.docks
         self._order = self._usual_order()  # of tabs: ids of all panels
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
@@ -151,13 +152,9 @@ class Workspace(QWidget):
             splitter.splitterMoved.connect(partial(self._dragged, splitter))
         return splitters
 
-    def home_of(self, name: str) -> Dock | None:
-        """Return the dock that shows a panel or a part; None if there is none with that id."""
-        return self._homes.get(name)
-
     def panel(self, name: str) -> Panel:
         """Return the panel or the part with that id, making it if needed; KeyError if there is none."""
-        return self._homes[name].panel_of(name)
+        return self.homes[name].panel_of(name)
 
     def names(self) -> dict[str, str]:
         """Return titles of all panels and parts, by id: parts follow the panel that shows them."""
@@ -330,7 +327,7 @@ class Workspace(QWidget):
 
     def move_panel(self, name: str, area: str) -> None:
         """Move a panel to another place, and bring it to the front there."""
-        dock = self._homes[name]
+        dock = self.homes[name]
         dock.area = area
         self._order = [other for other in self._order if other != dock.info.id] + [dock.info.id]
         self.show_panel(name)
@@ -380,7 +377,7 @@ class Workspace(QWidget):
 
     def bring_to_front(self, name: str) -> None:
         """Show an open panel or part in front of the tabs of its place, which may be folded."""
-        dock = self._homes[name]
+        dock = self.homes[name]
         if name != dock.info.id:
             dock.show_part(name)
         if dock.area == APART:
@@ -393,7 +390,7 @@ class Workspace(QWidget):
 
         An area stands for any of its panels: the visible panel, else the first.
         """
-        dock = self.home_of(name)
+        dock = self.homes.get(name)
         if dock is None and (docks := self.group(name)):
             dock = next((one for one in docks if one.is_seen), docks[0])
             name = dock.info.id
@@ -409,7 +406,7 @@ class Workspace(QWidget):
 
     def close_panel(self, name: str) -> None:
         """Close a panel; a panel in a window that is not its home goes back among the tabs."""
-        dock = self._homes[name]
+        dock = self.homes[name]
         self._note_windows()
         if dock.area == APART and dock.home != APART:
             dock.area = dock.home
@@ -430,7 +427,7 @@ class Workspace(QWidget):
         A key closes only the focused panel, and otherwise moves the focus there: its user wants to get to the
         panel.
         """
-        dock = self._homes[name]
+        dock = self.homes[name]
         is_front = dock.is_seen and dock.is_showing(name)
         if is_front and by_key and not dock.has_focus():
             dock.take_focus()
@@ -452,7 +449,7 @@ class Workspace(QWidget):
 
     def is_shown(self, name: str) -> bool:
         """Return whether a panel is open, in front or not; for a part, whether it is shown."""
-        dock = self._homes[name]
+        dock = self.homes[name]
         return dock.is_open and dock.is_showing(name)
 
     def _focused(self) -> Dock:
@@ -472,8 +469,8 @@ class Workspace(QWidget):
         shown = [group for area, group in self._groups.items() if self._shows(area) and not group.is_folded]
         first = [group.front.info.id for group in shown if group.front is not None]
         for name in seen.split() if isinstance(seen, str) else first:
-            if name in self._homes:
-                _ = self._homes[name].panel
+            if name in self.homes:
+                _ = self.homes[name].panel
 
     def _tabs_changed(self, group: TabGroup) -> None:
         """Keep the order that a user gave to tabs."""
