@@ -59,6 +59,7 @@ def test_opening_captures_in_turn_keeps_nothing_of_those_before(
     folders: tuple[Path, Path], qtbot: QtBot
 ) -> None:
     with window(size=(1600, 900), is_painted=True) as app:
+        app.window.looks_at_health = False  # seconds later, in one round or the other
         rounds = []
         for _ in range(ROUNDS):
             for panel, folder in zip(PANELS, cycle(folders), strict=False):
