@@ -15,7 +15,7 @@ from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry, find_captures, open_capture, open_trace, origin_of
 from rcv_py.formats.packed import pieces, stored, write
 from rcv_py.formats.packed.archive import Archive
-from rcv_py.formats.packed.write import packed_file, write_packed
+from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all, plan
@@ -132,10 +132,8 @@ def test_what_is_not_compressed_is_mapped_and_not_copied(tmp_path: Path, recorde
 
 def test_waves_may_be_added_in_any_order(tmp_path: Path, recorded: Trace) -> None:
     trace = recorded
-    with packed_file(tmp_path / "it.rcvz") as writer:
-        for rows in ([*range(6, 64)], [1], [5, 4, 3, 2, 0]):
-            writer.add(trace.reader.columns(rows))
-        writer.finish(trace)
+    parts = map(trace.reader.columns, ([*range(6, 64)], [1], [5, 4, 3, 2, 0]))
+    write_packed(tmp_path / "it.rcvz", trace, parts)
     assert trace_differences(trace, open_trace(tmp_path / "it.rcvz")) == []
 
 
