@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bench.child import own_peak
+from bench.child import given_away, own_peak
 from bench.raw_open import BUFFER
 from bench.table import Options, Row, measure
 from bench.tree import environment
@@ -19,8 +19,8 @@ from tests.formats.sqtt.encode_gfx9 import Tape, played
 
 NANOSECONDS = 50.0  # a token of gfx9: 20 million a second
 FIRST = 2.0  # seconds more than later, when machine code is not there yet
-WHOLE = 8.0  # seconds for a full buffer
-BYTES = 60  # a token that a wave issued, at the peak
+WHOLE = 3.0  # seconds for a full buffer
+PEAK = 50.0  # MB
 ROUNDS = 40  # of a loop, in each wave
 LOOP = (  # category, stall, cycles that it takes, cycles until the next
     (2, 0, 4, 4),
@@ -56,24 +56,25 @@ def repeated(tape: Tape, size: int) -> np.ndarray:
 @measure("raw-gfx9")
 def raw_decode(options: Options) -> Iterable[Row]:
     """Nanoseconds a token, a full buffer, and the first use with and without machine code."""
-    from rcv_py.formats.sqtt.decode import decode  # noqa: PLC0415 - `first` measures that, too
+    from rcv_py.formats.sqtt.decode import decode_streamed  # noqa: PLC0415 - `first` measures that, too
 
     del options
     data = repeated(Tape(), 16 << 20)
-    decode(data.data)
+    decode_streamed(data.data, given_away)
     spent, tokens = [], 0
     for _ in range(5):
         began = time.process_time()
-        tokens = decode(data.data).tokens
+        tokens = decode_streamed(data.data, given_away).tokens
         spent.append(time.process_time() - began)
     yield Row("gfx9: a token to columns", 1e9 * statistics.median(spent) / tokens, NANOSECONDS, "ns", 1)
     with tempfile.TemporaryDirectory() as folder:
         cold, warm = (in_child("first", folder)[0] for _ in range(2))
     yield Row("gfx9: first use, machine code to be made", cold, warm + FIRST, "s")
     yield Row("gfx9: first use, machine code there", warm, None, "s")
-    seconds, peak, records = in_child("buffer", "")
-    yield Row(f"gfx9: a buffer of {BUFFER >> 20} MiB, one process", seconds, WHOLE, "s")
-    yield Row("gfx9: its peak, bytes an issued token", peak / records, BYTES, "B", 1)
+    for name in ("gfx9", "gfx11", "gfx12"):
+        seconds, peak = in_child(name, "")
+        yield Row(f"{name}: a buffer of {BUFFER >> 20} MiB to records, CPU", seconds, WHOLE, "s")
+        yield Row(f"{name}: its peak above the file", peak / 1e6, PEAK, "MB", 1)
 
 
 def first() -> tuple[float, ...]:
@@ -85,15 +86,16 @@ def first() -> tuple[float, ...]:
     return (time.process_time() - began,)
 
 
-def buffer() -> tuple[float, ...]:
-    """Seconds for a full buffer, bytes that come on top of it, and the tokens that waves issued."""
-    from rcv_py.formats.sqtt.decode import decode  # noqa: PLC0415
+def buffer(name: str) -> tuple[float, ...]:
+    """CPU seconds for a full buffer, and bytes that come on top of it."""
+    from bench.raw_rdna import looped  # noqa: PLC0415 - `first` measures imports
+    from rcv_py.formats.sqtt.decode import decode_streamed  # noqa: PLC0415 - `first` measures imports
 
-    data = repeated(Tape(), BUFFER)
-    decode(data[: 1 << 16].data)
-    before, began = own_peak(), time.perf_counter()
-    found = decode(data.data)
-    return time.perf_counter() - began, own_peak() - before, len(found.waves.time)
+    data = repeated(Tape(), BUFFER).data if name == "gfx9" else looped(int(name[3:]), 0x1000, BUFFER)
+    decode_streamed(data[: 1 << 16], given_away)
+    before, began = own_peak(), time.process_time()
+    decode_streamed(data, given_away)
+    return time.process_time() - began, own_peak() - before
 
 
 def in_child(what: str, cache: str) -> list[float]:
@@ -105,4 +107,4 @@ def in_child(what: str, cache: str) -> list[float]:
 
 
 if __name__ == "__main__":
-    print(*{"first": first, "buffer": buffer}[sys.argv[1]]())
+    print(*(first() if sys.argv[1] == "first" else buffer(sys.argv[1])))

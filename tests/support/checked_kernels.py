@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -48,7 +49,9 @@ def plain(module: ModuleType, name: str) -> Callable[..., Any]:
     assert spec is not None
     assert spec.loader is not None
     copy = importlib.util.module_from_spec(spec)
-    with patch.object(compiled, "NUMBA", None):
+    room = f"{module.__package__}."  # whose parts are part of the kernel
+    others = {name: one for name, one in sys.modules.items() if not name.startswith(room)}
+    with patch.object(compiled, "NUMBA", None), patch.dict(sys.modules, others, clear=True):
         spec.loader.exec_module(copy)
     function = getattr(copy, name).__wrapped__
 

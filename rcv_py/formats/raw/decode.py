@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,9 +23,9 @@ from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
-from rcv_py.formats.raw.spill import Spill
+from rcv_py.formats.raw.spill import RecordStore, Spill
 from rcv_py.formats.raw.stitch import StitchedPrograms, StreamStarts, explained, listing, programs_at, stitch
-from rcv_py.formats.sqtt.decode import decode
+from rcv_py.formats.sqtt.decode import decode_streamed
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 
 COMPARED_WAVES = 8  # that begin at an address which several kernels claim
@@ -57,33 +58,35 @@ def decoded_engine(job: EngineJob) -> Engine:
     name, is_part = job.stream.name, job.size < job.stream.size
     data = read_start(job.folder, name, job.size) if is_part else read_bytes(job.folder, name)
     checkpoint()
-    stream = decode(data, name, job.threads)
-    del data
-    checkpoint()
-    loads = address_map(
-        stream.code_objects, objects.extents, entries_of(stream), partial(_explained, stream, objects)
-    )
-    if job.options.decoder == OFFICIAL:
-        found = _official(job, stream, loads, objects, problems)
-    else:
-        code, walk = _walk(stream, loads, objects)
-        places = Places(code.number.astype(np.int64), code.address)
-        found = _Found(stream, places, code.text, walk, where=loads)
-    if not is_part:  # whose waves are cut off
-        _report_stream(name, found.stream, problems)
-    engine = engine_of(
-        name,
-        job.stream.se,
-        found.stream,
-        code=found.code,
-        texts=found.texts,
-        walk=found.walk,
-        where=found.where,
-        programs_at=objects.programs_at,
-        problems=problems,
-        columns=None if job.spill is None else Spill(job.spill),
-        threads=job.threads,
-    )
+    with closing(RecordStore(None if job.spill is None else job.spill.parent)) as store:
+        stream = decode_streamed(data, store.add, name)
+        stream = replace(stream, waves=store.waves())
+        del data
+        checkpoint()
+        loads = address_map(
+            stream.code_objects, objects.extents, entries_of(stream), partial(_explained, stream, objects)
+        )
+        if job.options.decoder == OFFICIAL:
+            found = _official(job, stream, loads, objects, problems)
+        else:
+            code, walk = _walk(stream, loads, objects)
+            places = Places(code.number.astype(np.int64), code.address)
+            found = _Found(stream, places, code.text, walk, where=loads)
+        if not is_part:  # whose waves are cut off
+            _report_stream(name, found.stream, problems)
+        engine = engine_of(
+            name,
+            job.stream.se,
+            found.stream,
+            code=found.code,
+            texts=found.texts,
+            walk=found.walk,
+            where=found.where,
+            programs_at=objects.programs_at,
+            problems=problems,
+            columns=None if job.spill is None else Spill(job.spill),
+            threads=job.threads,
+        )
     _report_code(engine, problems)
     is_sure = unanswered() == before
     if not is_sure:

@@ -1,7 +1,7 @@
 """One shader engine of a raw capture: the bytes of its `.att` file to columns, in any process.
 
 ```
-bytes ─ decode ─► waves, addresses as the stream has them
+bytes ─ decode ─► waves in memory or a file, addresses as the stream has them
       ─ AddressMap ─► code object and address inside of it
             ┌ stitch ─► the instruction of each token
   a parcel ─┤
@@ -31,7 +31,7 @@ from rcv_py.formats.input.columns import fit, frozen, tight
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch
 from rcv_py.formats.raw.addresses import Claim, Places
-from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, RecordedWaves, WaveRecords, joined
 from rcv_py.model.waves import FACTS, WaveColumns, facts_of
 
 MIN_SPANS = 3  # of a wave without instructions that is kept; other such waves are dropped
@@ -88,7 +88,7 @@ Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]
 tokens, -1 if it has none."""
 
 
-def known(waves: WaveRecords, row: np.ndarray) -> Walk:
+def known(waves: RecordedWaves, row: np.ndarray) -> Walk:
     """Return the walk over waves whose tokens have known rows."""
 
     def walk(rows: np.ndarray) -> tuple[WaveRecords, np.ndarray]:
@@ -139,7 +139,7 @@ def engine_of(
     return Engine(
         name=name,
         se=se,
-        stream=replace(stream, waves=waves.at(order[:0])),
+        stream=replace(stream, waves=joined(())),
         columns=held,
         line=line,
         facts=np.concatenate(facts),
@@ -159,7 +159,7 @@ def engine_of(
 
 
 def _parcels(
-    make: Callable[[int, int], _Parcel], waves: WaveRecords, order: np.ndarray, threads: int
+    make: Callable[[int, int], _Parcel], waves: RecordedWaves, order: np.ndarray, threads: int
 ) -> Iterator[_Parcel]:
     """Columns of consecutive waves, in order, in parcels of about PARCEL_TOKENS tokens."""
     weight = (np.diff(waves.token_first) + np.diff(waves.state_first))[order]
@@ -192,7 +192,7 @@ def entries_of(stream: DecodedStream) -> np.ndarray:
     return np.concatenate([stream.waves.entry, stream.occupancy.entry, launched])
 
 
-def retained_waves(waves: WaveRecords) -> tuple[np.ndarray, np.ndarray]:
+def retained_waves(waves: RecordedWaves) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the waves that are kept, by (SIMD, slot, wave), and their number in the slot.
 
     They are numbered in the order of their ends; dropped waves (no token, hardly a state) take no number.

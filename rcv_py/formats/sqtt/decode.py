@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile
-from rcv_py.formats.sqtt.records import DecodedStream
+from rcv_py.formats.sqtt.records import DecodedStream, Give, WaveRecords, joined
 
 GFX9_LEGACY = (0, 0x11)  # value of the low 13 bits of a gfx9 header
 GFX9_KINDS = (4, 5, 6)  # MI200 and older, MI300, MI350
@@ -13,22 +15,38 @@ RDNA_HEADER = 0x11  # low seven bits of the token that a stream of RDNA begins w
 RDNA_VERSIONS = (1, 2, 3, 4, 5)  # gfx10 (1, 2), gfx11, gfx12, gfx1250
 
 
-def decode(data: bytes | memoryview, name: str = "The file", threads: int = 1) -> DecodedStream:
-    """Decode the bytes of one `.att` file, damaged or not, with up to the given number of threads.
+def decode(data: bytes | memoryview, name: str = "The file") -> DecodedStream:
+    """Decode the bytes of one `.att` file, damaged or not.
 
     Raises:
         BrokenFile: the file does not begin like a thread trace; the message names `name`.
+    """
+    parts: list[WaveRecords] = []
+    ranks = [np.zeros(0, dtype=np.int64)]
+
+    def keep(waves: WaveRecords, rank: np.ndarray) -> None:
+        parts.append(waves)
+        ranks.append(rank)
+
+    stream = decode_streamed(data, keep, name)
+    return replace(stream, waves=joined(parts).at(np.argsort(np.concatenate(ranks))))
+
+
+def decode_streamed(data: bytes | memoryview, give: Give, name: str = "The file") -> DecodedStream:
+    """Decode the bytes of one `.att` file, and give its waves away as they end: the result holds none.
+
+    Memory depends on the waves that run at once.  Raises what `decode` raises.
     """
     raw = np.frombuffer(data, dtype=np.uint8)
     family, version = format_of(raw)
     if family == 9:
         from rcv_py.formats.sqtt.gfx9 import decode_gfx9  # noqa: PLC0415 - kernels that are not needed else
 
-        return decode_gfx9(raw)
+        return decode_gfx9(raw, give)
     if family:
         from rcv_py.formats.sqtt.rdna import decode_rdna  # noqa: PLC0415 - kernels that are not needed else
 
-        return decode_rdna(raw, version, threads)
+        return decode_rdna(raw, version, give)
     why = "it does not begin as a thread trace of a known GPU does" if len(raw) else "it is empty"
     raise BrokenFile(name, why, bytes(raw[:16]).hex(" "))
 

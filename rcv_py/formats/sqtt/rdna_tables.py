@@ -260,6 +260,8 @@ READY_OP = Op(OPS + Token.WAVE_READY, TokenKind.NONE, act=Act.READY)  # of gener
 REJOINING = 5  # waves that the short VALU token distinguishes
 
 START_PLACE, START_COUNT = 7, 25  # bits of a wave start, the same in all generations
+SA_SHIFT = 7  # the bits of the shader array are above the number of the WGP
+CLUSTER_FIRST, CLUSTER_LAST, CLUSTER_NUMBER = 17, 18, 19  # bits of a miscellaneous token of gfx1250
 # A row of the table of tokens is one number for the walk: Token in the low 8 bits, and from these bits on:
 RULE_BITS = 8  # of the whole token (8 bits)
 RULE_SHIFT, RULE_MASK, RULE_PLUS = 16, 24, 36  # cycles that passed (8, 12 and 8 bits)
@@ -267,17 +269,20 @@ RULE_SLOT = 44  # where five bits of the slot begin, 0 if there are none (5 bits
 RULE_RECENT = 49  # index into the slots that issued last, 1 for the latest, 0 if absent (3 bits)
 RULE_IS_MASK = 52  # a bit for each of 16 slots, from bit 8 on
 RULE_IS_NOTED = 53  # numpy reads it
-RULE_IS_CONTROL = 54  # begins, ends or moves a wave
+RULE_IS_CONTROL = 54  # begins, ends or moves a wave, or decides what others say
 RULE_IS_QUIET = 55  # only time passes
 # An instruction is a number too: TokenKind in the low 8 bits, Act (8 bits), cycles.
 OP_ACT, OP_CYCLES = 8, 16
 
 MASKS = (Token.IMMEDIATE, Token.WAVE_READY)
-CONTROLS = (Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END, Token.NEW_PC, Token.MISC)
+CONTROLS = (
+    Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END, Token.NEW_PC, Token.MISC, Token.REG,
+    Token.TIMESTAMP,
+)  # fmt: skip
 QUIET = (Token.NOP, Token.TIME, Token.ALU_DONE, Token.MEMORY_DONE, Token.UTIL_COUNTER, Token.WAVE_ALLOC)
 NOTED = (
-    Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END, Token.SHADER_DATA, Token.SHADER_DATA_SHORT,
-    Token.MISC, Token.EVENT, Token.REG, Token.REG_INIT, Token.TIMESTAMP,
+    Token.SHADER_DATA, Token.SHADER_DATA_SHORT, Token.MISC, Token.EVENT, Token.REG, Token.REG_INIT,
+    Token.TIMESTAMP,
 )  # fmt: skip
 SLOT_GFX10 = {Token.INST: 8, Token.VALU_INST: 7, Token.IMM_ONE: 7}
 SLOT_GFX12 = {**SLOT_GFX10, Token.INST: 7}

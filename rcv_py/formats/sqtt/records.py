@@ -5,19 +5,20 @@ Records do not name instructions: a token has a time and a unit; `stitch` matche
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.base.runs import borders, ranges
+from rcv_py.formats.input.columns import frozen
 from rcv_py.model.kinds import WaveState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WaveRecords:
-    """The waves of the traced compute unit with instruction tokens, sorted by their end.
+class RecordedWaves:
+    """Waves of the traced compute unit, and where their rows are.
 
     Wave i owns tokens `token_first[i]:token_first[i + 1]`, and segments and breaks likewise.  A break is the
     address where the program goes on after an indirect jump.
@@ -38,43 +39,86 @@ class WaveRecords:
     token_first: np.ndarray  # int64 [waves + 1]
     state_first: np.ndarray  # int64 [waves + 1]
     break_first: np.ndarray  # int64 [waves + 1]
-    # tokens, in the order in which the wave issued them
-    time: np.ndarray  # int64, cycles, start of the stall
-    kind: np.ndarray  # uint8, TokenKind of the stream (no MATRIX)
-    stall: np.ndarray  # int32, or int64 if it must be; cycles
-    duration: np.ndarray  # int32, or int64 if it must be; cycles, stall included
-    flags: np.ndarray  # uint8, FLAG_… for stitching
-    # segments: the states of the waves
-    state: np.ndarray  # uint8, WaveState
-    state_duration: np.ndarray  # int32, or int64 if it must be; cycles
-    # breaks
     break_token: np.ndarray  # int64, token of its wave after which the program jumps, -1: at its begin
     break_address: np.ndarray  # uint64, byte address where it goes on; 0 if unknown
 
     def __len__(self) -> int:
         return len(self.simd)
 
-    def at(self, rows: np.ndarray) -> WaveRecords:
+    def at(self, waves: np.ndarray) -> WaveRecords:
         """Return some of the waves, in the given order, with copies of all their columns."""
-        columns = {name: getattr(self, name)[rows] for name in OF_WAVES}
-        for border, names in OF_BORDERS.items():
-            first = getattr(self, border)
-            count = np.diff(first)[rows]
-            places = ranges(first[:-1][rows], count)
-            columns[border] = borders(count)
-            columns |= {name: getattr(self, name)[places] for name in names}
-        return WaveRecords(**columns)
+        raise NotImplementedError
+
+    def facts_at(self, waves: np.ndarray) -> dict[str, np.ndarray]:
+        """Return columns of facts, borders and breaks of some of the waves, in the given order."""
+        columns = {name: getattr(self, name)[waves] for name in OF_WAVES}
+        columns |= {border: borders(np.diff(getattr(self, border))[waves]) for border in OF_BORDERS}
+        places = ranges(self.break_first[:-1][waves], np.diff(columns["break_first"]))
+        return columns | {name: getattr(self, name)[places] for name in OF_BORDERS["break_first"]}
 
 
-OF_WAVES = (
-    "simd", "slot", "cu", "begin", "end", "is_complete", "entry", "workgroup", "cluster", "me", "pipe",
-    "contexts",
-)  # fmt: skip
-OF_BORDERS = {
-    "token_first": ("time", "kind", "stall", "duration", "flags"),
-    "state_first": ("state", "state_duration"),
-    "break_first": ("break_token", "break_address"),
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveRecords(RecordedWaves):
+    """Waves with their tokens and segments."""
+
+    # tokens, in the order in which the wave issued them
+    time: np.ndarray  # int64, cycles, start of the stall
+    kind: np.ndarray  # uint8, TokenKind of the stream (no MATRIX)
+    stall: np.ndarray  # int32, or int64 if it must be; cycles
+    duration: np.ndarray  # int32, or int64 if it must be; cycles, stall included
+    flags: np.ndarray  # uint8, FLAG_…
+    # segments: the states of the waves
+    state: np.ndarray  # uint8, WaveState
+    state_duration: np.ndarray  # int32, or int64 if it must be; cycles
+
+    def at(self, waves: np.ndarray) -> WaveRecords:
+        columns = self.facts_at(waves)
+        for border in ROWS:
+            places = ranges(getattr(self, border)[:-1][waves], np.diff(columns[border]))
+            columns |= {name: getattr(self, name)[places] for name in OF_BORDERS[border]}
+        return WaveRecords(**{name: frozen(column) for name, column in columns.items()})
+
+
+OF_WAVES: dict[str, type[np.generic]] = {
+    "simd": np.int16,
+    "slot": np.int16,
+    "cu": np.int16,
+    "begin": np.int64,
+    "end": np.int64,
+    "is_complete": np.bool_,
+    "entry": np.uint64,
+    "workgroup": np.int16,
+    "cluster": np.int16,
+    "me": np.int16,
+    "pipe": np.int16,
+    "contexts": np.int16,
 }
+OF_BORDERS: dict[str, dict[str, type[np.generic]]] = {  # and the narrowest types of rows
+    "token_first": {
+        "time": np.int64, "kind": np.uint8, "stall": np.int32, "duration": np.int32, "flags": np.uint8
+    },
+    "state_first": {"state": np.uint8, "state_duration": np.int32},
+    "break_first": {"break_token": np.int64, "break_address": np.uint64},
+}  # fmt: skip
+ROWS = ("token_first", "state_first")  # borders of what there is much of
+Give = Callable[[WaveRecords, np.ndarray], None]
+"""Takes waves, by slot and end, and the place (int64) of each in the order in which waves end."""
+
+
+def joined(parts: Sequence[WaveRecords]) -> WaveRecords:
+    """Return the waves of all parts, one part after the other."""
+    columns = {name: _joined(parts, name, dtype) for name, dtype in OF_WAVES.items()}
+    for border, dtypes in OF_BORDERS.items():
+        counts = [np.diff(getattr(one, border)) for one in parts]
+        columns[border] = borders(np.concatenate([np.zeros(0, np.int64), *counts]))
+        columns |= {name: _joined(parts, name, dtype) for name, dtype in dtypes.items()}
+    return WaveRecords(**columns)
+
+
+def _joined(parts: Sequence[WaveRecords], name: str, dtype: type[np.generic]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype), *(getattr(one, name) for one in parts)])
+
+
 FLAG_BARRIER = 2  # the stream reports a barrier
 REPLAYED = 14  # kind of a token that is no instruction: the one before it is issued again
 
@@ -156,7 +200,7 @@ class DecodedStream:
     se: int  # shader engine in the header, -1 if it has none
     cu: int  # traced compute unit, of RDNA the WGP + 128 * shader array; -1 unknown
     simds: int  # mask of the traced SIMDs
-    waves: WaveRecords
+    waves: RecordedWaves
     occupancy: OccupancyRecords
     realtime: np.ndarray  # int64 [n, 2]: cycles of the shader clock, ticks of the constant clock
     frequency: int = 0  # Hz of the constant clock; 0: unknown

@@ -292,6 +292,11 @@ def test_a_replay_makes_its_instruction_longer_and_leaves_nothing() -> None:
     ]
 
 
+def test_a_replay_of_what_was_not_issued_changes_nothing() -> None:
+    stream = wave_of((8, "issue"), (8, 5), (24, "issue"), (60, 21), (64, "issue"), (64, 5))
+    assert records(stream) == [[8, TokenKind.VALU, 0, 4], [64, TokenKind.VALU, 0, 4]]
+
+
 def test_kinds_without_an_instruction_leave_nothing_however_many() -> None:
     stream = wave_of(*[(8, "issue")] * 50, *[(12, 9)] * 49, (16, 5))
     assert records(stream) == [[8, TokenKind.VALU, 0, 12]]

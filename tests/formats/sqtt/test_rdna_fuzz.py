@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -94,31 +93,14 @@ def test_many_waves_and_many_launches_cost_what_they_are():
 
 
 @pytest.mark.parametrize("name", streams())
-def test_a_stream_that_is_split_anywhere_is_read_the_same_by_any_number_of_threads(name, monkeypatch):
+def test_a_stream_that_is_split_anywhere_is_read_the_same(name, monkeypatch):
     rng = random.Random(name)
     source = streams()[name]
     for data in (source, *(source[:HEADER] + damaged_bytes(rng, source[HEADER:]) for _ in range(8))):
         whole = decode(data)
         monkeypatch.setattr(rdna, "STRETCH", rng.choice((3, 7, 64, 500)))
         same(decode(data), whole)
-        same(decode(data, threads=rng.choice((2, 3))), whole)
         monkeypatch.undo()
-
-
-@pytest.mark.parametrize("version", [3, 4])
-def test_stretches_may_be_filled_in_any_order(version, monkeypatch):
-    data, rng = largest(version).tobytes(), random.Random(version)
-    whole = decode(data)
-    monkeypatch.setattr(rdna, "STRETCH", 64)
-
-    class Shuffled(ThreadPoolExecutor):
-        def map(self, fn, *values):
-            calls = list(zip(*values, strict=True))
-            rng.shuffle(calls)
-            return [fn(*call) for call in calls]
-
-    monkeypatch.setattr(rdna, "ThreadPoolExecutor", Shuffled)
-    same(decode(data, threads=2), whole)
 
 
 def test_the_same_bytes_are_read_the_same_twice():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.formats.sqtt import rdna, rdna_walk
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.rdna_tables import OP_ACT, OP_CYCLES, Act, Token, layout
 from rcv_py.formats.sqtt.records import FLAG_BARRIER, DecodedStream
@@ -396,18 +395,6 @@ def test_durations_that_32_bits_do_not_hold():
     assert tokens(decode(encoder.stream()))[1] == (111, TokenKind.IMMED, 4_999_999_889, 4_999_999_890)
 
 
-def test_more_waves_than_there_was_room_for(monkeypatch):
-    monkeypatch.setattr(rdna, "ROOM", 1)
-    monkeypatch.setattr(rdna, "STRETCH", 64)
-    encoder = Encoder(11)
-    for number in range(100):
-        encoder.wave_start(100 + 10 * number, number % 5, HERE)
-        encoder.add(105 + 10 * number, "valu", number % 5 << 7)
-    stream = decode(encoder.stream())
-    assert len(stream.waves) == 100
-    assert len(stream.waves.time) == 100
-
-
 def test_a_stream_that_is_cut_says_so():
     encoder = begun(11)
     encoder.wave_end(170, 3, HERE)
@@ -602,4 +589,3 @@ def test_every_form_of_the_encoder_is_one_that_the_walk_knows():
                 first,
                 (1 << width) - 1,
             )
-    assert rdna_walk.SLOTS == 32

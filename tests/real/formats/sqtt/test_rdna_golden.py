@@ -9,6 +9,7 @@ import pytest
 from rcv_py.formats.sqtt.rdna import walk
 from rcv_py.formats.sqtt.rdna_notes import recorded_events
 from rcv_py.formats.sqtt.rdna_tables import Token
+from rcv_py.formats.sqtt.rdna_walk import COUNTS
 from tests.formats.sqtt.rdna_truth import VERSIONS, Golden, streams_of
 from tests.formats.sqtt.test_rdna_truth import (  # noqa: F401 - collected here, too
     Decoded,
@@ -40,13 +41,13 @@ def test_there_are_as_many_streams_as_there_were(decoded: Decoded) -> None:
 
 def test_tokens_are_as_many_of_each_type_and_events_as_many_of_each_number() -> None:
     for golden in goldens():
-        walked = walk(golden.data, golden.version)
+        walked, notes, _ = walk(golden.data, golden.version, lambda *_: None)
         counts = {
-            GOLDEN_NAMES.get(token.name, token.name): int(walked.counts[token])
+            GOLDEN_NAMES.get(token.name, token.name): int(walked.state[COUNTS + token])
             for token in Token
-            if token not in NOT_IN_GOLDENS and walked.counts[token]
+            if token not in NOT_IN_GOLDENS and walked.state[COUNTS + token]
         }
         assert counts == golden.truth["token_histogram"], golden.name
-        events = recorded_events(walked.notes)
-        events[:, 0] = walked.notes.time[events[:, 0]]
+        events = recorded_events(notes)
+        events[:, 0] = notes.time[events[:, 0]]
         assert events[:, :4].tolist() == golden.truth["events"], golden.name
