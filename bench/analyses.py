@@ -20,7 +20,6 @@ from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.flame.flame import code_costs, source_flame
-from rcv_py.analysis.health.check import wave_problems
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.bubbles import BUBBLES
@@ -87,7 +86,6 @@ ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
     "summary": summary_by(None).of,
     "counters": lambda trace, batches: counters(trace),
     "kernels": lambda trace, batches: dispatch_curves(trace.occupancy, trace.dispatches),
-    "contradictions": lambda trace, batches: wave_problems(trace, lambda one: one.of(trace, batches), {}),
     "bubbles": BUBBLES[ReferenceRule.OURS].of,
     "iterations and phases of loops": LOOPS.of,
     "loads to their waits": LOAD_TO_USE.of,

@@ -15,8 +15,6 @@ from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, marker_spans
 from rcv_py.analysis.health.capture_health import problems
-from rcv_py.analysis.health.check import OF_WAVES as CHECKED
-from rcv_py.analysis.health.check import wave_problems
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, Populations, WaveChoice, wave_choice
 from rcv_py.api.errors import UnequalColumns
 from rcv_py.api.table import Answer, Table, of_rows
@@ -333,16 +331,6 @@ class CaptureTables:
         lost = sorted(self._cache.unreadable.items())
         rows = [("warning", str(self.trace.waves.id(row)), text, "") for row, text in lost]
         return _problems(problems(self.trace), rows)
-
-    def verify(self) -> Table:
-        """Read every wave and return contradictions, as `rcv info --check` does."""
-
-        def look() -> Table:
-            found = self._looking()
-            found.ask(CHECKED)
-            return _problems(wave_problems(self.trace, found.of, found.missing))
-
-        return self._once("verify", None, look)
 
     # -- what methods share --------------------------------------------------------------------------------
 

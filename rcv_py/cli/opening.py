@@ -135,7 +135,7 @@ def warn(trace: Trace) -> str:
     return match.sentence
 
 
-UNREADABLE = "No wave could be read; `rcv info --check` says why."
+UNREADABLE = "No wave could be read; `rcv info --read` says why."
 
 
 @dataclass(frozen=True, eq=False)

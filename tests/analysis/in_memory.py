@@ -11,9 +11,7 @@ from rcv_py.analysis.core.parcels import parcel_of
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
 from rcv_py.analysis.cost.hotspot import HotspotBins, hotspot_bins
 from rcv_py.analysis.device.simd_work import ASTRAY, SimdWork, work_of
-from rcv_py.analysis.health.check import wave_problems
 from rcv_py.analysis.program.branches import BRANCHES, Branches
-from rcv_py.base.problems import Problem
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -54,12 +52,6 @@ def jumps(batches: Batches, code: CodeTable, rows: Rows = None) -> Branches:
 
 def capture_costs(trace: Trace, batches: Batches, rows: Rows = None) -> CaptureCosts:
     return costs_from(InMemory(trace, batches), None if rows is None else frozenset(rows))
-
-
-def check_waves(trace: Trace, batches: Batches) -> tuple[Problem, ...]:
-    batches = tuple(batches)
-    unread = {row: text for batch in batches for row, text in batch.missing}
-    return wave_problems(trace, lambda reduction: reduction.of(trace, batches), unread)
 
 
 def simd_work(

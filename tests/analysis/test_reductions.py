@@ -36,7 +36,6 @@ from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
 from rcv_py.analysis.findings.issued import ISSUED
 from rcv_py.analysis.health.buffer import ENDS
-from rcv_py.analysis.health.check import CHECKS
 from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
@@ -78,7 +77,6 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "access widths": WIDTHS,
     "between instructions": between_of(3, 40),
     "branches": BRANCHES,
-    "checks": CHECKS,
     "code match": MATCH,
     "hidden latency": HIDDEN[ReferenceRule.OURS],
     "hidden latency by the reference": HIDDEN[ReferenceRule.REFERENCE],

@@ -17,11 +17,10 @@ PROGRAM = (
     "; kernel",
     "v_mov_b32_e32 v0, 1",
     "v_mov_b32_e32 v9, v3",
-    "v_mov_b32_e32 v1, 2",
-    "v_add_f32_e32 v2, v0, v1",
+    "global_load_dword v2, v0, s[4:5]",
     "s_waitcnt vmcnt(0)",
     "v_mul_f32_e32 v5, v6, v6",
-    "v_mov_b32_e32 v7, v0",
+    "global_load_dword v7, v0, s[4:5]",
     "global_store_dword v[10:11], v5, off",
     "s_endpgm",
 )
@@ -32,25 +31,20 @@ def program() -> Trace:
     return build.trace(replace(table, hits=np.where(np.arange(len(PROGRAM)) == 2, 0, table.hits)), [])
 
 
-def test_arithmetic_stays_behind_what_it_reads_and_what_waits() -> None:
+def test_a_load_stays_behind_what_writes_its_address() -> None:
     trace = program()
-    assert room_above(trace, 4).top == 4
-    assert (
-        why_not_before(trace, 4, 3) == "Instruction 3, v_mov_b32_e32: it writes what the instruction reads."
-    )
-    assert room_above(trace, 7).top == 6, "it passes what has nothing to do with it, and no wait"
-    assert why_not_before(trace, 7, 6) == ""
-    assert why_not_before(trace, 7, 5) == "Instruction 5, s_waitcnt: no instruction moves past that."
-    assert why_not_before(trace, 3, 1) == "", "no label above it"
-    assert why_not_before(trace, 3, 0) == "The basic block begins at 1."
+    reason = "Instruction 1, v_mov_b32_e32: its address or the execution mask is written there."
+    assert room_above(trace, 6).top == 2
+    assert why_not_before(trace, 6, 4) == ""
+    assert why_not_before(trace, 6, 1) == reason
 
 
 def test_what_cannot_be_tried_anywhere_says_so() -> None:
     trace = program()
     assert why_not_before(trace, 2, 1) == NEVER
-    assert why_not_before(trace, 5, 4) == STAYS
-    assert why_not_before(trace, 8, 6) == STAYS
-    assert why_not_before(trace, 7, 7) == why_not_before(trace, 7, 8) == HERE
+    for stays in (4, 5, 7):
+        assert why_not_before(trace, stays, 3) == STAYS
+    assert why_not_before(trace, 6, 6) == why_not_before(trace, 6, 7) == HERE
     assert why_not_before(trace, 3, 6) == BELOW
 
 

@@ -247,12 +247,10 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("line", "{mixed}", "3", "--waves all"),
     ("compare", "{mixed}", "{before}", "--waves all"),
     ("waves", "{mixed}", "", "--populations"),
-    ("info", "{broken}", "", "--check"),
     ("info", "{broken}", "", "--read"),
 )
 REFUSED = (
     ("triage", "{library}", "--top 3"),
-    ("info", "{library}", "--check"),
     ("info", "{library}", "--read"),
     ("hotspot", MATMUL, "--no-idle"),
     ("hotspot", MATMUL, "--file x.py"),

@@ -22,7 +22,7 @@ def test_a_sample_is_written_opened_and_sound(tmp_path: Path, capsys: pytest.Cap
     name = SAMPLES.ids()[0]
     assert main(["synth", name, "--out", str(tmp_path)]) == 0
     capsys.readouterr()
-    assert main(["info", str(tmp_path / name), "--check", "--json"]) == 0
+    assert main(["info", str(tmp_path / name), "--read", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["waves"]["count"] > 0
     assert not [problem for problem in facts["problems"] if problem["severity"] == "error"]

@@ -3,16 +3,15 @@
 import pytest
 
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.health.buffer import ENDS, cut
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load
 from rcv_py.work.load import batches
-from tests.analysis.in_memory import check_waves
 from tests.support.samples import write_sample
 from tests.support.whole_capture import (
     ADD,
-    MFMA,
     PLACES,
     capture,
     default_waves,
@@ -21,7 +20,6 @@ from tests.support.whole_capture import (
     opened,
     read_all,
     row,
-    sentences,
     tokens,
     told,
     wave,
@@ -57,7 +55,6 @@ def test_edge_24_the_shader_array_tells_equal_units_apart(tmp_path):
     assert (trace.waves.cu.tolist(), trace.waves.sa.tolist()) == ([3, 5], [1, 0])
     assert [one.cu for one in read_all(trace).waves] == [3, 5]
     assert trace.problems == ()
-    assert check_waves(trace, [read_all(trace)]) == ()
 
 
 def test_edge_25_hundreds_of_waves_open_without_their_files_and_can_be_stopped(monkeypatch, tmp_path):
@@ -223,16 +220,5 @@ def test_edge_35_suspicions_of_lost_data(tmp_path):
     lost = name_of(PLACES[3])
     del files[lost], files["filenames.json"]["wave_filenames"]["1"]["0"]["0"]["1"]
     trace = opened(tmp_path, files)
-    texts = sentences(check_waves(trace, [read_all(trace)]))
-    assert "1 wave of 3 does not end with s_endpgm." in texts
-    assert "1 wave ran on a traced compute unit but left no wave file." in texts
-
-
-def test_edge_35_totals_of_the_code_that_the_waves_do_not_have(tmp_path):
-    files = capture()
-    files["code.json"]["code"][MFMA][7] += 40
-    trace = opened(tmp_path, files)
-    assert sentences(check_waves(trace, [read_all(trace)])) == [
-        "code.json and the waves disagree on latency of 1 code line:"
-        " latency of instruction 3 is 88 in one and 48 in the other."
-    ]
+    signs = cut(trace, ENDS.of(trace, [read_all(trace)]))
+    assert (signs.unfinished, signs.of, signs.without_file) == (1, 3, 1)

@@ -465,7 +465,7 @@ def filters(rng: random.Random, ground: Ground) -> None:
 
 _COMMANDS = (
     "info",
-    "info --check",
+    "info --read",
     "triage --json",
     "check",
     "summary",

@@ -26,7 +26,7 @@ from tests.support.samples import STORE
 # {wave}, {place} and {line} are a wave of the capture, and its first wait.
 ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
     "triage": ("--top 3", "--top 0 --all", "--no-predict"),
-    "info": ("", "--check"),
+    "info": ("", "--read"),
     "check": ("", "--strict"),
     "summary": ("",),
     "hotspot": (

@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
-from tests.analysis.in_memory import all_lines, check_waves
+from tests.analysis.in_memory import all_lines
 from tests.support.cloned_capture import write_clone
 
 SOURCE = Path(__file__).resolve().parents[2] / "sample_traces" / "matmul_tiled"
@@ -25,7 +25,6 @@ def test_copies_follow_each_other_and_the_totals_are_theirs(tmp_path: Path) -> N
     assert len({*trace.waves.se.tolist()}) == 1
     assert sum(len(batch.stall) for batch in waves) == tokens == int(trace.code.hits.sum())
     assert {problem.where for problem in trace.problems} <= {"snapshots.json"}  # as in the source
-    assert not check_waves(trace, waves)
     costs = all_lines(waves, len(trace.code))
     for name in ("hits", "latency", "stall", "idle"):
         np.testing.assert_array_equal(getattr(costs.on(trace.code), name), getattr(trace.code, name))

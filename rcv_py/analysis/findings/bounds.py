@@ -138,7 +138,10 @@ def sets_of(known: np.ndarray, number: np.ndarray, first: np.ndarray, last: np.n
     member = known.take(np.repeat(number, high - low))
     order = np.lexsort((member, place))
     sets = Sets(sign, cycles, borders(np.bincount(place, minlength=len(sign))), member[order])
-    return _of_sets(sets, np.flatnonzero(np.diff(sets.first)))
+    some = np.flatnonzero(np.diff(sets.first))
+    count = np.diff(sets.first)[some]
+    member = sets.member[ranges(sets.first[some], count)]
+    return Sets(sets.sign[some], sets.cycles[some], borders(count), member)
 
 
 def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -156,12 +159,6 @@ def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     number = np.empty(len(rows), dtype=np.int64)
     number[rows] = np.repeat(of_run, np.diff(first, append=len(rows)))
     return known, at, number
-
-
-def _of_sets(sets: Sets, rows: np.ndarray) -> Sets:
-    count = np.diff(sets.first)[rows]
-    member = sets.member[ranges(sets.first[rows], count)]
-    return Sets(sets.sign[rows], sets.cycles[rows], borders(count), member)
 
 
 def joined_sets(parts: Sequence[Sets]) -> Sets:
@@ -368,8 +365,13 @@ class Ranges(NamedTuple):
 
 def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.ndarray, Bound]:
     """Return an upper bound of what stalls and gaps of some waves cost inside a range of each."""
+
+    def bound(_trace: Trace, part: np.ndarray) -> Bound:
+        resident, cycles, exposed = part.tolist()
+        return _bound(cycles, exposed, resident)
+
     return Reduction(
-        partial(_map_inside, left_out, inside), totals(3), _inside_bound, is_together=True, is_of_simd=True
+        partial(_map_inside, left_out, inside), totals(3), bound, is_together=True, is_of_simd=True
     )
 
 
@@ -386,8 +388,3 @@ def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: 
     times = (start - tokens.idle[some], start + tokens.stall[some])
     spans = [np.clip(time, low, np.maximum(low, high)) + shift for time in times]
     return np.array([work.resident.total, *_of_spans(_quiet(work, *spans))], dtype=np.int64)
-
-
-def _inside_bound(trace: Trace, part: np.ndarray) -> Bound:
-    resident, cycles, exposed = part.tolist()
-    return _bound(cycles, exposed, resident)

@@ -336,12 +336,6 @@ def _is_loop_too_large(case: FindingContext) -> bool:
     return int(code.address[last]) - int(code.address[first]) > FETCH_BYTES
 
 
-def _runs_without_barrier(case: FindingContext) -> bool:
-    """Whether no barrier runs from an execution of the producer to the next one."""
-    code, row = case.inputs.trace.code, case.producer
-    return row >= 0 and not barrier_follows(code, row, lambda other: other == row)
-
-
 def _returns_data(case: FindingContext) -> bool | None:
     """Whether the producer writes a register, None without a producer or its operands."""
     if case.producer < 0 or not has_known_operands(case.text(case.producer)):
@@ -401,7 +395,8 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda case: _returns_data(case) is True),
     "no-barrier": Precondition(
         "no barrier runs between two executions of the operation: after it other waves may overwrite LDS",
-        _runs_without_barrier),
+        lambda case: case.producer >= 0 and not barrier_follows(
+            case.inputs.trace.code, case.producer, lambda row: row == case.producer)),
     "writes-lds": Precondition("the operation to blame writes to LDS",
         lambda case: _returns_data(case) is False),
     "free-lds": Precondition("LDS of the workgroup fits twice beside the resident workgroups",

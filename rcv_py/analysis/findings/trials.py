@@ -55,13 +55,6 @@ def _hoisted(case: FindingContext) -> Iterator[Change]:
             yield Move(row, target) if len(group) == 1 else MoveTogether(group, target)
 
 
-def _first_of_base(case: FindingContext) -> Iterator[Change]:
-    """Move the executed scalar loads with the same base right before the first of them."""
-    loads = case.loads_of_base
-    for row in loads[1 : 1 + MAX_MOVED]:
-        yield Move(row, loads[0])
-
-
 def _widened(case: FindingContext) -> Iterator[Change]:
     """Merge neighbours of one kind and width into the widest access, as if their addresses were adjacent.
 
@@ -107,16 +100,6 @@ def _mnemonic(case: FindingContext, row: int) -> str:
 
 def _lines(case: FindingContext) -> tuple[int, ...]:
     return tuple(line for line in case.claimed.line.tolist() if line >= 0)
-
-
-def _more_waves(case: FindingContext) -> Changes:
-    inputs = case.inputs
-    return [MoreWaves(max(1, inputs.attainable - inputs.limits.resident.peak))]
-
-
-def _smaller_footprint(case: FindingContext) -> Changes:
-    limits = case.inputs.limits
-    return [MoreWaves(max(1, limits.goal - limits.waves), most=limits.goal)]
 
 
 def _ahead(case: FindingContext) -> Changes:
@@ -183,12 +166,16 @@ PLAYED: Mapping[str, Plays] = {
     "read-ahead": _ahead,
     "fewer-registers": _ahead,
     "wait-later": lambda case: [MoveLater(case.top, case.room_after)],
-    "more-waves": _more_waves,
-    "smaller-footprint": _smaller_footprint,
+    "more-waves": lambda case: [MoreWaves(max(1, case.inputs.attainable - case.inputs.limits.resident.peak))],
+    "smaller-footprint": lambda case: [
+        MoreWaves(max(1, case.inputs.limits.goal - case.inputs.limits.waves), most=case.inputs.limits.goal)
+    ],
     "dpp": lambda case: [Dpp(case.producers)],
     "preload-arguments": _arguments_at_once,
     "no-pointer-chase": lambda case: [Move(case.producer, case.base_writer)],
-    "one-wait": _first_of_base,
+    "one-wait": lambda case: [
+        Move(row, case.loads_of_base[0]) for row in case.loads_of_base[1 : 1 + MAX_MOVED]
+    ],
     "no-wait-at-end": lambda case: [Free((case.top,))],
     "no-return": _at_once,
     "loads-first": _at_once,

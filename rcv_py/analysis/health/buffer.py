@@ -201,7 +201,7 @@ def _without_file(trace: Trace, ends: Ends | None) -> tuple[int, int]:
         return 0, 0
     lives = residencies(trace.occupancy)
     complete = traced_lives(trace, lives) & ~lives.is_open_start & ~lives.is_open_end
-    lost = missing_lives(lives, trace.waves, complete)
+    lost = missing_lives(lives, complete, trace.waves)
     if not lost:
         return 0, 0
     need = Counter((lives.se[complete].astype(np.int64) << 40 | lives.workgroup[complete]).tolist())

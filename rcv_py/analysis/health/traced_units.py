@@ -20,17 +20,11 @@ def unit_key(se: np.ndarray, cu: np.ndarray, simd: np.ndarray | None = None) -> 
     return key if simd is None else key | simd.astype(np.int64)
 
 
-def traced_lives(trace: Trace, lives: Residencies, places: np.ndarray | None = None) -> np.ndarray:
-    """Return which lives were on a SIMD with traced waves, bool [lives].
-
-    `places` are the places (int64 [n, 3], engine, compute unit, SIMD) of waves that were read: their files
-    name the compute unit even if the index does not.
-    """
+def traced_lives(trace: Trace, lives: Residencies) -> np.ndarray:
+    """Return which lives were on a SIMD with traced waves, bool [lives]."""
     index = trace.waves
     known = index.cu >= 0
     seen = unit_key(index.se[known], index.cu[known], index.simd[known])
-    if places is not None:
-        seen = np.concatenate([seen, unit_key(*places.T)])
     return np.isin(unit_key(lives.se, lives.cu, lives.simd), seen)
 
 
@@ -50,18 +44,13 @@ def engine_mask(engines: np.ndarray) -> str:
     return hex(bits or 1)
 
 
-def missing_lives(
-    table: WaveIndex | Residencies,
-    others: WaveIndex | Residencies,
-    rows: np.ndarray | slice = slice(None),
-    other_rows: np.ndarray | slice = slice(None),
-) -> int:
-    """Return how many of `rows` have no life of `others` in the same slot at their middle.
+def missing_lives(lives: Residencies, rows: np.ndarray, waves: WaveIndex) -> int:
+    """Return how many lives, bool [lives], have no wave of the index in the same slot at their middle.
 
     Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
     """
-    slot, begin, end = _lives(table, rows)
-    theirs, starts, stops = _lives(others, other_rows)
+    slot, begin, end = (column[rows] for column in _lives(lives))
+    theirs, starts, stops = _lives(waves)
     order = np.lexsort((starts, theirs))
     middle, missing = (begin + end) // 2, len(slot)
     for name in ascending(slot).tolist():
@@ -72,7 +61,7 @@ def missing_lives(
     return missing
 
 
-def _lives(table: WaveIndex | Residencies, rows: np.ndarray | slice) -> tuple[np.ndarray, ...]:
-    """Slot of the device, begin and end of some lives, int64."""
-    se, simd, slot = (column[rows].astype(np.int64) for column in (table.se, table.simd, table.slot))
-    return se << 32 | simd << 16 | slot, table.begin[rows].astype(np.int64), table.end[rows].astype(np.int64)
+def _lives(table: WaveIndex | Residencies) -> tuple[np.ndarray, ...]:
+    """Slot of the device, begin and end of lives, int64."""
+    se, simd, slot = (column.astype(np.int64) for column in (table.se, table.simd, table.slot))
+    return se << 32 | simd << 16 | slot, table.begin.astype(np.int64), table.end.astype(np.int64)

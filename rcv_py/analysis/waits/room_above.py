@@ -1,25 +1,15 @@
-"""Where above its place an instruction could stand, and what limits it, as sentences.
-
-`hoisting` handles loads; it knows which loads are pending and which stores may write the same memory.  Other
-instructions do not pass an instruction that writes what they read or uses what they write, nor any store,
-wait, jump or barrier.
-"""
+"""Where above its place a load could stand, and what limits it, as sentences; other instructions stay."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
-from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, HoistLimit, hoists, is_load
 from rcv_py.base.text import Message
 from rcv_py.model.code import has_known_operands
 from rcv_py.model.trace import Trace
 
-REACH = 64  # instructions that an instruction other than a load may pass
-_C = InstructionClass
-_MOVES = frozenset((_C.CROSS_LANE, _C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.OTHER))
-STAYS = "Only what loads into registers or computes can be tried elsewhere."
+STAYS = "Only what loads into registers can be tried elsewhere."
 NEVER = "It was never executed, so nothing follows from it."
 UNREADABLE = "Its operands are not known: the text holds raw words."
 BELOW = "Only earlier places can be tried: the recording does not show what would wait for it later."
@@ -41,11 +31,7 @@ def room_above(trace: Trace, row: int) -> RoomAbove:
     text = code.text[row].strip()
     if not has_known_operands(text):
         return RoomAbove(row, UNREADABLE)
-    if is_load(text):
-        return _of_load(trace, row)
-    if instruction_class(text) not in _MOVES:
-        return RoomAbove(row, STAYS)
-    return _of_other(trace, row)
+    return _of_load(trace, row) if is_load(text) else RoomAbove(row, STAYS)
 
 
 def why_not_before(trace: Trace, row: int, before: int) -> str:
@@ -68,26 +54,6 @@ def _of_load(trace: Trace, row: int) -> RoomAbove:
     if found.limit is HoistLimit.BLOCK:
         why = Message("The basic block begins at {0}.", _above(trace, row, found.up))
     return RoomAbove(_above(trace, row, found.up), why)
-
-
-def _of_other(trace: Trace, row: int) -> RoomAbove:
-    code, top = trace.code, row
-    own = registers(code.text[row])
-    for above in range(row - 1, max(-1, row - REACH - 1), -1):
-        if code.is_label[above]:
-            return RoomAbove(top, Message("The basic block begins at {0}.", above + 1))
-        text = code.text[above].strip()
-        if not has_known_operands(text):
-            return RoomAbove(top, _sentence(trace, above, LIMIT_TEXT[HoistLimit.UNREADABLE]))
-        other = registers(text)
-        if other.writes & own.reads:
-            return RoomAbove(top, _sentence(trace, above, "it writes what the instruction reads"))
-        if (other.reads | other.writes) & own.writes:
-            return RoomAbove(top, _sentence(trace, above, "it reads or writes what the instruction writes"))
-        if instruction_class(text) not in _MOVES and not is_load(text):
-            return RoomAbove(top, _sentence(trace, above, "no instruction moves past that"))
-        top = above
-    return RoomAbove(top, Message("At most {0} instructions are passed.", REACH))
 
 
 def _sentence(trace: Trace, at: int, why: str) -> str:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.cost.stall_reasons import StallReasons
-from rcv_py.analysis.health.check import OF_WAVES, wave_problems
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import (
     DASH,
@@ -26,7 +25,7 @@ from rcv_py.base.text import (
     short_kernel,
 )
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
-from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
+from rcv_py.cli.opening import all_captures, batches, below, markers, opened
 from rcv_py.cli.terminal import bold
 from rcv_py.features.summary.info_result import (
     CAPTURES_SCHEMA,
@@ -55,8 +54,8 @@ def run(options: InfoOptions) -> CommandAnswer:
     paths = all_captures([options.folder, *options.more])
     if len(paths) == 1:
         return _of_capture(paths[0], options)
-    for name in sorted({"check", "read"} & options.given):
-        text = Message("--{0} is about one capture, and there are {1:,}.", name, len(paths))
+    if options.read:
+        text = Message("--read is about one capture, and there are {0:,}.", len(paths))
         raise UsageError(text, hint="Name one of them.")
     if paths and shape_of(paths[0]) is CaptureForm.COMPILED:
         return _of_compiled(paths)
@@ -93,9 +92,6 @@ def _of_compiled(paths: list[Path]) -> CommandAnswer:
 
 def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
     trace = opened(options, path)
-    if options.check:
-        found = answers(trace, OF_WAVES)
-        trace = replace(trace, problems=(*trace.problems, *wave_problems(trace, found.of, found.missing)))
     if options.read:  # what the panel Problems shows of waves and markers
         missing: dict[int, str] = {}
         notes: dict[int, str] = {}
@@ -114,8 +110,6 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
         ]
         if problems:
             yield from ("", Facts(problems))
-        elif options.check:
-            yield "\nEvery wave was read; nothing contradicts itself."
 
     return CommandAnswer(
         schema=SCHEMA,

@@ -12,7 +12,6 @@ class InfoOptions(shared.OfCaptures, example="rcv info ."):
 
     agents = opt.AgentTool("Use it to see waves, code and clocks of a capture before trusting a number.")
 
-    check: bool = opt.flag("read every wave and look for contradictions")
     read: bool = opt.flag("read every wave, and name the waves that cannot be read")
     csv: bool = shared.as_csv("one row per fact, or per capture")
 

@@ -49,11 +49,3 @@ def test_samples_are_ranked_where_there_are_no_cycles(capsys: pytest.CaptureFixt
     assert document["totals"]["latency"] == 1306 + 3384
     assert document["totals"]["stall"] == 3384
     assert "4,690" in run(capsys, "info", trace_path("pcsampling"))
-
-
-def test_check_reads_all_waves_and_finds_real_captures_sound(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "info", trace_path("mla_decode"), "--check")
-    assert "could not" not in text
-    assert "disagree" not in text
-    clean = json.loads(run(capsys, "info", trace_path("pa_mqa_big"), "--check", "--json"))
-    assert {problem["severity"] for problem in clean["problems"]} <= {"info"}
