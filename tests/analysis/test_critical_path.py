@@ -9,13 +9,12 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
-from rcv_py.analysis.whatif.changes import Latency
+from rcv_py.analysis.whatif.changes import IssueWithoutGaps, Latency
 from rcv_py.analysis.whatif.critical_path import PathCause, critical_path, path_table
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import USUAL, Guess, Recording, recording, streams
-from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps
 from rcv_py.analysis.whatif.timelines import path_line
 from rcv_py.model.trace import Trace
 from tests.support.opened import sample_trace

@@ -14,11 +14,10 @@ from rcv_py.analysis.findings.finding import SMALL, Findings, RemedyExperiment
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
 from rcv_py.analysis.findings.remedies import REMEDIES
 from rcv_py.analysis.findings.trials import LIMITS, PLAYED
-from rcv_py.analysis.whatif.changes import Latency
+from rcv_py.analysis.whatif.changes import IssueWithoutGaps, Latency, MoveLater, PrefetchIteration
 from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.predict import NOTHING, Player
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
-from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 from rcv_py.base.text import capitalized
 from rcv_py.model.trace import Trace
 from tests.support.opened import sample_trace

@@ -23,10 +23,9 @@ from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.load_batch import load_batch
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
-from rcv_py.analysis.whatif.changes import Change, Latency, Merge, Move, MoveTogether, Relax
+from rcv_py.analysis.whatif.changes import Change, Latency, Merge, Move, MoveLater, Relax
 from rcv_py.analysis.whatif.hoist import Hoist, groups, hoisted
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
-from rcv_py.analysis.whatif.schedule_changes import MoveLater
 from rcv_py.model.trace import Trace
 from tests.support.opened import VARIED, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, TILES, captured, loop
@@ -165,9 +164,7 @@ def proposed(trace: Trace) -> Iterator[tuple[Change, ...]]:
         for remedy, trial in ((one.remedy_id, one.trial), *((other.id, other.trial) for other in one.others)):
             if trial is None or remedy == "no-pointer-chase":  # that passes an argument instead
                 continue
-            if changes := tuple(
-                c for c in trial.changes if isinstance(c, Move | MoveTogether | MoveLater | Relax | Hoist)
-            ):
+            if changes := tuple(c for c in trial.changes if isinstance(c, Move | MoveLater | Relax | Hoist)):
                 yield changes
             for merge in (c for c in trial.changes if isinstance(c, Merge)):
                 yield together(merge)

@@ -14,11 +14,14 @@ from rcv_py.analysis.whatif.changes import (
     Change,
     Dpp,
     Free,
+    IssueWithoutGaps,
     Latency,
     Merge,
     MoreWaves,
     Move,
+    MoveLater,
     NoBarrier,
+    PrefetchIteration,
     Relax,
     repeated,
 )
@@ -35,7 +38,6 @@ from rcv_py.analysis.whatif.recording import (
     reordered,
     streams,
 )
-from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 from rcv_py.model.trace import Trace
 from rcv_py.work.whatif import quick_player
 from tests.support.opened import VARIED, sample_trace

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.program.branches import branches
-from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
+from rcv_py.analysis.waits.program_waits import ARROW_COLORS, arrows, wait_pairs
 from tests.analysis import build
 from tests.analysis.in_memory import jumps
 

@@ -14,12 +14,11 @@ from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings, RemedyAdvice, RemedyExperiment
 from rcv_py.analysis.findings.predicted import predicted
 from rcv_py.analysis.whatif.ceilings import Ceilings
-from rcv_py.analysis.whatif.changes import Latency, MoreWaves
+from rcv_py.analysis.whatif.changes import IssueWithoutGaps, Latency, MoreWaves
 from rcv_py.analysis.whatif.event_loop import Board, Played, play
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.queues import FAR
 from rcv_py.analysis.whatif.recording import Recording, streams
-from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps
 from rcv_py.analysis.whatif.wave_slots import residents
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace

@@ -5,7 +5,7 @@ import pytest
 
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.health.buffer import ENDS
-from rcv_py.analysis.waits.waits import wait_pairs
+from rcv_py.analysis.waits.program_waits import wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.work.load import prepare

@@ -24,7 +24,7 @@ from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.runs import order, run_starts
+from rcv_py.base.runs import ascending, order, run_starts
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
@@ -373,3 +373,43 @@ def _neighbours(batches: Iterable[WaveBatch], wave: TracedWave) -> list[TracedWa
             if is_there and other.begin <= wave.end and other.end >= wave.begin:
                 waves.setdefault(other.row, other)
     return [waves[row] for row in sorted(waves)]  # in table order, not in the order of reading
+
+
+class Blamed(NamedTuple):
+    """An instruction that made another one late."""
+
+    line: int  # code row
+    cycles: int  # stalled and idle
+    is_guess: bool  # one of several candidates
+
+
+class LineCause(NamedTuple):
+    """Cycles of one cause, over all executions of an instruction."""
+
+    cause: Cause
+    stall: int  # cycles
+    idle: int  # cycles before it
+    blamed: tuple[Blamed, ...]  # most cycles first
+
+    @property
+    def cycles(self) -> int:
+        """Stalled and idle cycles."""
+        return self.stall + self.idle
+
+
+def causes_of(table: Attribution, line: int) -> tuple[LineCause, ...]:
+    """Return the causes of the cycles that a code row was late, most cycles first.
+
+    Their sums of stall and idle equal the sums of the row.
+    """
+    own = table.at(table.line == line)
+    found = []
+    for cause in ascending(own.cause).tolist():
+        part = own.at(own.cause == cause)
+        known = part.at(part.producer >= 0)
+        columns = (known.producer, known.cycles, known.is_guess)
+        rows = sorted(zip(*(one.tolist() for one in columns), strict=True), key=lambda row: (-row[1], row[0]))
+        stall, idle = total(part.stall), total(part.idle)
+        blamed = tuple(Blamed(*row) for row in rows)
+        found.append(LineCause(cause=Cause(cause), stall=stall, idle=idle, blamed=blamed))
+    return tuple(sorted(found, key=lambda one: (-one.cycles, one.cause)))

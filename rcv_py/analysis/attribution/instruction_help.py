@@ -26,7 +26,6 @@ from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.operations import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
-from rcv_py.analysis.waits.waitcnt.register_waits import register_waits
 from rcv_py.base.text import Message, plural
 from rcv_py.model.architecture import Architecture
 
@@ -93,3 +92,33 @@ def _distances(text: str, unit: int, cycles: int, step: int) -> list[str]:
     if is_load(text):
         return ["Its result is there when a wait for its counter says so."]
     return []
+
+
+# Fields of s_wait_alu (gfx12) and s_waitcnt_depctr (gfx10, gfx11), which wait for registers, not for memory.
+# A field whose bits are all set waits for nothing.  Source: AMDGPU backend of LLVM, operand `depctr`.
+_FIELDS = (  # name, first bit, bits, what is counted
+    ("va_vdst", 12, 4, "vector instructions that have vector registers to write"),
+    ("va_sdst", 9, 3, "vector instructions that have scalar registers to write"),
+    ("va_ssrc", 8, 1, "vector instructions that have scalar registers to read"),
+    ("hold_cnt", 7, 1, "instructions that hold the next"),
+    ("vm_vsrc", 2, 3, "memory instructions that have vector registers to read"),
+    ("va_vcc", 1, 1, "vector instructions that have vcc to write"),
+    ("sa_sdst", 0, 1, "scalar instructions that have registers to write"),
+)
+_IS_ONE = re.compile(r"s_wait_alu|s_waitcnt_depctr")
+_NUMBER = re.compile(r"\s(0x[0-9a-f]{1,4}|\d{1,5})\b", re.ASCII)
+
+
+def register_waits(text: str) -> list[str]:
+    """Return what each field waits for, as sentences; [] for other instructions."""
+    if not _IS_ONE.match(text):
+        return []
+    number = _NUMBER.search(text)
+    found: list[str] = []
+    for name, first, bits, what in _FIELDS:
+        most = (1 << bits) - 1
+        named = re.search(rf"\bdepctr_{name}\((\d{{1,5}})\)", text, re.ASCII)
+        left = int(named[1]) if named else int(number[1], 0) >> first & most if number else most
+        if left < most:
+            found.append(Message("waits until {0} is at most {1}: {2}", name, left, what))
+    return found

@@ -75,7 +75,7 @@ def claim_matrix_unit(stream: TokenStream, ledger: Ledger) -> None:
     lines = stream.lines
     for is_meant, tail in ((lines.unit == MATRIX, 0), (lines.shares_matrix, TAIL)):
         rows = ledger.of_lines(is_meant)
-        if not len(rows) or not stream.has_unit(MATRIX):
+        if not len(rows) or not len(stream.of_unit(MATRIX)):
             continue
         work = stream.matrix_work
         if (MATRIX, tail) not in stream.unions:

@@ -29,7 +29,6 @@ from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -131,7 +130,7 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
     line, place = np.unique(row, return_inverse=True)
     n, stall = sums(place, times, len(line)), sums(place, charged, len(line))
     p10, median, p90 = _at_ranks(line, part.distance, ((1, 10), MEDIAN, (9, 10)))
-    known = wait_latency([part.samples])
+    known = wait_latency(trace, part.samples)
     latency = np.full(len(trace.code) + 1, np.nan)
     latency[known.line] = known.median
     # The wait that required an operation most often, on a tie the one with the lower row.
@@ -140,7 +139,8 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
     best = best[starts_run(pair[best] >> _SHIFT)]
     is_short = distance < latency[row]
     matrix, vector = (_at_ranks(line, counts, (MEDIAN,))[0] for counts in (part.matrix, part.vector))
-    if _has_unreadable_vectors(trace.code):
+    code = trace.code
+    if (code.is_unreadable & (code.hits > 0) & (code.kind == TokenKind.VALU)).any():  # may be matrix ones
         matrix, vector = np.full((2, len(line)), np.nan)
     table = LoadToUse(
         line=line.astype(np.int32),
@@ -156,11 +156,6 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
         wait=(pair[best] & _MAX_CYCLES).astype(np.int32),
     )
     return of_rows(table, np.lexsort((line, -stall)))
-
-
-def _has_unreadable_vectors(code: CodeTable) -> bool:
-    """Whether vector instructions that ran have unreadable texts, so some may be matrix instructions."""
-    return bool((code.is_unreadable & (code.hits > 0) & (code.kind == TokenKind.VALU)).any())
 
 
 def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, LineTraits, lines
-from rcv_py.analysis.attribution.survey import SURVEY, Survey, known_lines
+from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.uses import LineHistory
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
@@ -135,11 +135,6 @@ class TokenStream:
         tokens = np.argsort(self.unit, kind="stable").astype(np.int32)
         return tokens, borders(np.bincount(self.unit, minlength=MESSAGE + 1))
 
-    def has_unit(self, unit: int) -> bool:
-        """Whether there are tokens of a unit."""
-        _, first = self._by_unit
-        return bool(first[unit + 1] > first[unit])
-
     def of_unit(self, unit: int) -> np.ndarray:
         """The tokens of a unit, int64, ascending."""
         tokens, first = self._by_unit
@@ -170,18 +165,16 @@ class TokenStream:
         """The operations of a unit, SIMD by SIMD, and how long each held it; VALU includes matrix ones."""
         if unit not in self._works:
             token = self.vector if unit == VALU else self.of_unit(unit)
-            rows, key = self._in_order(token, self.simd)
             held = narrow(self.held(token, self.issue.take(token)))
-            self._works[unit] = self._taken(token, rows, key, held.take(rows))
+            self._works[unit] = self._in_order(token, self.simd, held)
         return self._works[unit]
 
     @cached_property
     def matrix_work(self) -> UnitOperations:
         """Matrix instructions, SIMD by SIMD, and the cycles until the matrix unit was free after each."""
         token = self.of_unit(MATRIX)
-        rows, key = self._in_order(token, self.simd)
         held = narrow(self.lines.lead + self.lines.passes).take(self.line.take(token))
-        return self._taken(token, rows, key, held.take(rows))
+        return self._in_order(token, self.simd, held)
 
     @cached_property
     def _queues(self) -> dict[int, UnitOperations]:
@@ -190,21 +183,18 @@ class TokenStream:
     def queue(self, unit: int) -> UnitOperations:
         """The operations of a unit, compute unit by compute unit, and the cycles until it took the next."""
         if unit not in self._queues:
-            token = self.of_unit(unit)
-            rows, key = self._in_order(token, self.cu)
-            self._queues[unit] = self._taken(token, rows, key, narrow(_until_next(key, self.stride)))
+            self._queues[unit] = self._in_order(self.of_unit(unit), self.cu)
         return self._queues[unit]
 
-    def _in_order(self, token: np.ndarray, lane: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of tokens (ascending) by lane (int64 [waves]) and issue, and the keys for a Work."""
+    def _in_order(
+        self, token: np.ndarray, lane: np.ndarray, held: np.ndarray | None = None
+    ) -> UnitOperations:
+        """Return tokens (ascending) by lane (int64 [waves]) and issue; `held` None: until the next."""
         key = repeated(lane * self.stride, np.diff(np.searchsorted(token, self.tokens.first)))
         key += self.issue.take(token)
         rows = order(key)
-        return rows, key.take(rows)
-
-    def _taken(
-        self, token: np.ndarray, rows: np.ndarray, key: np.ndarray, held: np.ndarray
-    ) -> UnitOperations:
+        key = key.take(rows)
+        held = narrow(_until_next(key, self.stride)) if held is None else held.take(rows)
         return UnitOperations(token.astype(np.int32).take(rows), self.stride, key, held)
 
     def held(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
@@ -274,7 +264,7 @@ def parcel_stream(trace: Trace, parcel: Parcel, survey: Survey) -> TokenStream:
 
 def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> TokenStream:
     waves = tokens.waves
-    of_code, line = lines(trace.code, trace.architecture), known_lines(tokens, trace.code)
+    of_code, line = lines(trace.code, trace.architecture), tokens.code_rows(len(trace.code))
     far = np.iinfo(np.int64).max
     base = min([int(tokens.start.min(initial=far)), *(wave.begin for wave in waves)], default=0)
     simd = _numbers([(wave.cu, wave.id.simd) for wave in waves])

@@ -17,15 +17,14 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import MEMORY, SMEM, LineTraits, lines
 from rcv_py.analysis.core.parcels import MARGIN, Parcel
-from rcv_py.analysis.core.reduction import Reduction, added, by_field
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, tables
 from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import GFX9_DELAY, MAX_DELAY, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.runs import ascending, ends_run, largest_in, order, run_starts, starts_run
-from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
@@ -87,7 +86,7 @@ def candidates(
 
 
 def candidates_in(tokens: TokenColumns, links: WaitLinks, line: np.ndarray, trace: Trace) -> Candidates:
-    """Return the candidates of all waits of some waves, given their `known_lines`."""
+    """Return the candidates of all waits of some waves, given the row of Lines of each token."""
     issued = tokens.ends_at if trace.architecture.busy_is_issue else tokens.issue.take
     return candidates(links, line, lines(trace.code, trace.architecture), tokens.issue, issued)
 
@@ -147,14 +146,9 @@ class _Seen(NamedTuple):
     last: LastOperations
 
 
-def known_lines(tokens: TokenColumns, code: CodeTable) -> np.ndarray:
-    """Return the row of Lines of each token, int64; the last one if no code line matched."""
-    return tokens.code_rows(len(code))
-
-
 def _map(trace: Trace, parcel: Parcel) -> _Seen:
     tokens, of_code = parcel.begun, lines(trace.code, trace.architecture)
-    line = known_lines(tokens, trace.code)
+    line = tokens.code_rows(len(trace.code))
     found = candidates_in(tokens, replay(tokens, trace.code, trace.architecture), line, trace)
     some = np.flatnonzero(found.is_alone & (tokens.stall.take(found.token) > of_code.step))
     engine = np.array([wave.id.se for wave in tokens.waves], dtype=np.int64)
@@ -184,11 +178,6 @@ def _last_operations(tokens: TokenColumns, line: np.ndarray, unit_of: np.ndarray
     return LastOperations(place, tokens.issue[rows], wave[owner], line[rows])
 
 
-def _joined_last(parts: Sequence[LastOperations]) -> LastOperations:
-    last = joined([LastOperations.empty(), *parts])
-    return of_rows(last, np.lexsort((last.wave, last.issue, last.place)))
-
-
 def _finish(trace: Trace, part: _Seen) -> Survey:
     of_code = lines(trace.code, trace.architecture)
     engine = ascending(part.barriers.waves.se)
@@ -207,8 +196,9 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
         number, _ = grouped(here.waves, here.at)
         group[here.waves.row] = number
         delay[at] = meetings(here.at, number, here.waves.last_end, slowest).delay
-    is_alone = ends_run(part.last.place)  # no operation of the same place follows within MARGIN
-    is_alone[:-1] |= part.last.issue[1:] - part.last.issue[:-1] > MARGIN
+    last = of_rows(part.last, np.lexsort((part.last.wave, part.last.issue, part.last.place)))
+    is_alone = ends_run(last.place)  # no operation of the same place follows within MARGIN
+    is_alone[:-1] |= last.issue[1:] - last.issue[:-1] > MARGIN
     return Survey(
         engine=engine,
         mean=mean,
@@ -216,7 +206,7 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
         longest=longest,
         delay=delay,
         group=group,
-        last=of_rows(part.last, is_alone),
+        last=of_rows(last, is_alone),
     )
 
 
@@ -258,5 +248,5 @@ def _longest(of_code: LineTraits, line: np.ndarray, age: np.ndarray, times: np.n
     return longest
 
 
-_MERGE = by_field(_Seen, ages=added(1), barriers=joined_barriers, last=_joined_last)
+_MERGE = by_field(_Seen, ages=added(1), barriers=joined_barriers, last=tables(LastOperations.empty()))
 SURVEY = Reduction(_map, _MERGE, _finish)

@@ -6,7 +6,6 @@ one if the counter returns in order, else the likeliest by the latencies of all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from rcv_py.analysis.attribution.waits import WaitEnds, wait_ends_in
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
-from rcv_py.analysis.core.saturated import Sums, joined_sums, summed
+from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.wait_latency import WaitLatency, latency_samples, measured, wait_latency
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
@@ -88,9 +87,8 @@ def _sums(tokens: TokenColumns, links: WaitLinks, ends: WaitEnds, is_wait: np.nd
     )
 
 
-def _blocking(parts: Sequence[Sums]) -> Blocking:
-    """Return the ranking over the sums of several sets of waves."""
-    key, n, stall, blocked, guessed = joined_sums(parts)
+def _blocking(sums: Sums) -> Blocking:
+    key, n, stall, blocked, guessed = sums
     wait, producer = key >> _PAIR_SHIFT, key & _NO_PRODUCER
     own, pairs = np.flatnonzero(producer == _NO_PRODUCER), np.flatnonzero(producer != _NO_PRODUCER)
     own = own[np.lexsort((wait[own], -stall[own]))]
@@ -137,7 +135,8 @@ def _map(survey: Survey, trace: Trace, parcel: Parcel) -> _Waits:
 
 
 def _finish(trace: Trace, part: _Waits) -> WaitSummary:
-    return WaitSummary(_blocking([part.sums]), wait_latency([part.samples]), part.waves, len(trace.waves))
+    latency = wait_latency(trace, part.samples)
+    return WaitSummary(_blocking(part.sums), latency, part.waves, len(trace.waves))
 
 
 _MERGE = by_field(_Waits, sums=added(4), samples=added(1), waves=sum)

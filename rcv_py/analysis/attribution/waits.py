@@ -26,7 +26,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import MATRIX, VALU
 from rcv_py.analysis.attribution.stream import TokenStream
-from rcv_py.analysis.attribution.survey import Candidates, Survey, candidates, candidates_in, known_lines
+from rcv_py.analysis.attribution.survey import Candidates, Survey, candidates, candidates_in
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.token_columns import TokenColumns
@@ -57,7 +57,7 @@ def wait_ends(stream: TokenStream) -> WaitEnds:
 
 def wait_ends_in(tokens: TokenColumns, links: WaitLinks, trace: Trace, survey: Survey) -> WaitEnds:
     """Return which operation ended each wait, of waves of any shader engines."""
-    line = known_lines(tokens, trace.code)
+    line = tokens.code_rows(len(trace.code))
     found = candidates_in(tokens, links, line, trace)
     engine = np.array([survey.place(wave.id.se) for wave in tokens.waves], dtype=np.int64)
     engine = engine.take(tokens.owner.take(found.token))

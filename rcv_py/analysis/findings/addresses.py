@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,46 +20,33 @@ def conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     """Bank conflicts of LDS accesses, by the addresses of their lanes."""
     found = inputs.addresses
     rows = _worst(found, np.nan_to_num(found.conflict) > 1, found.passes - found.least_passes)
-    if not len(rows):
-        return
-    worst = int(rows[0])
-    yield finding_of(
-        situation_of(inputs),
-        "lds-bank-conflicts",
-        title="LDS accesses with bank conflicts",
-        is_upper_bound=False,
-        sentence=Message(
+    for worst in rows[:1].tolist():
+        sentence = Message(
             "By the addresses of their lanes, {0} in conflict: an execution of instruction {1} takes "
             "{2:.1f} passes of LDS, where {3:.1f} are needed.",
             plural(len(rows), "LDS instruction is", "LDS instructions are"),
             int(found.line[worst]),
             float(found.passes[worst] / found.blocks[worst]),
             float(found.least_passes[worst] / found.blocks[worst]),
-        ),
-        remedy="Lanes that LDS serves together want different words of a bank: pad rows by one bank or XOR "
-        "the column with the row (swizzle).",
-        evidence=tuple(
-            _evidence(inputs, int(row), Message("{0:.1f} times the passes", float(found.conflict[row])))
-            for row in rows[:LINES]
-        ),
-        assumption=_certain(found, rows, "The cycles are counted under LDS issue stall (queue full)."),
-        rank=CONTEXT,
-    )
+        )
+        yield finding_of(
+            situation_of(inputs),
+            "lds-bank-conflicts",
+            title="LDS accesses with bank conflicts",
+            sentence=sentence,
+            remedy="Lanes that LDS serves together want different words of a bank: pad rows by one bank or "
+            "XOR the column with the row (swizzle).",
+            **_shown(inputs, rows, found.conflict, "{0:.1f} times the passes"),
+            assumption=_certain(found, rows, "The cycles are counted under LDS issue stall (queue full)."),
+        )
 
 
 def lanes_apart(inputs: FindingInputs) -> Iterator[Finding]:
     """Accesses of vector memory that touch more cache lines than their bytes need."""
     found = inputs.addresses
     rows = _worst(found, np.nan_to_num(found.spread) >= APART, found.requests - found.least_requests)
-    if not len(rows):
-        return
-    worst = int(rows[0])
-    yield finding_of(
-        situation_of(inputs),
-        "lanes-apart",
-        title="VMEM accesses whose lanes lie apart",
-        is_upper_bound=False,
-        sentence=Message(
+    for worst in rows[:1].tolist():
+        sentence = Message(
             "By the addresses of their lanes, {0} at least twice the cache lines that hold as many bytes: an "
             "execution of instruction {1} touches {2:.1f}, where {3:.1f} are needed, and uses {4:.1f} of {5} "
             "bytes of each.",
@@ -68,16 +56,17 @@ def lanes_apart(inputs: FindingInputs) -> Iterator[Finding]:
             float(found.least_requests[worst] / found.blocks[worst]),
             float(found.used[worst] / found.requests[worst]),
             found.cache_line,
-        ),
-        remedy="Let neighbouring lanes access neighbouring addresses: change which lane handles which "
-        "element, change the layout of the data, or exchange elements through LDS.",
-        evidence=tuple(
-            _evidence(inputs, int(row), Message("{0:.1f} times the lines", float(found.spread[row])))
-            for row in rows[:LINES]
-        ),
-        assumption=_certain(found, rows, "Whether a line is in a cache is not known."),
-        rank=CONTEXT,
-    )
+        )
+        yield finding_of(
+            situation_of(inputs),
+            "lanes-apart",
+            title="VMEM accesses whose lanes lie apart",
+            sentence=sentence,
+            remedy="Let neighbouring lanes access neighbouring addresses: change which lane handles which "
+            "element, change the layout of the data, or exchange elements through LDS.",
+            **_shown(inputs, rows, found.spread, "{0:.1f} times the lines"),
+            assumption=_certain(found, rows, "Whether a line is in a cache is not known."),
+        )
 
 
 def recorded(inputs: FindingInputs) -> Iterator[Finding]:
@@ -106,11 +95,15 @@ def _worst(found: AddressAccesses, chosen: np.ndarray, beyond: np.ndarray) -> np
     return rows[np.argsort(-beyond[rows], kind="stable")]
 
 
-def _evidence(inputs: FindingInputs, row: int, times: str) -> Evidence:
-    found = inputs.addresses
-    stride = found.stride[row]
-    known = [] if np.isnan(stride) else [Message("stride {0} bytes", count(int(stride)))]
-    return line_of(inputs, int(found.line[row]), join_texts(", ", (times, *known)))
+def _shown(inputs: FindingInputs, rows: np.ndarray, times: np.ndarray, text: str) -> dict[str, Any]:
+    """Fields of both findings: they are context, with the worst instructions and strides as evidence."""
+    found, evidence = inputs.addresses, list[Evidence]()
+    for row in rows[:LINES].tolist():
+        words = [Message(text, float(times[row]))]
+        if not np.isnan(found.stride[row]):
+            words.append(Message("stride {0} bytes", count(int(found.stride[row]))))
+        evidence.append(line_of(inputs, int(found.line[row]), join_texts(", ", words)))
+    return {"evidence": tuple(evidence), "is_upper_bound": False, "rank": CONTEXT}
 
 
 def _certain(found: AddressAccesses, rows: np.ndarray, more: str) -> str:

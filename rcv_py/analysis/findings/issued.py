@@ -53,6 +53,8 @@ def _merge(parts: Sequence[Issued]) -> Issued:
     return Issued(sum((part.cycles for part in parts), np.zeros(1, dtype=np.int64)), longest)
 
 
-ISSUED = Reduction(
-    _map, _merge, lambda trace, part: part._replace(cycles=np.broadcast_to(part.cycles, len(trace.code)))
-)
+def _finish(trace: Trace, part: Issued) -> Issued:
+    return Issued(np.broadcast_to(part.cycles, len(trace.code)), part.longest_end)
+
+
+ISSUED = Reduction(_map, _merge, _finish)

@@ -136,8 +136,7 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     if numbers.peak < 2:
         return
     span, end = numbers.end - numbers.begin, numbers.begin + numbers.ramp
-    area = _wave_cycles(curve, numbers.begin, end)
-    cycles = max(0, numbers.ramp - area // max(1, numbers.peak))
+    area, cycles = _wasted(curve, numbers.begin, end)
     if not cycles:
         return
     yield finding_of(
@@ -161,10 +160,11 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _wave_cycles(curve: StepCurve, begin: int, end: int) -> int:
-    """Resident cycles between two times, summed over waves."""
+def _wasted(curve: StepCurve, begin: int, end: int) -> tuple[int, int]:
+    """Resident cycles between two times, summed over waves, and what the same work would save at the peak."""
     time = np.clip(curve.time, begin, end)
-    return int((np.diff(time) * curve.value[:-1]).sum())
+    area = int((np.diff(time) * curve.value[:-1]).sum())
+    return area, max(0, end - begin - area // max(1, int(curve.value.max())))
 
 
 def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
@@ -186,8 +186,7 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     span = numbers.end - numbers.begin
     length = round(numbers.tail * span)
     begin = numbers.end - length
-    area = _wave_cycles(curve, begin, numbers.end)
-    cycles = max(0, length - area // max(1, numbers.peak))
+    area, cycles = _wasted(curve, begin, numbers.end)
     rows = inputs.counted
     last = int(rows[np.argmax(inputs.trace.waves.end[rows])]) if len(rows) else -1
     evidence = [window_of(begin, numbers.end, "the tail")]

@@ -15,7 +15,7 @@ from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import SPECIAL, registers
 from rcv_py.analysis.waits.before_barrier import barrier_follows
 from rcv_py.analysis.waits.hoisting import hoists, is_load
-from rcv_py.analysis.waits.load_batch import LoadBatch, load_batch
+from rcv_py.analysis.waits.load_batch import LoadBatch, load_batches
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.whatif.changes import changes_text, named
 from rcv_py.analysis.whatif.hoist import hoisted
@@ -197,9 +197,8 @@ class FindingContext:
         counters = {counter for row in self.producers for counter, _ in effect(self.text(row)).raises}
         found, taken = list[LoadBatch](), set[int]()
         for wait in self.claimed.line[:MAX_WAITS].tolist():
-            for counter, _ in effect(self.text(wait)).waits:
-                batch = load_batch(trace.code, trace.architecture, wait, counter)
-                if counter not in counters or batch is None or taken & set(batch.rows):
+            for counter, batch in load_batches(trace.code, trace.architecture, wait).items():
+                if counter not in counters or taken & set(batch.rows):
                     continue
                 if batch.registers <= sum(self._vectors) or not batch.renamed:
                     found.append(batch)

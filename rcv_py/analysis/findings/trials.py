@@ -22,16 +22,17 @@ from rcv_py.analysis.whatif.changes import (
     Change,
     Dpp,
     Free,
+    IssueWithoutGaps,
     Latency,
     Merge,
     MoreWaves,
     Move,
-    MoveTogether,
+    MoveLater,
     NoBarrier,
+    PrefetchIteration,
     Relax,
 )
 from rcv_py.analysis.whatif.hoist import hoisted
-from rcv_py.analysis.whatif.schedule_changes import IssueWithoutGaps, MoveLater, PrefetchIteration
 from rcv_py.model.code import has_known_operands
 
 MAX_MOVED = 8  # instructions, each with its group, that one trial moves
@@ -52,7 +53,7 @@ def _hoisted(case: FindingContext) -> Iterator[Change]:
         target, group = own.early
         if own.room_before >= ROOM and not done & {*group}:
             done |= {*group}
-            yield Move(row, target) if len(group) == 1 else MoveTogether(group, target)
+            yield from (Move(one, target) for one in group)
 
 
 def _widened(case: FindingContext) -> Iterator[Change]:

@@ -115,7 +115,11 @@ def collapsed(trace: Trace) -> HealthNote | None:
     source = trace.sources[spread.top_file]
     what = what_line(source.lines or (), spread.top_line)
     place = f"{source.path.rsplit('/', 1)[-1]}:{spread.top_line}"
-    sites = _call_sites(trace.code, spread)
+    code = trace.code
+    leaf = np.maximum(code.leaf, 0)
+    here = (code.leaf >= 0) & (code.chain_file[leaf] == spread.top_file)
+    here &= (code.chain_line[leaf] == spread.top_line) & ~code.is_label
+    sites = len({tuple(code.chain(row)) for row in np.flatnonzero(here).tolist()})  # chains of calls to it
     return HealthNote(
         name="mapping",
         severity=Severity.WARNING,
@@ -128,14 +132,6 @@ def collapsed(trace: Trace) -> HealthNote | None:
         "because the compiler lost theirs.",
         remedy=_remedy(sites, source.path),
     )
-
-
-def _call_sites(code: CodeTable, spread: Mapping) -> int:
-    """Distinct chains of calls among the instructions whose innermost place is the top one."""
-    leaf = np.maximum(code.leaf, 0)
-    here = (code.leaf >= 0) & (code.chain_file[leaf] == spread.top_file)
-    here &= (code.chain_line[leaf] == spread.top_line) & ~code.is_label
-    return len({tuple(code.chain(row)) for row in np.flatnonzero(here).tolist()})
 
 
 def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Measured, ...]:

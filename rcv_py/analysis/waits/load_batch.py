@@ -56,6 +56,13 @@ class LoadBatch(NamedTuple):
     registers: int  # vector registers that are held at a time from the wait to the old places
 
 
+def load_batches(code: CodeTable, architecture: Architecture, wait: int) -> dict[str, LoadBatch]:
+    """Return the batches before a wait (code row), by each counter that it waits for."""
+    effect = generation_of(architecture, code.text).effect(code.text[wait].strip())
+    found = {counter: load_batch(code, architecture, wait, counter) for counter, _ in effect.waits}
+    return {counter: batch for counter, batch in found.items() if batch is not None}
+
+
 def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: str) -> LoadBatch | None:
     """Return the loads below a wait (code row) that can be issued before it; None without any.
 

@@ -9,7 +9,6 @@ counters gives only upper bounds, since either may have been the last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,7 @@ from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
-from rcv_py.analysis.core.saturated import Sums, joined_sums
+from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
@@ -74,9 +73,9 @@ def latency_samples(tokens: TokenColumns, links: WaitLinks, architecture: Archit
     return np.unique(key, return_counts=True)
 
 
-def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
-    """Return the statistics of each line over the samples of several sets of waves."""
-    key, times = joined_sums(parts)
+def wait_latency(_trace: Trace, samples: Sums) -> WaitLatency:
+    """Return the statistics of each line over `latency_samples`."""
+    key, times = samples
     lines, place = np.unique(key >> (_SHIFT + 1), return_inverse=True)
     place, is_bound = place.reshape(-1), key >> _SHIFT & 1 == 1
     censored = saturated.sums(place[is_bound], times[is_bound], len(lines))
@@ -103,8 +102,4 @@ def _map(trace: Trace, parcel: Parcel) -> Sums:
     return latency_samples(tokens, links, trace.architecture)
 
 
-def _finish(_trace: Trace, part: Sums) -> WaitLatency:
-    return wait_latency([part])
-
-
-LATENCIES = Reduction(_map, added(1), _finish)
+LATENCIES = Reduction(_map, added(1), wait_latency)

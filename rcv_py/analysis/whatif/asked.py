@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rcv_py.analysis.waits.load_batch import load_batch
-from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.analysis.waits.load_batch import load_batches
 from rcv_py.analysis.whatif.changes import (
     UNITS,
     Change,
@@ -87,16 +86,13 @@ def _together(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, tuple[int, ..
 
 def _batch(trace: Trace, wait: int) -> Change:
     """The loads below a wait before it, for the counter with most of them."""
-    effect = generation_of(trace.architecture, trace.code.text).effect
-    counters = [counter for counter, _ in effect(trace.code.text[wait].strip()).waits]
-    found = [load_batch(trace.code, trace.architecture, wait, counter) for counter in counters]
-    known = [batch for batch in found if batch is not None]
-    if not known:
+    found = load_batches(trace.code, trace.architecture, wait).values()
+    if not found:
         raise UsageError(
             Message("No load below instruction {0} can be issued before it.", wait),
             hint="It must be a wait, and nothing between may use what the loads read or write.",
         )
-    return hoisted(max(known, key=lambda batch: len(batch.loads)))
+    return hoisted(max(found, key=lambda batch: len(batch.loads)))
 
 
 def _latency(what: str, factor: float) -> Latency:

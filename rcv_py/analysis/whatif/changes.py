@@ -94,23 +94,6 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class MoveTogether:
-    """Move several instructions to one place, in their order, as `Move` moves one."""
-
-    lines: tuple[int, ...]
-    before: int
-
-    def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
-        return moved(recording, self.lines, self.before)
-
-    @property
-    def text(self) -> str:
-        """Describe the change."""
-        return moves_text(self.lines, self.before)
-
-
-@dataclass(frozen=True, slots=True)
 class Relax:
     """A wait leaves `more` operations outstanding: the newest of the operations it waited for.
 
@@ -293,6 +276,83 @@ class MoreWaves:
     def text(self) -> str:
         """Describe the change."""
         return Message("{0} more {1} per SIMD", self.more, "wave" if self.more == 1 else "waves")
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchIteration:
+    """Waits for an execution of an instruction wait for the previous one: data an iteration earlier.
+
+    That is a second set of registers, or a second buffer: each iteration works on what the previous iteration
+    loaded.  The first execution of a wave is waited for as before.
+    """
+
+    lines: tuple[int, ...]
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with the change."""
+        rows = np.flatnonzero(chosen(recording, self.lines))
+        owner, line = recording.owner[rows], recording.line[rows]
+        by_line = np.lexsort((rows, line, owner))
+        rows, is_first = rows[by_line], starts_run(owner[by_line], line[by_line])
+        earlier = np.arange(len(recording.line))
+        earlier[rows[1:][~is_first[1:]]] = rows[:-1][~is_first[1:]]
+        awaited = earlier[recording.awaited]
+        return replace(recording, awaited=awaited[np.lexsort((awaited, recording.waiting))])
+
+    @property
+    def text(self) -> str:
+        """Describe the change."""
+        return Message("{0} an iteration ahead", named(self.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLater:
+    """Move an instruction `by` executed instructions later, at most to the end of its wave."""
+
+    line: int
+    by: int
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with the change."""
+        place = np.arange(len(recording)) + 0.0
+        is_meant = recording.line[recording.order] == self.line
+        key = np.where(is_meant, place + self.by + 0.5, place)
+        return replace(recording, order=recording.order[np.lexsort((key, recording.owner))])
+
+    @property
+    def text(self) -> str:
+        """Describe the change."""
+        how = "instruction" if self.by == 1 else "instructions"
+        return Message("instruction {0} moved {1} {2} down", self.line, self.by, how)
+
+
+@dataclass(frozen=True, slots=True)
+class IssueWithoutGaps:
+    """Instructions issue as soon as their unit is free: no gap before them, no dependencies.
+
+    Waits for counters and barriers remain.
+    """
+
+    lines: tuple[int, ...]
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with the change."""
+        is_meant = chosen(recording, self.lines)
+        at = np.flatnonzero(is_meant[recording.order])
+        at = at[~np.isin(at, recording.first)]
+        before = recording.order[at - 1]
+        pace = recording.pace.copy()
+        pace[before] = np.minimum(pace[before], recording.busy[before])
+        first = recording.first[np.flatnonzero(np.diff(recording.first))]
+        begins = is_meant[recording.order[first]]
+        lead = recording.lead.copy()
+        lead[recording.owner[recording.order[first[begins]]]] = 0
+        return replace(recording, pace=pace, lead=lead, delay=np.where(is_meant, 0, recording.delay))
+
+    @property
+    def text(self) -> str:
+        """Describe the change."""
+        return Message("{0} without delay", named(self.lines))
 
 
 def held_up(recording: Recording, older: np.ndarray) -> np.ndarray:

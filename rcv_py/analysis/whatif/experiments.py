@@ -8,8 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.core.parcels import WaveLifetimes, stretches
-from rcv_py.analysis.waits.load_batch import load_batch
-from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.analysis.waits.load_batch import load_batches
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.analysis.whatif.predict import Player
@@ -80,11 +79,8 @@ def usual_experiments(player: Player, trace: Trace) -> list[tuple[Change, ...]]:
     changes += [Latency(lines=(line,), factor=0.5) for line in _largest(waited[:rows])]
     waits = _largest(stalled[:rows])
     changes += [Relax(line, 1) for line in waits]
-    effect = generation_of(trace.architecture, code.text).effect
     for line in waits:
-        for counter, _ in effect(code.text[line].strip()).waits:
-            batch = load_batch(code, trace.architecture, line, counter)
-            changes += [] if batch is None else [hoisted(batch)]
+        changes += map(hoisted, load_batches(code, trace.architecture, line).values())
     if any((one.meeting >= 0).any() for one in recordings):
         changes.append(NoBarrier())
     if nops := tuple(

@@ -29,7 +29,6 @@ from rcv_py.analysis.attribution.lines import BRANCH, LDS, MATRIX, MESSAGE, NONE
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import memoized
-from rcv_py.analysis.whatif.arbitration import by_age
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, Taken, in_time, pipe, returns, seen, serve
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.model.trace import Trace
@@ -42,6 +41,9 @@ _QUEUES = {VMEM: 0, LDS: 1, SMEM: 2}
 PLACES = MESSAGE + 1  # unit numbers per SIMD
 _END_TURNS = 5  # turns that the end of a wave takes if it waits for nothing
 NARROW = np.iinfo(np.int32)
+KINDS = ((True, (VALU, MATRIX)), (False, (VMEM, LDS, SMEM)))  # by age if few ties are recorded; the units
+FEW = 8  # ties that decide
+MOSTLY = 0.8  # of the ties go to the older wave: the age decides
 _OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
 
 
@@ -241,7 +243,7 @@ def _frame(stream: TokenStream) -> _Frame:
     awaits, results = _with_results(stream, counted)
     before, handover = _slots(stream, begin, end)
     is_older_first = by_age(stream)
-    barriers, observed = _barriers(stream)._asdict(), seen(stream)
+    barriers, observed = _barriers(stream), seen(stream)
     columns: dict[str, Any] = {
         "first": first,
         "line": line,
@@ -300,15 +302,6 @@ class _Memory(NamedTuple):
     is_measured: np.ndarray
     back: np.ndarray
     is_drained: np.ndarray  # bool [waves], the end of the wave waited for operations
-
-
-class _Barriers(NamedTuple):
-    """Columns of `Recording`."""
-
-    meeting: np.ndarray
-    signals: np.ndarray
-    members: np.ndarray
-    opening: np.ndarray
 
 
 def _awaits(stream: TokenStream) -> _Awaits:
@@ -457,7 +450,7 @@ def reordered(recording: Recording, seed: int) -> Recording:
     return replace(recording, latency=latency)
 
 
-def _barriers(stream: TokenStream) -> _Barriers:
+def _barriers(stream: TokenStream) -> dict[str, np.ndarray]:
     """Return the meetings where tokens wait and arrive, the arrivals that open each, and its delay."""
     at, met, n = stream.crossings, stream.meetings, len(stream)
     meeting, signals = np.full((2, n), NO_INDEX, dtype=np.int64)
@@ -470,7 +463,7 @@ def _barriers(stream: TokenStream) -> _Barriers:
     held = at.is_held
     np.minimum.at(opened, met.of[held], stream.issue[at.token[held]])
     opening = np.where(opened < 1 << 62, np.maximum(opened - arrived, 0), 0)
-    return _Barriers(meeting, signals, members, opening)
+    return {"meeting": meeting, "signals": signals, "members": members, "opening": opening}
 
 
 def _arrivals(stream: TokenStream) -> np.ndarray:
@@ -493,6 +486,38 @@ def _ready(stream: TokenStream, frame: _Frame, back: np.ndarray) -> np.ndarray:
         np.maximum.at(last, stream.meetings.of, _arrivals(stream))
         ready[at.token] = np.maximum(ready[at.token], (last + opening)[stream.meetings.of])
     return np.minimum(ready, stream.issue)
+
+
+def by_age(stream: TokenStream) -> np.ndarray:
+    """Return which units take the oldest wave first, bool by unit of `attribution.lines`.
+
+    A recording shows the order in which waves went.  With a change other waves meet, and a rule is needed:
+    real captures show that arithmetic and the matrix unit take the oldest wave of their SIMD (96 to 100 % of
+    ties where there are many), and that memory pipes, which all SIMDs share, do not look at the age.
+    """
+    found = np.zeros(MESSAGE + 1, dtype=bool)
+    for usual, units in KINDS:
+        ties = {unit: _ties(stream, unit, usual) for unit in units}
+        whole = np.concatenate([*ties.values()])
+        for unit in units:
+            won = ties[unit] if len(ties[unit]) >= FEW else whole
+            found[unit] = won.mean() >= MOSTLY if len(won) >= FEW else usual
+    return found
+
+
+def _ties(stream: TokenStream, unit: int, is_of_simd: bool) -> np.ndarray:
+    """Return whether the older wave went first, for each two waves that both waited for a unit, bool."""
+    token = in_time(stream, stream.of_unit(unit))
+    if is_of_simd:
+        token = token[np.argsort(stream.simd[stream.owner[token]], kind="stable")]
+    first, second = token[:-1], token[1:]
+    one, other = stream.owner[first], stream.owner[second]
+    begin = stream.tokens.lives[0]
+    is_tie = (stream.start[first] < stream.issue[first]) & (stream.start[second] <= stream.issue[first])
+    is_tie &= begin[one] != begin[other]
+    if is_of_simd:
+        is_tie &= stream.simd[one] == stream.simd[other]
+    return (begin[one] < begin[other])[is_tie]
 
 
 def _units(stream: TokenStream, guess: Guess) -> _Units:

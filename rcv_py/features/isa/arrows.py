@@ -21,9 +21,8 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.program.branches import branches
-from rcv_py.analysis.waits.program_waits import program_waits
+from rcv_py.analysis.waits.program_waits import ARROW_COLORS, arrows, program_waits, wait_pairs
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
-from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.architecture import Architecture

@@ -7,8 +7,7 @@ import numpy as np
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
 from rcv_py.analysis.program.loops import loops
-from rcv_py.analysis.waits.program_waits import program_waits
-from rcv_py.analysis.waits.waits import wait_pairs
+from rcv_py.analysis.waits.program_waits import program_waits, wait_pairs
 from rcv_py.analysis.whatif.block_schedule import block_lengths
 from rcv_py.features.isa.result import BLOCKS, LINES
 from rcv_py.model.trace import Trace

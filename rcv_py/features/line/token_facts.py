@@ -19,9 +19,8 @@ from rcv_py.ui.widgets.legend import state_text
 from rcv_py.ui.widgets.links import line_link, source_link, token_link
 
 if TYPE_CHECKING:  # they import attribution, which the first painting does not wait for
-    from rcv_py.analysis.attribution.attribute import TokenCause
+    from rcv_py.analysis.attribution.attribute import LineCause, TokenCause
     from rcv_py.analysis.attribution.instruction_help import InstructionHelp
-    from rcv_py.analysis.attribution.of_line import LineCause
     from rcv_py.analysis.timeline.meanwhile import Meanwhile
     from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
 

@@ -28,7 +28,7 @@ from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import GrowingText
 
 if TYPE_CHECKING:  # they import attribution
-    from rcv_py.analysis.attribution.of_line import LineCause
+    from rcv_py.analysis.attribution.attribute import LineCause
     from rcv_py.features.line.token_facts import TokenFacts
 
 TRIAL = "try:0"  # the link to an experiment
@@ -186,7 +186,7 @@ class TokenDetailsPanel(Panel):
         if table is None or line is None:
             self.causes = None
             return
-        from rcv_py.analysis.attribution.of_line import causes_of  # noqa: PLC0415 - as above
+        from rcv_py.analysis.attribution.attribute import causes_of  # noqa: PLC0415 - as above
 
         def take(causes: tuple[LineCause, ...]) -> None:
             if line == self.session.line:

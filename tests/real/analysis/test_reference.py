@@ -17,7 +17,7 @@ from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.program.blocks import labels
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.timeline.wave_places import global_rows
-from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
+from rcv_py.analysis.waits.program_waits import Arrows, arrows, wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from tests.analysis import build
