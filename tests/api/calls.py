@@ -14,7 +14,7 @@ CALLS: dict[str, Callable[[Capture], Table]] = {
     **{
         name: lambda capture, name=name: getattr(capture, name)()
         for name in (
-            *("tokens", "states", "waits", "verify", "summary", "samples", "wait_costs", "wait_producers"),
+            *("tokens", "states", "waits", "summary", "samples", "wait_costs", "wait_producers"),
             *("wait_latency", "bubbles", "occupancy_limits", "counter_numbers", "triage", "check"),
             *("registers", "load_order", "roofline", "schedules", "memory_accesses", "code_fetches"),
             "lane_addresses",

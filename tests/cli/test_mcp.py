@@ -84,7 +84,7 @@ def test_it_says_what_it_offers(agent: McpClient) -> None:
         ("hotspot", {"by": "source", "sort": "stall", "top": 5}),
         ("waits", {}),
         ("causes", {"by": "producer", "top": 3}),
-        ("info", {"check": True}),
+        ("info", {"read": True}),
         ("line", {"line": 113}),
     ],
 )

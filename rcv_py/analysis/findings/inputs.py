@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.load_to_use import LoadToUse, load_to_use_by
 from rcv_py.analysis.attribution.survey import SURVEY
@@ -42,9 +41,8 @@ from rcv_py.analysis.device.occupancy_limits import (
     waves_on_simd,
 )
 from rcv_py.analysis.device.simd_work import ASTRAY
-from rcv_py.analysis.findings.bounds import Bound, Bounds, Exposure, Ranges, Waited, bounds_by, waiting_inside
+from rcv_py.analysis.findings.bounds import Bound, Bounds, Ranges, Waited, bounds_by, waiting_inside
 from rcv_py.analysis.findings.issued import ISSUED
-from rcv_py.analysis.findings.worst import WorstExecutions
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.address_access import ADDRESSES, addresses_of, has_addresses
@@ -233,6 +231,9 @@ class FindingInputs:
     language = cached_property(lambda self: language(self.trace))
     # Of the waves that count: why they stalled and idled, with the bound of each wait, and the rest.
     bounds = cached_property(lambda self: self.answers.of(self._bounds, self.rows))
+    attribution = cached_property(lambda self: self.bounds.table)
+    exposure = cached_property(lambda self: self.bounds.exposure)
+    worst = cached_property(lambda self: self.bounds.worst)  # execution of each instruction for each cause
     widths = cached_property(lambda self: self.answers.of(WIDTHS, self.rows))
     issued = cached_property(lambda self: self.answers.of(ISSUED, self.rows))
     loops = cached_property(lambda self: self.answers.of(LOOP_TOTALS, self.rows))
@@ -263,21 +264,6 @@ class FindingInputs:
         """Whether much of the waves' time passes before their loop."""
         cycles = self.loops.phases.cycles
         return len(cycles) > 0 and int(cycles[:, 0].sum()) >= PROLOGUE * max(1, int(cycles.sum()))
-
-    @property
-    def attribution(self) -> Attribution:
-        """Why waves stalled and idled."""
-        return self.bounds.table
-
-    @property
-    def exposure(self) -> Exposure:
-        """Cycles that could be won."""
-        return self.bounds.exposure
-
-    @property
-    def worst(self) -> WorstExecutions:
-        """The worst execution of each instruction for each cause."""
-        return self.bounds.worst
 
     @cached_property
     def patterns(self) -> np.ndarray:

@@ -18,8 +18,6 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.dataflow import forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
@@ -102,6 +100,7 @@ class Hoists:
         self._texts = [text.strip() for text in code.text]
         self._known: dict[int, HoistRange] = {}
         self._rows: dict[int, list[int]] = {}  # registers with pending loads before each row of a block
+        self._table, self._begins = _at_begin(code, self._rules)
 
     def of(self, row: int) -> HoistRange:
         """Return how far the instruction at a code row may move."""
@@ -162,20 +161,11 @@ class Hoists:
         block = int(self._table.of_row[row])
         return self._pending(block)[row - int(self._table.first[block])]
 
-    @property
-    def _table(self) -> Blocks:
-        return self._flow[0]
-
-    @property
-    def _flow(self) -> tuple[Blocks, list[int]]:
-        return _at_begin(self._code, self._rules)
-
     def _pending(self, block: int) -> list[int]:
         """Registers that loads may still write, before each row of a block."""
         if block not in self._rows:
-            table, begins = self._flow
-            pending, rows = begins[block], []
-            for row in range(int(table.first[block]), int(table.stop[block])):
+            pending, rows = self._begins[block], []
+            for row in range(int(self._table.first[block]), int(self._table.stop[block])):
                 rows.append(_any_counter(pending))
                 gen, kill = _step(self._rules, self._texts[row])
                 pending = gen | (pending & ~kill)
@@ -183,7 +173,6 @@ class Hoists:
         return self._rows[block]
 
 
-@lru_cache(maxsize=2)
 def _at_begin(code: CodeTable, rules: WaitcntGeneration) -> tuple[Blocks, list[int]]:
     """Return the blocks of a program, and the registers that loads may still write at each begin."""
     table = blocks(code)
@@ -229,9 +218,3 @@ def _any_counter(pending: int) -> int:
 def hoists(code: CodeTable, architecture: Architecture) -> Hoists:
     """Return the results for a program; cached, since every parcel of waves needs them."""
     return Hoists(code, architecture)
-
-
-def passable(found: Hoists, rows: np.ndarray, *, is_renamed: bool) -> np.ndarray:
-    """Return how many instructions each of some code rows may pass, int64."""
-    known = [found.of(row) for row in rows.tolist()]
-    return np.array([one.renamed_up if is_renamed else one.up for one in known], dtype=np.int64)

@@ -28,7 +28,7 @@ from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.program.registers import BITS, registers, words
 from rcv_py.analysis.waits.before_barrier import is_barrier
-from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_load, passable
+from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_load
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, numbered, ranges
@@ -252,7 +252,8 @@ def _places(
     """Return the first idle load of each wait that all late loads may move before, FAR if there is none."""
     late = np.flatnonzero(is_late)
     lines, number = numbered(pairs.line[late])
-    up = passable(known, lines, is_renamed=is_renamed)[number]
+    ranges_up = map(known.of, lines.tolist())
+    up = np.array([one.renamed_up if is_renamed else one.up for one in ranges_up], dtype=np.int64)[number]
     # The first idle load of the same wait that the late load may pass: rows are in order of wait and issue.
     step = int(pairs.token.max(initial=0)) + 2
     key = pairs.seg * step + pairs.token
