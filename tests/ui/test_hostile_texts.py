@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QEvent, QModelIndex, QPoint, QRect, Qt
-from PySide6.QtGui import QAction, QHelpEvent, QPixmap
+from PySide6.QtGui import QAction, QColor, QHelpEvent, QPalette, QPixmap
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -29,7 +29,7 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.ui.app import App
 from rcv_py.ui.core import plain_text
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.plain_text import PlainLabel, Rich, draw_text, escaped, joined, rich, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, Rich, RichLabel, draw_text, escaped, joined, rich, tooltip
 from rcv_py.ui.shell.dialogs.about import AboutBox
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox
 from rcv_py.ui.shell.export_dialog import ExportDialog
@@ -89,6 +89,23 @@ class _Painter:
     def drawText(self, *asked: Any) -> None:
         """Note it."""
         self.drawn.append(asked)
+
+
+def test_links_follow_the_theme(qtbot: QtBot) -> None:
+    label = RichLabel()
+    qtbot.addWidget(label)
+    label.setText(rich("<a href='frame:0'>{}</a>", "All"))
+    label.show()
+    before, usual = label.grab().toImage(), QApplication.palette()
+    palette = QPalette(usual)
+    palette.setColor(QPalette.ColorRole.Link, QColor("#ff0000"))
+    QApplication.setPalette(palette)
+    try:
+        QApplication.processEvents()
+        assert label.grab().toImage() != before
+        assert "All" in label.text()
+    finally:
+        QApplication.setPalette(usual)
 
 
 def test_what_is_painted_is_seen_in_every_letter(ui: UiContext, qtbot: QtBot) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, TypeVar, overload
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import (
@@ -264,6 +264,13 @@ class RichLabel(QLabel):
     def setText(self, text: str) -> None:
         """Show rich text; show other text as plain text."""
         super().setText(escaped(text))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:  # links have the colour of when they were set
+            text = self.text()
+            self.clear()
+            super().setText(text)
 
 
 def agrees(parent: QWidget, title: str, question: str) -> bool:
