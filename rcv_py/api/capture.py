@@ -40,7 +40,7 @@ from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample, usual_experiments
 from rcv_py.analysis.whatif.predict import Prediction
 from rcv_py.api.capture_code import CaptureCode
-from rcv_py.api.capture_tables import OccupancyBy, TableName, Waves, check_line, checked_word, is_population
+from rcv_py.api.capture_tables import OccupancyBy, TableName, Waves, checked_word, is_population
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
@@ -156,7 +156,7 @@ class Capture(CaptureCode):
         checked_word("by", by, ("file", "instruction"))
         found = live_registers(self.trace.code)
         if line is not None:
-            check_line(self.trace, line)
+            self.trace.check_line(line)
             return Answer.of(place_table(self.trace, found, main_use(self.trace), line), found, {})
         if by == "instruction":
             return Answer.of(instruction_table(self.trace, found), found, {})

@@ -38,11 +38,11 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.hoist import predicted_moves
 from rcv_py.analysis.whatif.predict import Player
-from rcv_py.api.capture_tables import CaptureTables, LoopTable, Rule, Waves, check_line, checked_word
+from rcv_py.api.capture_tables import CaptureTables, LoopTable, Rule, Waves, checked_word
 from rcv_py.api.table import Answer
 from rcv_py.api.timeline import THEMES, Timeline, timeline
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import Message, plural
+from rcv_py.base.text import Message
 from rcv_py.features.flame.result import frames
 from rcv_py.features.hotspot.result import ranking_table, totals
 from rcv_py.features.isa.help_result import asked, help_table
@@ -131,7 +131,7 @@ class CaptureCode(CaptureTables):
         an unknown index, and for any other file.
         """
         if isinstance(of, int):
-            check_line(self.trace, of)
+            self.trace.check_line(of)
         texts = asked(self.trace, str(of))
         file = None if isa_xml is None else Path(isa_xml)
         table = help_table(self.trace, texts, descriptions(self.trace.target, texts, file))
@@ -143,14 +143,14 @@ class CaptureCode(CaptureTables):
         By default executions of the working waves.  Raises UsageError if there is no such line.  PC samples
         have no executions: see `samples`.
         """
-        check_line(self.trace, line)
+        self.trace.check_line(line)
         hits = self._of(hits_of(line), waves)
         return Answer.of(hit_table(self.trace, hits), hits, spread_facts(spreads(hits)))
 
     def samples(self, line: int | None = None) -> Answer[StallReasons]:
         """Return how many PC samples of a code line (None: of all) issued, and why the others did not."""
         if line is not None:
-            check_line(self.trace, line)
+            self.trace.check_line(line)
         found = stall_reasons(self.trace.code, slice(None) if line is None else slice(line, line + 1))
         return Answer.of(sample_table(found), found, {"stalled": found.stalled})
 
@@ -190,11 +190,7 @@ class CaptureCode(CaptureTables):
         first, last = span.begin if begin is None else begin, span.end if end is None else end
         if last <= first:
             raise UsageError(Message("The range ends at {0}, not after its begin, {1}.", last, first))
-        if between is not None and not all(0 <= row < len(self.trace.code) for row in between):
-            raise UsageError(
-                Message("The program has {0}, counted from 0.", plural(len(self.trace.code), "instruction")),
-                hint="`isa` lists them.",
-            )
+        self.trace.check_line(*between or ())
         found = self._explained(range_costs_of(TimeWindow(first, last)), waves)
         steps = None if between is None else self._explained(between_of(*between), waves)
         facts = range_facts(self.trace, found)

@@ -87,15 +87,6 @@ def index_row(trace: Trace, wave: str | int | WaveId) -> int:
     return int(wave)
 
 
-def check_line(trace: Trace, line: int) -> None:
-    """Raise UsageError unless the code has such a row."""
-    if not 0 <= line < len(trace.code):
-        raise UsageError(
-            Message("The capture has no instruction {0}.", line),
-            hint=Message("It has {0:,}, counted from 0.", len(trace.code)),
-        )
-
-
 T = TypeVar("T")
 Part = TypeVar("Part")
 

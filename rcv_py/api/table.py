@@ -15,7 +15,7 @@ from rcv_py.base.text import Message, count, elide_left, elide_right, encodable,
 from rcv_py.export.table_files import arrow_table, wide
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
-from rcv_py.results.field import ShownIn
+from rcv_py.results.field import DATA
 from rcv_py.results.table import UNKNOWN, ColumnMeaning, DictionaryColumn, Spec
 from rcv_py.results.tables import HELP, ROWS
 
@@ -321,7 +321,7 @@ def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any
 def flat(table: results.ResultTable) -> dict[str, Column]:
     """Return the columns of a result, without nested values."""
     columns: dict[str, Column] = {}
-    for field in table.fields(ShownIn.DATA):
+    for field in table.fields(DATA):
         if field.kind.names:
             columns |= table.by_key(field, f"{field.name}_")
             continue

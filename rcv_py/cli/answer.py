@@ -35,7 +35,7 @@ from rcv_py.cli.options.option import FORM, Options, written
 from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, RowOptions
 from rcv_py.cli.terminal import at_words, bold, link_sources, width_of
 from rcv_py.model.trace import Trace
-from rcv_py.results.field import ShownIn
+from rcv_py.results.field import TEXT
 from rcv_py.results.places import with_short_sources
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable
@@ -357,9 +357,9 @@ def put(part: Part) -> None:
         table = part.table if part.trace is None else with_short_sources(part.table, part.trace)
         columns = [
             TextColumn(one.title, one.is_number, one.kind.elastic, one.kind.is_data)
-            for one in table.fields(ShownIn.TEXT)
+            for one in table.fields(TEXT)
         ]
-        print_table(columns, table.cells(ShownIn.TEXT, part.unknown))
+        print_table(columns, table.cells(TEXT, part.unknown))
 
 
 def listing(

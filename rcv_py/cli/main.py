@@ -18,7 +18,7 @@ from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.commands import module_of
 from rcv_py.cli.options.option import Options
-from rcv_py.cli.terminal import on_a_terminal, outlets
+from rcv_py.cli.terminal import complain, on_a_terminal, outlets
 from rcv_py.tuning.memory import without_garbage
 from rcv_py.tuning.processors import start_one_numpy_thread
 
@@ -47,14 +47,12 @@ def _exit_code(words: list[str], cache: CaptureCache | None, spoken: ExitStack) 
         with ends_tidily():
             return _run(spoken.enter_context(speaking(words)), cache)
     except RcvError as error:
-        print(f"rcv: {visible(translated(str(error)))}", file=sys.stderr)
-        if error.hint:
-            print(f"     {visible(translated(error.hint))}", file=sys.stderr)
+        complain(str(error), error.hint)
         return ExitCode.USAGE
     except KeyboardInterrupt as error:
         is_ended = isinstance(error, Terminated)
         if is_ended:
-            print(f"rcv: {translated(ENDED)}", file=sys.stderr)
+            complain(ENDED)
         return ExitCode.ENDED if is_ended else ExitCode.STOPPED
     except BrokenPipeError:
         _silence()
@@ -62,10 +60,7 @@ def _exit_code(words: list[str], cache: CaptureCache | None, spoken: ExitStack) 
     except Exception as error:  # the last place that knows the words that lead to the bug
         if isinstance(error, OSError) and error.errno in _FULL:
             _silence()
-            print(
-                "rcv: " + translated(Message("The output cannot be written: {0}.", error.strerror)),
-                file=sys.stderr,
-            )
+            complain(Message("The output cannot be written: {0}.", error.strerror))
             return ExitCode.USAGE
         traceback.print_exc()
         said = translated("this is a bug. Please report it with:")

@@ -7,7 +7,6 @@ still occupy units and hide cycles, so all waves are read.  Totals come from red
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import Message, count, join_texts, plural, translated
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
-from rcv_py.cli.terminal import progress, watched
+from rcv_py.cli.terminal import complain, progress, watched
 from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.code import CodeTable
@@ -122,7 +121,7 @@ def markers(trace: Trace) -> MarkerSpans:
 def warn(trace: Trace) -> str:
     """Warn on stderr if instruction texts are missing or of other code; return the warning, "" if none."""
     if len(trace.waves) and not len(trace.code):
-        print(f"rcv: {translated(NO_CODE)}", file=sys.stderr)
+        complain(NO_CODE)
         return NO_CODE
     size = np.where(trace.waves.size <= MAX_PROBED_BYTES, trace.waves.size, 0)
     rows = np.argsort(-size, kind="stable")[:PROBED_WAVES]
@@ -130,8 +129,10 @@ def warn(trace: Trace) -> str:
     match = MATCH.of(trace, [trace.reader.read(np.sort(rows).tolist())] if len(rows) else ())
     if not match.is_wrong:
         return ""
-    print("rcv: " + translated(f"{match.sentence} {match.examples_text(trace.code)}"), file=sys.stderr)
-    print(f"     {translated(CONSEQUENCE)} {translated(REMEDY)}", file=sys.stderr)
+    complain(
+        f"{match.sentence} {match.examples_text(trace.code)}",
+        f"{translated(CONSEQUENCE)} {translated(REMEDY)}",
+    )
     return match.sentence
 
 
@@ -311,7 +312,7 @@ def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
         yield found
     lost = missing_text(found.read, len(waves.trace.waves))
     if lost and options.form:
-        print(f"rcv: {translated(lost)}", file=sys.stderr)
+        complain(lost)
     elif lost:
         print(translated(Message("{0} Results that need them cover the other waves.", lost)) + "\n")
 

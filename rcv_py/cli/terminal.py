@@ -117,6 +117,13 @@ def outlets() -> Iterator[None]:
         sys.stdout, sys.stderr = streams
 
 
+def complain(text: str, hint: str = "") -> None:
+    """Print a sentence of rcv on stderr, and what to do about it."""
+    print(f"rcv: {visible(translated(text))}", file=sys.stderr)
+    if hint:
+        print(f"     {visible(translated(hint))}", file=sys.stderr)
+
+
 EVERY_S = 0.1
 Item = TypeVar("Item")
 

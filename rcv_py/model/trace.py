@@ -110,6 +110,15 @@ class Trace(PickledByCopy):
         """The facts about the GPU."""
         return architecture_of(self.gfxip, self.target)
 
+    def check_line(self, *lines: int) -> None:
+        """Raise UsageError unless the program has all of these rows."""
+        for line in lines:
+            if not 0 <= line < len(self.code):
+                raise UsageError(
+                    Message("The capture has no instruction {0}.", line),
+                    hint=Message("It has {0:,}, counted from 0.", len(self.code)),
+                )
+
     def wave_row(self, name: str) -> int:
         """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.results import kinds
-from rcv_py.results.field import Field, ShownIn
+from rcv_py.results.field import PEOPLE, Field
 from rcv_py.results.table import Spec
 
 CAPTURE = kinds.NAME("capture", "Name of the capture, which is the name of its folder")
@@ -66,5 +66,5 @@ def measured_in(spec: Spec, measure: str) -> Spec:
 
 def _sampled(field: Field) -> Field:
     if field.name in _NOT_SAMPLED:
-        return replace(field, at=field.at & ~ShownIn.PEOPLE)
+        return replace(field, at=field.at & ~PEOPLE)
     return replace(field, title=_SAMPLED.get(field.name, field.title))

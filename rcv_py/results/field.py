@@ -26,6 +26,10 @@ class ShownIn(Flag):
     EVERYWHERE = DATA | PEOPLE
 
 
+DATA, TEXT, WINDOW, REPORT = ShownIn.DATA, ShownIn.TEXT, ShownIn.WINDOW, ShownIn.REPORT
+ORDER, PEOPLE, EVERYWHERE = ShownIn.ORDER, ShownIn.PEOPLE, ShownIn.EVERYWHERE
+
+
 class Kind(NamedTuple):
     """The kind of a value: unit, JSON type, type in memory, and text form; a field adds its meaning."""
 
@@ -70,7 +74,7 @@ class Field:
     kind: Kind
     meaning: str
     title: str = ""  # for people; the name if it is empty
-    at: ShownIn = ShownIn.EVERYWHERE
+    at: ShownIn = EVERYWHERE
     digits: int | None = None  # to which documents round; None: as the kind says
     is_unknown: bool = False  # may be null: nan, and -1 of code rows
     is_optional: bool = False  # a table may lack it
@@ -114,7 +118,7 @@ class Field:
     @property
     def is_sortable(self) -> bool:
         """Whether rows can be sorted by it."""
-        return bool((ShownIn.DATA | ShownIn.ORDER) & self.at) and self.kind.is_plain
+        return bool((DATA | ORDER) & self.at) and self.kind.is_plain
 
     def text(self, value: Any, unknown: str = "") -> str:
         """Return the text of a plain value; `unknown` stands for None."""

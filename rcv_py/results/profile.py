@@ -7,9 +7,10 @@ from collections import Counter
 import numpy as np
 
 from rcv_py.base.text import short_kernel
+from rcv_py.model.columns import of_rows
 from rcv_py.model.profile import Profile
 from rcv_py.results import kinds
-from rcv_py.results.field import Field, ShownIn, only, unknown
+from rcv_py.results.field import DATA, PEOPLE, Field, only, unknown
 from rcv_py.results.sampled import LINES, RECORDING, SAMPLES, STALLS, line_table, sample_table, stall_table
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
@@ -25,13 +26,9 @@ KERNELS = Spec(
     "Kernels by the time of their launches, the longest first.",
     "kernel",
     kinds.NOTE(
-        "name",
-        "Short name of the kernel",
-        "kernel",
-        at=ShownIn.PEOPLE,
-        of=lambda row: short_kernel(row["kernel"]),
+        "name", "Short name of the kernel", "kernel", at=PEOPLE, of=lambda row: short_kernel(row["kernel"])
     ),
-    *only(ShownIn.DATA, kinds.TEXT("kernel", "Name of the kernel"), kinds.TEXT("symbol", "Its symbol")),
+    *only(DATA, kinds.TEXT("kernel", "Name of the kernel", key="name"), kinds.TEXT("symbol", "Its symbol")),
     kinds.COUNT("launches", "How often it was launched"),
     kinds.NANOSECONDS("total_ns", "Time of all launches, in nanoseconds", "total ns"),
     *unknown(
@@ -78,7 +75,7 @@ GRAPHS = Spec(
     "Launches of HIP graphs, in order.",
     "graph",
     kinds.INDEX("graph", "Number of the graph; launches of kernels name it, too"),
-    kinds.COUNT("kernels", "Kernels that it launched, as recorded", is_unknown=True),
+    kinds.COUNT("kernels", "Kernels that it launched, as recorded", is_unknown=True, key="launches"),
     kinds.NANOSECONDS(
         "begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns", is_unknown=True
     ),
@@ -91,13 +88,9 @@ DISPATCHES = Spec(
     "Single launches, the longest first.",
     "dispatch",
     kinds.NOTE(
-        "name",
-        "Short name of the kernel",
-        "kernel",
-        at=ShownIn.PEOPLE,
-        of=lambda row: short_kernel(row["kernel"]),
+        "name", "Short name of the kernel", "kernel", at=PEOPLE, of=lambda row: short_kernel(row["kernel"])
     ),
-    *only(ShownIn.DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not say")),
+    *only(DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not say")),
     *unknown(
         _INDEX("dispatch", "Number of the launch"),
         kinds.NANOSECONDS("begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns"),
@@ -119,7 +112,7 @@ CODE_OBJECTS = Spec(
     "profile code objects",
     "Code objects that were loaded.",
     "code object",
-    kinds.INDEX("code_object", "Its number", "code object"),
+    kinds.INDEX("code_object", "Its number", "code object", key="id"),
     *unknown(kinds.ADDRESS._replace(has_minus_one=True)("address", "Load address"), _BYTES("size", "Size")),
     kinds.COUNT("kernels", "Kernels that it holds"),
     kinds.SOURCE("uri", "Where it came from"),
@@ -185,20 +178,14 @@ def _kernels(profile: Profile) -> ResultTable:
     order = np.lexsort((np.arange(len(kernels)), -count, -total))
     if len(launches):
         order = order[count[order] > 0]  # libraries load hundreds of kernels that are never launched
-
-    def of(name: str) -> list[object]:
-        return [getattr(kernels[at], name) for at in order.tolist()]
-
-    return ResultTable(
+    return ResultTable.of(
         KERNELS,
+        [kernels[at] for at in order.tolist()],
         {
-            "kernel": of("name"),
-            "symbol": of("symbol"),
             "launches": count[order],
             "total_ns": total[order],
             "mean_ns": np.where(has_times, total / np.maximum(count, 1), np.nan)[order],
             "max_ns": np.where(has_times, longest, np.nan)[order],
-            **{name: of(name) for name in ("vgprs", "accum_vgprs", "sgprs", "lds", "scratch")},
         },
     )
 
@@ -207,12 +194,7 @@ def _agents(profile: Profile) -> ResultTable:
     rows = [at for at, agent in enumerate(profile.agents) if agent.is_gpu]
     launches = profile.launches.agent
     count = np.bincount(launches[launches >= 0], minlength=len(profile.agents))
-
-    def of(name: str) -> list[object]:
-        return [getattr(profile.agents[at], name) for at in rows]
-
-    names = ("name", "product", "cus", "engines", "dies", "waves_per_simd", "lds")
-    return ResultTable(AGENTS, {"launches": count[rows], **{name: of(name) for name in names}})
+    return ResultTable.of(AGENTS, [profile.agents[at] for at in rows], {"launches": count[rows]})
 
 
 def _counters(profile: Profile) -> ResultTable:
@@ -240,22 +222,19 @@ def _dispatches(profile: Profile) -> ResultTable:
     absent = absent if launches.samples.any() else (*absent, "samples")
     kernels = [*(kernel.name for kernel in profile.kernels), ""]
     gpus = [*(agent.name for agent in profile.agents), ""]
-    return ResultTable(
-        DISPATCHES.hide(ShownIn.PEOPLE, *absent),
+    shown = of_rows(launches, order)
+    return ResultTable.of(
+        DISPATCHES.hide(PEOPLE, *absent),
+        shown,
         {
-            "kernel": [kernels[row] for row in launches.kernel[order].tolist()],
-            "dispatch": launches.dispatch[order],
-            "begin_ns": np.where(has_times, launches.begin[order] - first, np.nan),
+            "kernel": [kernels[row] for row in shown.kernel.tolist()],
+            "begin_ns": np.where(has_times, shown.begin - first, np.nan),
             "duration_ns": np.where(has_times, time[order], np.nan),
-            "gpu": [gpus[row] for row in launches.agent[order].tolist()],
-            "workgroup": _volume(launches.workgroup[order]),
-            "grid": _volume(launches.grid[order]),
-            "lds": launches.lds[order],
-            "scratch": launches.scratch[order],
-            "graph": np.where(in_graph, launches.graph[order], -1),
-            "node": np.where(in_graph, launches.node[order], -1),
-            "samples": launches.samples[order],
-            "recording": launches.recording[order],
+            "gpu": [gpus[row] for row in shown.agent.tolist()],
+            "workgroup": _volume(shown.workgroup),
+            "grid": _volume(shown.grid),
+            "graph": np.where(in_graph, shown.graph, -1),
+            "node": np.where(in_graph, shown.node, -1),
         },
     )
 
@@ -268,14 +247,12 @@ def _first(profile: Profile) -> int:
 
 def _graphs(profile: Profile) -> ResultTable:
     first, graphs = _first(profile), sorted(profile.graphs, key=lambda one: one.begin)
-    return ResultTable(
+    return ResultTable.of(
         GRAPHS,
+        graphs,
         {
-            "graph": [one.graph for one in graphs],
-            "kernels": [one.launches if one.launches >= 0 else None for one in graphs],
             "begin_ns": [one.begin - first if one.begin else None for one in graphs],
             "duration_ns": [one.end - one.begin if 0 < one.begin <= one.end else None for one in graphs],
-            "recording": [one.recording for one in graphs],
         },
     )
 
@@ -287,14 +264,5 @@ def _volume(sizes: np.ndarray) -> np.ndarray:
 
 def _code_objects(profile: Profile) -> ResultTable:
     held = Counter((kernel.recording, kernel.code_object) for kernel in profile.kernels)
-    return ResultTable(
-        CODE_OBJECTS,
-        {
-            "code_object": [one.id for one in profile.code],
-            "address": [one.address for one in profile.code],
-            "size": [one.size for one in profile.code],
-            "kernels": [held[one.recording, one.id] for one in profile.code],
-            "uri": [one.uri for one in profile.code],
-            "recording": [one.recording for one in profile.code],
-        },
-    )
+    kernels = [held[one.recording, one.id] for one in profile.code]
+    return ResultTable.of(CODE_OBJECTS, profile.code, {"kernels": kernels})

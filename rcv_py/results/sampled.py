@@ -11,10 +11,10 @@ from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.profile import PcSamples
 from rcv_py.results import kinds
-from rcv_py.results.field import Field, ShownIn
+from rcv_py.results.field import DATA, Field
 from rcv_py.results.table import ResultTable, Spec
 
-RECORDING = kinds.INDEX("recording", "Number of the process in the file, from 0", at=ShownIn.DATA)
+RECORDING = kinds.INDEX("recording", "Number of the process in the file, from 0", at=DATA)
 _SOURCE = kinds.SOURCE("source", "Innermost source place as file:line; empty if the file does not say")
 OUTCOMES = (
     kinds.COUNT("samples", "Samples that hit it"),
@@ -27,7 +27,7 @@ OUTCOMES = (
             kinds.COUNT, [reason.name.lower() for reason in StallReason], "Samples", is_spread=True
         ),
         "Samples that did not issue, by reason",
-        at=ShownIn.DATA,
+        at=DATA,
     ),
     kinds.NUMBER("lanes", "Mean number of active lanes (EXEC)", is_unknown=True, digits=2),
     kinds.NUMBER("waves", "Mean number of waves on the sampled unit", is_unknown=True, digits=2),
@@ -40,7 +40,7 @@ SAMPLES = Spec(
     kinds.INDEX("code_object", "Its code object", "code object"),
     kinds.ADDRESS("offset", "Its address inside the code object", "address"),
     *OUTCOMES,
-    kinds.NAME("kernel", "Kernel of most of its samples; empty if unknown", at=ShownIn.DATA),
+    kinds.NAME("kernel", "Kernel of most of its samples; empty if unknown", at=DATA),
     _SOURCE,
     RECORDING,
     nothing="It has no PC samples.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rcv_py.results import json_types
-from rcv_py.results.field import Field, Kind, ShownIn, only, optional, record, shapes
+from rcv_py.results.field import DATA, Field, Kind, only, optional, record, shapes
 from rcv_py.results.json_types import Shape, named, text
 from rcv_py.results.kinds import TEXT, WHOLE, fixed, texts
 from rcv_py.results.table import Spec
@@ -19,7 +19,7 @@ _VALUE = {
     "description": "The value; null if the option was not given and has no default.",
 }
 _WAVES = only(
-    ShownIn.DATA,
+    DATA,
     TEXT("chosen", "What was chosen: `working`, `all`, or the id of a population"),
     WHOLE("counted", "Waves whose costs are summed"),
     WHOLE("read", "Waves that could be read; waves that are not counted still occupy units"),
@@ -27,7 +27,7 @@ _WAVES = only(
     TEXT("text", "The choice in words"),
 )
 _ABOUT = only(
-    ShownIn.DATA,
+    DATA,
     TEXT("command", "Name of the command that printed it, without `rcv`"),
     Field(
         "arguments",
@@ -62,7 +62,7 @@ _ABOUT = only(
     ),
 )
 _HEAD = only(
-    ShownIn.DATA,
+    DATA,
     TEXT("rcv", "Version of rcv that printed it"),
     Field("about", record(*_ABOUT), "How the document came about"),
 )

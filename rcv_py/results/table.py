@@ -12,7 +12,7 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
-from rcv_py.results.field import Field, ShownIn, of_analysis, rows_field
+from rcv_py.results.field import DATA, REPORT, WINDOW, Field, ShownIn, of_analysis, rows_field
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +90,8 @@ class Spec:
 
     def at(self, where: ShownIn) -> tuple[Field, ...]:
         """Return the fields shown there, in the order for people or for documents."""
-        order = self.window or self.order if where is ShownIn.WINDOW else self.order
-        order = () if where is ShownIn.DATA else order
+        order = self.window or self.order if where is WINDOW else self.order
+        order = () if where is DATA else order
         first = [self[name] for name in order]
         rest = [field for field in self.fields if field.name not in order]
         return tuple(field for field in (*first, *rest) if where in field.at)
@@ -105,7 +105,7 @@ class Spec:
 
     def field(self, name: str = "rows") -> Field:
         """Return the field of a document that holds its rows."""
-        return rows_field(name, self.row.removesuffix("."), *self.at(ShownIn.DATA))
+        return rows_field(name, self.row.removesuffix("."), *self.at(DATA))
 
     def meaning(self, column: str) -> ColumnMeaning:
         """Return the unit and meaning of a column, or of a column `field_key` of numbers by name."""
@@ -225,7 +225,7 @@ class ResultTable:
         if self.spec.csv:
             return [*self.spec.csv], self.flat(self.spec.csv)
         columns: dict[str, list[Any]] = {}
-        for field in self.fields(ShownIn.DATA):
+        for field in self.fields(DATA):
             if field.kind.is_plain:
                 columns[field.name] = self._flat(field.name)
             elif field.kind.is_spread:
@@ -254,13 +254,13 @@ class ResultTable:
         """Return the fields that reports show, as a Markdown table."""
         from rcv_py.base.markdown import md_table, md_text  # noqa: PLC0415 - a window does without
 
-        fields = [(field.title, field.is_number) for field in self.fields(ShownIn.REPORT)]
-        rows = [[*map(md_text, cells)] for cells in self.cells(ShownIn.REPORT)]
+        fields = [(field.title, field.is_number) for field in self.fields(REPORT)]
+        rows = [[*map(md_text, cells)] for cells in self.cells(REPORT)]
         return "".join(f"{line}\n" for line in md_table(fields, rows))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of documents: plain values by the names of fields."""
-        return self.records(field.name for field in self.fields(ShownIn.DATA))
+        return self.records(field.name for field in self.fields(DATA))
 
     def cells(self, where: ShownIn, unknown: str = "") -> list[list[str]]:
         """Return rows of texts for people, in the order of `fields(where)`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, Kind, ShownIn, unknown
+from rcv_py.results.field import DATA, Field, Kind, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec
 
@@ -38,8 +38,8 @@ SAMPLES = Spec(
     kinds.TEXT("name", "Its name", "sample"),
     kinds.NOTE("text", "What is in it", "what is in it"),
     *unknown(
-        kinds.TEXT("folder", "The folder that was written; null if it was only listed", at=ShownIn.DATA),
-        kinds.COUNT("files", "Files that were written; null if it was only listed", at=ShownIn.DATA),
+        kinds.TEXT("folder", "The folder that was written; null if it was only listed", at=DATA),
+        kinds.COUNT("files", "Files that were written; null if it was only listed", at=DATA),
     ),
 )
 SYNTH = (SAMPLES.field("samples"),)

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from rcv_py.base.errors import ExportError, UsageError
-from rcv_py.base.text import Message
+from rcv_py.base.errors import ExportError
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
@@ -79,10 +78,6 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     window.show()
     window.opener.open(shot.path)
     wait_until_idle(app, errors)
-    if app.ui.session.trace.value is None:
-        raise UsageError(
-            Message("{0} holds several captures.", shot.path), hint="Name one of them; `rcv info` lists them."
-        )
     if shot.baseline is not None:
         window.baseline.open(shot.baseline, shot.replicate)
         wait_until_idle(app, errors)
@@ -136,11 +131,7 @@ def _go(app: App, shot: Shot) -> None:
         session.select_wave(wave)
         wait_until_idle(app, [])
     if shot.line is not None:
-        if shot.line >= len(trace.code):
-            raise UsageError(
-                Message("The capture has no instruction {0}.", shot.line),
-                hint=Message("The last is {0}.", len(trace.code) - 1),
-            )
+        trace.check_line(shot.line)
         session.select_line(shot.line)
     if shot.range is not None:
         session.set_view(TimeWindow(*shot.range))

@@ -88,7 +88,7 @@ def test_options_about_costs_are_refused(words):
     assert run("isa", str(KERNEL), *words).code == 2
 
 
-def test_a_library_lists_its_kernels_and_options_choose_one():
+def test_a_library_lists_its_kernels_and_options_choose_one(tmp_path):
     kernels = document("info", str(BUILT / "libtiny.so"))["kernels"]
     assert len(kernels) == 8
     by_target = {row["target"]: row for row in kernels if row["kernel"] == "sum_rows"}
@@ -97,8 +97,15 @@ def test_a_library_lists_its_kernels_and_options_choose_one():
     words = ("--kernel", "vector", "--target", "gfx1100")
     assert document("isa", str(BUILT / "libtiny.so"), *words)["rows"][0]["text"] == "; vector_add"
     several = run("isa", str(BUILT / "libtiny.so"))
-    assert several.code == 2
-    assert "--kernel NAME" in several.err
+    drawn = run("shot", str(BUILT / "libtiny.so"), "--panel", "isa", "--out", str(tmp_path / "isa.png"))
+    for done in (several, drawn):
+        assert done.code == 2
+        assert "holds 8 kernels" in done.err
+        assert "--kernel NAME" in done.err
+
+
+def test_what_has_not_run_has_no_shares_of_time():
+    assert "activity" not in document("info", str(KERNEL))
 
 
 def test_a_folder_of_builds_is_indexed():

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
-from rcv_py.base.text import Message, translated, visible
+from rcv_py.base.text import Message, translated
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
 from rcv_py.cli.options.program import ReportOptions
 from rcv_py.cli.options.shared import wants_predictions
-from rcv_py.cli.terminal import progress
+from rcv_py.cli.terminal import complain, progress
 from rcv_py.export.interactive.content import OF_PAGE
 from rcv_py.export.interactive.page import interactive_page
 from rcv_py.export.report.files import check_form, check_index, report_page, write_index, write_page
@@ -116,9 +116,7 @@ def _announce(job: Job, outcome: Outcome, is_table: bool) -> None:
             print(job.target, flush=True)
         return
     where = "" if str(job.folder) in outcome.error else f"{job.folder}: "
-    print(f"rcv: {visible(where + translated(outcome.error))}", file=sys.stderr)
-    if outcome.hint:
-        print(f"     {visible(translated(outcome.hint))}", file=sys.stderr)
+    complain(where + translated(outcome.error), outcome.hint)
     if outcome.bug:
         print(f"{outcome.bug}\nrcv: {translated(BUG)}", file=sys.stderr)
 

@@ -58,14 +58,14 @@ def check_path(path: Path) -> None:
 
 
 def write(options: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
-    """Draw offscreen: a picture must not depend on the display."""
+    """Draw offscreen: no display may change a picture.  Raise TraceError unless it is one capture."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
     from rcv_py.ui.shot import Shot, take  # noqa: PLC0415 - Qt is loaded only when it is used
 
     take(
         Shot(
-            path=options.folder.resolve(),
+            path=locate(options.folder).capture().resolve(),
             panel=options.panel,
             out=options.out,
             size=options.size,

@@ -22,12 +22,12 @@ from rcv_py.analysis.compare.work import work_costs
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.markdown import md_code, md_table, md_text
-from rcv_py.base.text import Message, plural, short_paths, some, translated
+from rcv_py.base.text import Message, plural, short_paths, some
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, below, opened, refuse_for_one
 from rcv_py.cli.options.option import flag_of
-from rcv_py.cli.terminal import bold, progress
+from rcv_py.cli.terminal import bold, complain, progress
 from rcv_py.features.compare.options import CompareOptions
 from rcv_py.features.compare.program_command import compare_builds
 from rcv_py.features.compare.result import (
@@ -85,7 +85,9 @@ def run(options: CompareOptions) -> CommandAnswer:
         replicate=more[0] if more else None,
     )
     about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
-    code = _gate(options.fail_on, found)
+    is_open = found.verdict is Verdict.NOT_COMPARABLE
+    undecided = Message("The gate cannot decide. {0}", found.judgement.sentence) if is_open else ""
+    code = _gate(options.fail_on, [found.verdict], undecided, "both sides")
     if options.by == "work":
         table = work_table(
             *(work_costs(side, launch_ns(trace, side)) for trace, side in zip(traces, (a, b), strict=False))
@@ -96,20 +98,15 @@ def run(options: CompareOptions) -> CommandAnswer:
     return _ranking(found, options, about, code)
 
 
-def _gate(fail_on: str | None, found: Comparison) -> int:
+def _gate(fail_on: str | None, verdicts: Sequence[Verdict | None], undecided: str, sides: str) -> int:
+    """3 if a verdict trips the gate, 2 if one is `undecided`: a sentence, "" if all are decided."""
     if fail_on is None:
         return ExitCode.DONE
-    if found.verdict is Verdict.NOT_COMPARABLE:
-        print(
-            "rcv: " + translated(Message("The gate cannot decide. {0}", found.judgement.sentence)),
-            file=sys.stderr,
-        )
-        print(
-            "     " + translated("Record the same kernel with the same input for both sides."),
-            file=sys.stderr,
-        )
-        return ExitCode.USAGE
-    return ExitCode.GATE if found.verdict in TRIPS[fail_on] else ExitCode.DONE
+    if any(verdict in TRIPS[fail_on] for verdict in verdicts):
+        return ExitCode.GATE
+    if undecided:
+        complain(undecided, Message("Record the same kernel with the same input for {0}.", sides))
+    return ExitCode.USAGE if undecided else ExitCode.DONE
 
 
 def _costs(trace: Trace, wanted: str) -> CaptureCosts:
@@ -281,7 +278,7 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
     alone = all_captures([options.folder])
     a = options.seen(alone[0] if len(alone) == 1 else options.folder)
     sides = [a] if options.twin is None else [a, options.seen(options.twin)]
-    others = [options.seen(path) for path in paths if not _is_same(path, a)]
+    others = [options.seen(path) for path in paths if os.path.realpath(path) != os.path.realpath(a)]
     with progress() as report:
         read = builds(
             [*sides, *others],
@@ -291,7 +288,10 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
             cache=options.cache,
             report=report,
         )
-        base, *twins = [_needed(build) for build in islice(read, len(sides))]
+        base, *twins = islice(read, len(sides))
+        for build in (base, *twins):
+            if build.error:
+                raise RcvError(build.error)
         judge = partial(
             step,
             before=base,
@@ -302,6 +302,8 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
             seed=options.seed,
         )
         found = [judge(build) for build in read]
+    open_ones = [row.build.name for row in found if row.verdict in (None, Verdict.NOT_COMPARABLE)]
+    undecided = Message("The gate cannot decide about {0}.", some(open_ones, 3)) if open_ones else ""
     root = Path(os.path.commonpath([path.absolute().parent for path in others]))
     table = trend_table(found, [below(root, row.build.path) for row in found])
     every = [base, *twins, *(row.build for row in found)]
@@ -322,7 +324,7 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
             "problems": problems(every),
             "waves": waves_of_builds(wanted, list(zip(names, every, strict=True))),
         },
-        code=_gate_of_several(options.fail_on, found),
+        code=_gate(options.fail_on, [row.verdict for row in found], undecided, "all of them"),
     )
 
 
@@ -336,35 +338,6 @@ def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str
         "traced": sum(traced for _, traced, _ in known),
         "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
     }
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other)
-
-
-def _needed(build: Build) -> Build:
-    """The baseline build; raise RcvError if it cannot be read."""
-    if build.error:
-        raise RcvError(build.error)
-    return build
-
-
-def _gate_of_several(fail_on: str | None, found: Sequence[BuildStep]) -> int:
-    if fail_on is None:
-        return ExitCode.DONE
-    if any(row.verdict in TRIPS[fail_on] for row in found):
-        return ExitCode.GATE
-    open_ones = [row.build.name for row in found if row.verdict in (None, Verdict.NOT_COMPARABLE)]
-    if open_ones:
-        print(
-            "rcv: " + translated(Message("The gate cannot decide about {0}.", some(open_ones, 3))),
-            file=sys.stderr,
-        )
-        print(
-            "     " + translated("Record the same kernel with the same input for all of them."),
-            file=sys.stderr,
-        )
-    return ExitCode.USAGE if open_ones else ExitCode.DONE
 
 
 def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:

@@ -11,7 +11,7 @@ from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base.text import DASH, Message, count, join_texts, nanoseconds, percent, plural
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
-from rcv_py.results.field import Field, ShownIn, only, unknown
+from rcv_py.results.field import DATA, PEOPLE, Field, only, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -24,7 +24,7 @@ def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], ti
     def of(row: Record) -> str:
         return "" if row["error"] else text(row) or DASH
 
-    return Field(name=name, kind=kind, meaning=meaning, title=title, at=ShownIn.PEOPLE, of=of)
+    return Field(name=name, kind=kind, meaning=meaning, title=title, at=PEOPLE, of=of)
 
 
 def _duration(row: Record) -> str:
@@ -74,15 +74,15 @@ LIBRARY = Spec(
     "library",
     "One row per capture.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.PEOPLE),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=PEOPLE),
     *only(
-        ShownIn.DATA,
+        DATA,
         replace(CAPTURE, meaning="Name of the capture", key="name"),
         kinds.NAME("path", "Path of its folder"),
     ),
     kinds.CODE("kernel", "Name of the kernel"),
     *only(
-        ShownIn.DATA,
+        DATA,
         *unknown(
             kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end"),
             kinds.NANOSECONDS(
@@ -116,7 +116,7 @@ LIBRARY = Spec(
     ),
     kinds.WAVES("waves", "Traced", is_unknown=True),
     *only(
-        ShownIn.DATA,
+        DATA,
         *unknown(
             kinds.COUNT("instructions", "Instructions"),
             kinds.COUNT("executed", "Instructions that ran; null if not known"),
@@ -157,7 +157,7 @@ LIBRARY = Spec(
     _shown(
         "stall_part", kinds.SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"
     ),
-    kinds.NOTE("most_stall_at", "The instruction with most stall", at=ShownIn.PEOPLE, of=_top),
+    kinds.NOTE("most_stall_at", "The instruction with most stall", at=PEOPLE, of=_top),
     _shown(
         "resident", kinds.WAVES, "Resident waves over time, mean and peak", _resident, "waves mean / peak"
     ),
@@ -165,15 +165,11 @@ LIBRARY = Spec(
         "trust",
         "The worst note on its health, or why it cannot be opened",
         "health",
-        at=ShownIn.PEOPLE,
+        at=PEOPLE,
         of=lambda row: row["error"] or row["health"],
     ),
     kinds.SOURCE(
-        "replicate_text",
-        "Another capture of the same instructions",
-        "replicate",
-        at=ShownIn.PEOPLE,
-        of=_replicate,
+        "replicate_text", "Another capture of the same instructions", "replicate", at=PEOPLE, of=_replicate
     ),
 )
 FACTS = (

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rcv_py.analysis.compare.programs import ProgramChange, program_change
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import Message, plural, some, translated
+from rcv_py.base.text import Message, plural, some
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.option import flag_of
-from rcv_py.cli.terminal import bold
+from rcv_py.cli.terminal import bold, complain
 from rcv_py.features.compare.options import CompareOptions
 from rcv_py.features.compare.program_result import (
     BY,
@@ -60,7 +60,7 @@ def compare_builds(before: Sequence[Path], after: Sequence[Path], options: Compa
         raise UsageError(
             Message("Builds have no --by {0}.", options.by), hint="Use instruction, block or class."
         )
-    a, b = ({_key(path): path for path in side} for side in (before, after))
+    a, b = ({(path.parent.name, path.name): path for path in side} for side in (before, after))
     if shape_of(before[0]) is not CaptureForm.COMPILED:
         return _of_capture(before, after, options)
     pairs = [(a[key], b[key]) for key in a if key in b]
@@ -79,10 +79,6 @@ def compare_builds(before: Sequence[Path], after: Sequence[Path], options: Compa
         for side, other in ((a, b), (b, a))
     ]
     return _several(found, alone, options)
-
-
-def _key(path: Path) -> tuple[str, str]:
-    return path.parent.name, path.name
 
 
 def _change(a: Trace, b: Trace) -> ProgramChange:
@@ -186,6 +182,5 @@ def _gate(fail_on: str | None, found: Sequence[ProgramChange]) -> int:
         return ExitCode.GATE
     unknown = sorted({name for one in found for name in one.unknown} & set(TRIPS[fail_on]))
     if unknown:
-        text = Message("The gate cannot decide: {0} are not known of both builds.", ", ".join(unknown))
-        print("rcv: " + translated(text), file=sys.stderr)
+        complain(Message("The gate cannot decide: {0} are not known of both builds.", ", ".join(unknown)))
     return ExitCode.USAGE if unknown else ExitCode.DONE

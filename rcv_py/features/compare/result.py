@@ -19,7 +19,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import Field, ShownIn, only, record, unknown
+from rcv_py.results.field import DATA, ORDER, PEOPLE, TEXT, WINDOW, Field, ShownIn, only, record, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
@@ -50,7 +50,7 @@ _SOURCE_A, _SOURCE_B = (
     for side in "ab"
 )
 _FIELDS = (
-    kinds.SOURCE("label", "Name of the row", at=ShownIn.TEXT),
+    kinds.SOURCE("label", "Name of the row", at=TEXT),
     kinds.TEXT("name", "Name of the row"),
     kinds.CODE("text", "Instruction or source text"),
     _LINE_A,
@@ -68,19 +68,17 @@ _FIELDS = (
         kind=kinds.RATIO._replace(text=lambda value: f"{100 * value:+.1f} %"),
         meaning="Delta divided by the cycles of A",
         title="delta %",
-        at=ShownIn.ORDER | ShownIn.TEXT,
+        at=ORDER | TEXT,
         is_unknown=True,
     ),
     _NOISE,
-    replace(_NOISE, name="noise_text", title="noise ±", at=ShownIn.TEXT, of=_noise),
+    replace(_NOISE, name="noise_text", title="noise ±", at=TEXT, of=_noise),
     kinds.FLAG("is_noise_known", "Whether the noise is not many times the cost", at=ShownIn(0)),
     _REAL,
     _SOURCE_A,
     _SOURCE_B,
-    kinds.SOURCE(
-        "place", "Source place in B, or in A where B lacks the instruction", "source", at=ShownIn.TEXT
-    ),
-    kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=ShownIn.TEXT),
+    kinds.SOURCE("place", "Source place in B, or in A where B lacks the instruction", "source", at=TEXT),
+    kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=TEXT),
 )
 NUMBERS = ("hits_a", "hits_b", "cycles_a", "cycles_b", "delta", "ratio", "noise_text")  # of all tables
 _NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_beyond_noise")
@@ -96,8 +94,8 @@ _TITLES = {"instruction": {"text": "instruction"}, "class": {"text": "what it is
 def _people(name: str, by: str) -> ShownIn:
     """Where people see a field: the window draws differences beyond noise, and sorts by noise as a number."""
     if name == "noise":
-        return ShownIn.WINDOW
-    shown = ShownIn.TEXT if name in ("noise_text", "is_beyond_noise") else ShownIn.TEXT | ShownIn.WINDOW
+        return WINDOW
+    shown = TEXT if name in ("noise_text", "is_beyond_noise") else TEXT | WINDOW
     return shown if name in _TEXT[by] else ShownIn(0)
 
 
@@ -107,7 +105,7 @@ def _spec(by: str) -> Spec:
         replace(
             field,
             title=titles.get(field.name, field.title),
-            at=(field.at & ~ShownIn.PEOPLE) | _people(field.name, by),
+            at=(field.at & ~PEOPLE) | _people(field.name, by),
         )
         for field in _FIELDS
     )
@@ -193,10 +191,10 @@ LISTING = Spec(
         kind=kinds.RATIO._replace(digits=None, text=lambda value: f"{100 * value:+.1f} %"),
         meaning="Delta divided by the cost in A; null if that is 0",
         title="delta %",
-        at=ShownIn.DATA | ShownIn.WINDOW,
+        at=DATA | WINDOW,
         is_unknown=True,
     ),
-    replace(_REAL, at=ShownIn.DATA),
+    replace(_REAL, at=DATA),
     _SOURCE_A,
     _SOURCE_B,
     order="instruction_a instruction_b cycles_a cycles_b delta status",
@@ -214,7 +212,7 @@ FRAMES = Spec(
     "Frames row by row, from left to right.",
     "frame",
     *only(
-        ShownIn.DATA,
+        DATA,
         kinds.TEXT("name", "Label of the frame"),
         kinds.TEXT("full_name", "Unabbreviated label"),
         kinds.WHOLE("depth", "Enclosing frames, as a count"),
@@ -224,23 +222,19 @@ FRAMES = Spec(
     kinds.CYCLES(
         "delta",
         "B less A",
-        at=ShownIn.PEOPLE,
+        at=PEOPLE,
         of=lambda row: (
             f"{row['cycles_b'] - row['cycles_a']:+,}" if row["cycles_b"] != row["cycles_a"] else ""
         ),
     ),
     Field("change", kinds.choice("within noise", "more", "fewer"), "Match of the frame"),
-    kinds.NOTE(
-        "frame", "Label of the frame, indented below the enclosing frames", at=ShownIn.PEOPLE, of=_indented
-    ),
-    kinds.SOURCE(
-        "source", "Place of an instruction or a source line as file:line; else empty", at=ShownIn.DATA
-    ),
+    kinds.NOTE("frame", "Label of the frame, indented below the enclosing frames", at=PEOPLE, of=_indented),
+    kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty", at=DATA),
     kinds.SOURCE(
         "place",
         "Place, if the label does not name it",
         "source",
-        at=ShownIn.PEOPLE,
+        at=PEOPLE,
         of=lambda row: "" if row["name"].endswith(row["source"]) else row["source"],
     ),
 )
@@ -290,7 +284,7 @@ def frame_table(found: Comparison, trace: Trace) -> ResultTable:
     """Return the frames of B, each with its cycles per wave in both; instructions only in A are left out."""
     made = compare_flame(trace, found)
     if made is None:
-        return ResultTable(FRAMES, {field.name: () for field in FRAMES.at(ShownIn.DATA)})
+        return ResultTable(FRAMES, {field.name: () for field in FRAMES.at(DATA)})
     tree, boxes, texts, before, shade = made
     shown = visible_frames(boxes)
     columns = {
@@ -329,7 +323,7 @@ WORK = Spec(
     "compare work",
     "One row per measure: the work of waves and of the launch, and its cost.",
     "measure",
-    kinds.TEXT("name", "Name of the measure", at=ShownIn.DATA),
+    kinds.TEXT("name", "Name of the measure", at=DATA),
     kinds.NOTE("measure", "What is measured"),
     *unknown(_AMOUNT("a", "Of A", "A"), _AMOUNT("b", "Of B", "B")),
     kinds.TEXT("unit", "Unit"),

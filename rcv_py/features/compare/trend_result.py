@@ -11,7 +11,7 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.compare.work import work_costs
 from rcv_py.base.text import DASH, join_texts, nanoseconds, plural
 from rcv_py.results import kinds
-from rcv_py.results.field import Field, ShownIn, only, unknown
+from rcv_py.results.field import DATA, PEOPLE, Field, only, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -36,23 +36,21 @@ TREND = Spec(
     "trend",
     "One row per capture, in order.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.PEOPLE),
-    *only(
-        ShownIn.DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")
-    ),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=PEOPLE),
+    *only(DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")),
     kinds.TEXT("written", "When its index was written, in UTC; empty if unknown"),
     kinds.CODE("kernel", "Name of the kernel"),
-    kinds.WAVES("waves", "Waves whose costs are compared", at=ShownIn.DATA, is_unknown=True),
+    kinds.WAVES("waves", "Waves whose costs are compared", at=DATA, is_unknown=True),
     *unknown(
-        kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end", at=ShownIn.DATA),
+        kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end", at=DATA),
         kinds.NANOSECONDS(
             "duration_ns",
             "The same in nanoseconds; without a clock rate, the duration in the table of launches",
-            at=ShownIn.DATA,
+            at=DATA,
         ),
     ),
     *only(
-        ShownIn.DATA,
+        DATA,
         *unknown(
             kinds.NUMBER("clock_mhz", "Clock during the launch, in MHz"),
             kinds.MEAN_CYCLES("cycles_per_kflop", "Wave cycles per 1,000 MFMA or WMMA operations", digits=4),
@@ -62,51 +60,43 @@ TREND = Spec(
             ),
         ),
     ),
-    kinds.CYCLES("launch", "The launch in time and cycles", at=ShownIn.PEOPLE, of=_launch),
+    kinds.CYCLES("launch", "The launch in time and cycles", at=PEOPLE, of=_launch),
     Field(
         name="of_first",
         kind=kinds.RATIO,
         meaning="Its launch time divided by the launch time of the first capture of the kernel",
-        at=ShownIn.DATA,
+        at=DATA,
         is_unknown=True,
     ),
     kinds.RATIO(
-        "since_first",
-        "Change of the launch since the first one",
-        "since first",
-        at=ShownIn.PEOPLE,
-        of=_of_first,
+        "since_first", "Change of the launch since the first one", "since first", at=PEOPLE, of=_of_first
     ),
-    kinds.TEXT("before", "The capture it is compared with; empty for none", at=ShownIn.DATA),
+    kinds.TEXT("before", "The capture it is compared with; empty for none", at=DATA),
     *only(
-        ShownIn.DATA,
+        DATA,
         *unknown(
             kinds.RATIO("ratio", "Cycles divided by the cycles of the capture it is compared with"),
             kinds.RATIO("noise", "Uncertainty of the ratio from noise"),
         ),
     ),
     kinds.RATIO(
-        "change",
-        "Change of the cycles, with its uncertainty",
-        "change (noise)",
-        at=ShownIn.PEOPLE,
-        of=_change,
+        "change", "Change of the cycles, with its uncertainty", "change (noise)", at=PEOPLE, of=_change
     ),
     Field(
         "verdict",
         kinds.choice("", *(verdict.value for verdict in Verdict)),
         "The verdict; empty if it is compared with no capture",
-        at=ShownIn.DATA,
+        at=DATA,
     ),
     kinds.NOTE(
         "said",
         "The verdict, or why the capture cannot be read",
         "verdict",
-        at=ShownIn.PEOPLE,
+        at=PEOPLE,
         of=lambda row: row["error"] or row["verdict"],
     ),
     *only(
-        ShownIn.DATA,
+        DATA,
         kinds.NOTE("sentence", "The same in a sentence, in which B is this capture and A the other"),
         kinds.TEXT("error", "Why it cannot be read; empty if it can"),
     ),

@@ -10,7 +10,7 @@ from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc
 from rcv_py.base.text import Message, byte_size, short_count, short_kernel
 from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
-from rcv_py.results.field import Field, ShownIn, only, rows, unknown
+from rcv_py.results.field import DATA, PEOPLE, Field, only, rows, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -55,12 +55,7 @@ _TESTS = rows(
 
 def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any]], str]) -> Field:
     return Field(
-        name=name,
-        kind=kinds.TEXT._replace(is_number=True),
-        meaning=meaning,
-        title=title,
-        at=ShownIn.PEOPLE,
-        of=text,
+        name=name, kind=kinds.TEXT._replace(is_number=True), meaning=meaning, title=title, at=PEOPLE, of=text
     )
 
 
@@ -93,11 +88,9 @@ PMC = Spec(
     "pmc",
     "Kernels or dispatches by reads from memory, the largest first; means per dispatch.",
     "kernel",
-    kinds.NOTE("kernel_name", "Kernel and dispatch", "kernel", at=ShownIn.PEOPLE, of=_kernel),
-    kinds.TEXT("kernel", "Name of the kernel", at=ShownIn.DATA),
-    *unknown(
-        *only(ShownIn.DATA, kinds.TEXT("dispatch", "Number of the dispatch; null for all of the kernel"))
-    ),
+    kinds.NOTE("kernel_name", "Kernel and dispatch", "kernel", at=PEOPLE, of=_kernel),
+    kinds.TEXT("kernel", "Name of the kernel", at=DATA),
+    *unknown(*only(DATA, kinds.TEXT("dispatch", "Number of the dispatch; null for all of the kernel"))),
     kinds.COUNT("dispatches", "Dispatches in the row"),
     _shown("l2_hits", "L2 hits", "Part of the lookups that hit L2", _share("hit_rate")),
     _shown("lookups", "lookups", "Lookups in L2", _lookups),
@@ -108,7 +101,7 @@ PMC = Spec(
     _shown("through_ideal", "over-fetch", "Bytes read divided by ideal bytes", _span("over_fetch", ratio)),
     *unknown(
         *only(
-            ShownIn.DATA,
+            DATA,
             *(_NUMBER(name, Message("{0}, a mean count", text)) for name, text in _COUNTED.items()),
             _SHARE("hit_rate", "Part of the lookups that hit L2"),
             _SHARE("partial_share_of_reads", "Part of the reads that are of 32 bytes"),
@@ -123,7 +116,7 @@ PMC = Spec(
     ),
     kinds.TEXT("branch", "Stable name of the conclusion"),
     *only(
-        ShownIn.DATA,
+        DATA,
         kinds.TEXT("because", "The same as a sentence"),
         kinds.TEXT("remedy", "What to do"),
         kinds.TEXT("decided_by", "Name of the test that decided; null if none did", is_unknown=True),
@@ -151,7 +144,7 @@ SCHEMA = Schema(
 def pmc_table(found: Sequence[tuple[Traffic, Decision]], family: str) -> ResultTable:
     """Return one row per kernel or dispatch; `family` is the GPU's naming scheme of counters."""
     rows = [_row(one, decided, family) for one, decided in found]
-    return ResultTable(PMC, {field.name: [row[field.name] for row in rows] for field in PMC.at(ShownIn.DATA)})
+    return ResultTable(PMC, {field.name: [row[field.name] for row in rows] for field in PMC.at(DATA)})
 
 
 def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:

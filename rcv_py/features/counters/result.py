@@ -14,7 +14,7 @@ from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import DASH, count
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, ShownIn, rows_field
+from rcv_py.results.field import DATA, TEXT, Field, rows_field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
@@ -41,16 +41,16 @@ COUNTERS = Spec(
     "One row per counter or formula.",
     "counter",
     kinds.TEXT("name", "Its name", title="counter"),
-    Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=ShownIn.DATA),
+    Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=DATA),
     kinds.NOTE("from", "Where it comes from", key="group"),
     kinds.TEXT("unit", "Unit of min, mean and max"),
     _VALUE("min", "Smallest value", is_unknown=True),
     _VALUE("mean", "Mean", is_unknown=True),
     _VALUE("max", "Largest value", is_unknown=True),
-    _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=ShownIn.DATA),
-    Field("sum", kinds.TEXT._replace(is_number=True), "Sum", title="total", at=ShownIn.TEXT, of=_total),
-    kinds.COUNT("points", "Steps of its curve", at=ShownIn.DATA),
-    kinds.TEXT("why_unknown", "Why a formula has no value, a sentence; empty if it has", at=ShownIn.DATA),
+    _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=DATA),
+    Field("sum", kinds.TEXT._replace(is_number=True), "Sum", title="total", at=TEXT, of=_total),
+    kinds.COUNT("points", "Steps of its curve", at=DATA),
+    kinds.TEXT("why_unknown", "Why a formula has no value, a sentence; empty if it has", at=DATA),
     order="name min mean max sum unit from",
 )
 _NUMBERS = kinds.listed(kinds.WHOLE, "A number")
@@ -59,7 +59,7 @@ FACTS = (
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
     _NUMBERS("engines", "Shader engines that counted"),
     _NUMBERS("units", "Compute units that counted"),
-    rows_field("counters", COUNTERS.row[:-1], *COUNTERS.at(ShownIn.DATA)),
+    rows_field("counters", COUNTERS.row[:-1], *COUNTERS.at(DATA)),
     rows_field(
         "errors",
         "Formulas with errors; the exit code is then 2",

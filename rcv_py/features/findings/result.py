@@ -13,6 +13,11 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import (
+    DATA,
+    PEOPLE,
+    REPORT,
+    TEXT,
+    WINDOW,
     Field,
     ShownIn,
     of_analysis,
@@ -48,7 +53,7 @@ _PLACES = rows(*_EVIDENCE, row="A place where the finding can be seen.")._replac
     document=lambda evidence: [place.as_json() for place in evidence],
     text=lambda evidence: "; ".join(map(str, evidence)),
 )
-_WINDOW, _FOR_PROGRAMS = ShownIn.DATA | ShownIn.WINDOW, ShownIn.DATA
+_WINDOW, _FOR_PROGRAMS = DATA | WINDOW, DATA
 GAIN = kinds.SHARE(
     "gain",
     "Most of the kernel's duration that can be saved; an estimate if it is not an upper bound",
@@ -254,29 +259,29 @@ CAPTURES = Spec(
     "triage folder",
     "One row per capture.",
     "capture",
-    kinds.TEXT("path", "Path of the capture", at=ShownIn.DATA),
-    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.TEXT),
-    kinds.TEXT("folder_name", "Name of its folder", "capture", at=ShownIn.REPORT),
+    kinds.TEXT("path", "Path of the capture", at=DATA),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=TEXT),
+    kinds.TEXT("folder_name", "Name of its folder", "capture", at=REPORT),
     kinds.CODE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced waves"),
     kinds.TEXT("class", "What limits the kernel", is_unknown=True),
-    kinds.TEXT("name", "Stable name of the first finding's pattern", at=ShownIn.DATA, is_unknown=True),
+    kinds.TEXT("name", "Stable name of the first finding's pattern", at=DATA, is_unknown=True),
     kinds.SHARE(
         "gain_text",
         "Most of the kernel's duration that it can save",
         "gain",
-        at=ShownIn.PEOPLE,
+        at=PEOPLE,
         of=lambda row: "" if row["gain"] is None or not row["is_ranked"] else gain_percent(row["gain"]),
     ),
     kinds.NOTE(
         "first_finding",
         "The first finding in one line, or why there is none",
         "headline",
-        at=ShownIn.PEOPLE,
+        at=PEOPLE,
         of=lambda row: row["headline"] if row["name"] is not None else row["note"],
     ),
     *only(
-        ShownIn.DATA,
+        DATA,
         kinds.NOTE("headline", "The first finding in one line"),
         replace(GAIN, meaning="Most of the kernel's duration that it can save", is_unknown=True),
         replace(AT_STAKE, is_unknown=True),

@@ -173,11 +173,7 @@ def _element(trace: Trace, around: tuple[str, int]) -> int:
     """The place of `62` or `kernel.py:62`; raise UsageError if there is none."""
     path, line = around
     if not path:
-        if line >= len(trace.code):
-            raise UsageError(
-                Message("The capture has no instruction {0}.", line),
-                hint=Message("The last is {0}.", len(trace.code) - 1),
-            )
+        trace.check_line(line)
         return int(key(What.CODE, 0, line))
     file = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
     if file is None:

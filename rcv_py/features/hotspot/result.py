@@ -33,7 +33,7 @@ from rcv_py.results.common import (
     TOTAL_ROWS,
     measured_in,
 )
-from rcv_py.results.field import Field, ShownIn, only, record_field
+from rcv_py.results.field import DATA, EVERYWHERE, PEOPLE, REPORT, TEXT, Field, only, record_field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -42,10 +42,7 @@ _TEXT_TITLES = {"instruction": "instruction", "source": "text"}
 
 # -- the ranking ---------------------------------------------------------------------------------------
 _ISSUED = kinds.COUNT(
-    "issued",
-    "Samples in which it issued",
-    at=ShownIn.TEXT,
-    of=lambda row: count(row["latency"] - row["stall"]),
+    "issued", "Samples in which it issued", at=TEXT, of=lambda row: count(row["latency"] - row["stall"])
 )
 
 
@@ -55,7 +52,7 @@ _SHARES = {"latency": "of latency", "stall": "of stall", "idle": "of idle", "hit
 def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
     """Return the fields of a ranking; people see a name and its meaning, or a row and its instruction."""
     is_line = by == "instruction"
-    data_or_all = ShownIn.EVERYWHERE if is_line else ShownIn.DATA
+    data_or_all = EVERYWHERE if is_line else DATA
     first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
     spec = Spec(
         "hotspot",
@@ -66,7 +63,7 @@ def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
             kinds.SOURCE if by == "source" else kinds.TEXT._replace(text=kind_name),
             "Name of the row: an instruction, a source place, a kind or a class",
             title=by,
-            at=ShownIn.DATA if is_line else ShownIn.EVERYWHERE,
+            at=DATA if is_line else EVERYWHERE,
         ),
         Field(
             "text",
@@ -78,7 +75,7 @@ def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
         kinds.COUNT(
             "instructions",
             "Instructions in the row",
-            at=ShownIn.DATA if is_line else ShownIn.DATA | ShownIn.TEXT | ShownIn.REPORT,
+            at=DATA if is_line else DATA | TEXT | REPORT,
             key="rows",
         ),
         *COSTS,
@@ -119,7 +116,7 @@ def ranking_table(
     found = ranking(trace.code, trace.sources, costs, by, sort)
     spec = ranking_spec(by, costs.label, sort)
     if costs.label == SAMPLES and trace.code.samples_issued is None:
-        spec = spec.hide(ShownIn.PEOPLE, "issued", "stall")  # host traps do not record it
+        spec = spec.hide(PEOPLE, "issued", "stall")  # host traps do not record it
     return ResultTable.of(spec, found), found
 
 
@@ -150,9 +147,9 @@ BINS = Spec(
         "kinds",
         kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True),
         "The same by kind of instruction",
-        at=ShownIn.DATA,
+        at=DATA,
     ),
-    kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=ShownIn.TEXT, of=_kinds),
+    kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=TEXT, of=_kinds),
 )
 BINS_FACTS = (
     CAPTURE,
@@ -179,7 +176,7 @@ def places_spec(by: str, unit: str) -> Spec:
         "Places by cost; with one file, in the order of the file; in a tree, parents before children.",
         "place",
         *only(
-            ShownIn.DATA,
+            DATA,
             kinds.TEXT("name", "Name of the place"),
             kinds.NAME("path", "Path of the source file, or instructions of a block; empty if there is none"),
             INDEX_OR_NONE,
@@ -191,14 +188,14 @@ def places_spec(by: str, unit: str) -> Spec:
         kinds.NOTE(
             "place",
             "Name of the place, indented below the enclosing places",
-            at=ShownIn.TEXT,
+            at=TEXT,
             of=lambda row: Message("{0}{1}", "  " * row["depth"], row["name"]),
         ),
         kinds.NAME("text", "Source text or instruction; empty if it is not known"),
         kinds.SOURCE(
             "source",
             "Source place of an instruction or a line as file:line; empty if none",
-            at=ShownIn.DATA if by == "source" else ShownIn.EVERYWHERE,
+            at=DATA if by == "source" else EVERYWHERE,
         ),
     )
 

@@ -10,7 +10,7 @@ from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.features.isa.help_result import DOCS, DOCS_SCHEMA
 from rcv_py.features.isa.options import IsaDocsOptions
-from rcv_py.formats.isa.kept_docs import CachedDocs, add_docs, cached_docs, remove_docs
+from rcv_py.formats.isa.kept_docs import add_docs, cached_docs, remove_docs
 from rcv_py.results.table import ResultTable
 
 _NEEDS = {"add": "the file", "remove": "the family"}
@@ -39,7 +39,13 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
     else:
         remove_docs(what)
         found, said = (), Message("Removed what was kept of {0}.", what)
-    table = ResultTable.of_rows(DOCS, [_row(one) for one in found])
+    table = ResultTable.of_rows(
+        DOCS,
+        [
+            (one.family, one.description.architecture, len(one.description.instructions), one.file)
+            for one in found
+        ],
+    )
 
     def text() -> Iterable[Part]:
         if action == "add":
@@ -52,7 +58,3 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
     return CommandAnswer(
         schema=DOCS_SCHEMA, document=lambda: {"rows": table.rows()}, csv=table.csv, text=text
     )
-
-
-def _row(one: CachedDocs) -> tuple[str, str, int, str]:
-    return one.family, one.description.architecture, len(one.description.instructions), one.file

@@ -14,7 +14,7 @@ from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branc
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import ShownIn, unknown
+from rcv_py.results.field import PEOPLE, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
@@ -158,7 +158,7 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
     }
     spec = common.measured_in(LINES, costs.label)
     if code.is_sampled and code.samples_issued is None:
-        spec = spec.hide(ShownIn.PEOPLE, "stall")  # host traps do not record it
+        spec = spec.hide(PEOPLE, "stall")  # host traps do not record it
     return IsaListing(ResultTable.of(spec, costs, columns), cost, costs.label)
 
 

@@ -14,7 +14,7 @@ from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE
-from rcv_py.results.field import ShownIn, record_field, unknown
+from rcv_py.results.field import DATA, PEOPLE, WINDOW, record_field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.table import Columns, ResultTable, Spec
 
@@ -27,7 +27,7 @@ NOT_PUBLISHED = "Bank conflicts are known where it is published which lanes LDS 
 _STRIDE = kinds.SIGNED_INDEX._replace(unit="bytes", ending=", in bytes.", text=count)
 _USED = kinds.FROM_0._replace(unit="bytes", ending=", in bytes.", text="{:,.1f}".format)
 _MEAN = kinds.MEAN_COUNT._replace(text="{:,.1f}".format)
-_HIDDEN = ShownIn.DATA | ShownIn.WINDOW
+_HIDDEN = DATA | WINDOW
 
 
 def _judged(row: Mapping[str, Any]) -> str:
@@ -57,7 +57,7 @@ ADDRESSES = Spec(
     "instruction",
     *unknown(INSTRUCTION_INDEX),
     kinds.TEXT._replace(width=12)("kind", "Kind of access, as in the name of the marker"),
-    kinds.INDEX("marker", "Number of the marker", at=ShownIn.DATA),
+    kinds.INDEX("marker", "Number of the marker", at=DATA),
     kinds.COUNT("blocks", "Executions whose addresses were recorded completely"),
     kinds.COUNT("incomplete", "Executions of which words are missing, or are no addresses"),
     kinds.COUNT(
@@ -85,7 +85,7 @@ ADDRESSES = Spec(
             "conflict", "Passes, divided by those without bank conflicts", "times"
         ),
     ),
-    kinds.NOTE._replace(width=42)("judgement", "What that means", at=ShownIn.PEOPLE, of=_judged),
+    kinds.NOTE._replace(width=42)("judgement", "What that means", at=PEOPLE, of=_judged),
     INSTRUCTION_TEXT,
     SOURCE_PLACE,
     nothing=NO_ADDRESSES,

@@ -22,7 +22,7 @@ from rcv_py.features.latency.address_result import ADDRESS_TOTALS, ADDRESSES, ad
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import Field, ShownIn, record_field, unknown
+from rcv_py.results.field import DATA, PEOPLE, Field, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -100,7 +100,7 @@ ACCESSES = Spec(
     kinds.COUNT("hits", "Executions"),
     kinds.COUNT("refused", "Executions that stalled while another access held the unit"),
     kinds.CYCLES("stall", "Stall of these"),
-    kinds.COUNT("samples", "Executions whose time in the unit was observed", at=ShownIn.DATA),
+    kinds.COUNT("samples", "Executions whose time in the unit was observed", at=DATA),
     *unknown(
         kinds.RANK_CYCLES(
             "held", "Median time that an execution held the unit, observed while others were refused"
@@ -115,7 +115,7 @@ ACCESSES = Spec(
             key="factor",
         )
     ),
-    kinds.NOTE("judgement", "What that means: by recorded addresses, else inferred", at=ShownIn.PEOPLE),
+    kinds.NOTE("judgement", "What that means: by recorded addresses, else inferred", at=PEOPLE),
     *_PLACE,
     nothing="No LDS or vector memory instruction ran.",
     window="instruction text source unit judgement",

@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.distribution import (
     distribution_view,
     hits_of,
 )
-from rcv_py.analysis.cost.place_text import beside, source_of
+from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
@@ -34,6 +34,7 @@ from rcv_py.features.line.result import (
     spreads,
 )
 from rcv_py.model.trace import Trace
+from rcv_py.results.places import placed_facts
 from rcv_py.state.selection import Selection
 
 _BARS = 16
@@ -51,23 +52,13 @@ def run(options: LineOptions) -> CommandAnswer:
             Message("{0} is one argument too many.", options.more[0]), hint="Name one instruction."
         )
     alarm = warn(trace)
-    if line >= len(trace.code):
-        last = (
-            Message("The last one is {0}.", len(trace.code) - 1)
-            if len(trace.code)
-            else "It has no instructions."
-        )
-        raise UsageError(Message("The capture has no instruction {0}.", line), hint=last)
+    trace.check_line(line)
     if trace.has_pc_samples and not len(trace.waves):
         refuse(trace, options, "PC samples do not name waves.")
         return _samples(trace, line, options)
     wanted = hits_of(line)
     waves = chosen(trace, options, alarm, (wanted,))
     return _distribution(waves, waves.of(wanted), line, options)
-
-
-def _head(trace: Trace, line: int) -> dict[str, Any]:
-    return {"instruction": line, "text": trace.code.text[line], "source": source_of(trace, line)}
 
 
 def _title(trace: Trace, line: int) -> str:
@@ -81,7 +72,7 @@ def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOp
     table = hit_table(trace, hits, _listed(view, options))
 
     def document() -> dict[str, Any]:
-        return _head(trace, line) | {
+        return placed_facts(trace, line) | {
             "by": metric,
             "hits": len(hits) if len(hits) or not waves.missing else None,
             "missing": waves.missing,
@@ -168,7 +159,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> CommandAnswer:
     means = [(name, f"{samples[name]:,.1f}") for name in ("lanes", "waves") if samples[name] is not None]
     return CommandAnswer(
         schema=SCHEMA,
-        document=lambda: _head(trace, line) | {"samples": samples},
+        document=lambda: placed_facts(trace, line) | {"samples": samples},
         csv=lambda: sample_table(found).csv(),
         text=lambda: [
             _title(trace, line),
@@ -216,11 +207,7 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
     line = selection.line
     if selection.wave is None and line is None:
         raise UsageError("An empty text is no place.", hint=_HINT)
-    if line is not None and line >= len(trace.code):
-        raise UsageError(
-            Message("The capture has no instruction {0}.", line),
-            hint=Message("The last is {0}.", len(trace.code) - 1),
-        )
+    trace.check_line(*([] if line is None else [line]))
     place: dict[str, Any] = {"argument": text, "wave": None, "instruction": line, "hit": selection.hit}
     if line is not None:
         place |= line_facts(trace, line)

@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import of_analysis, record_field, rows_field
+from rcv_py.results.places import placed_facts
 from rcv_py.results.schema import Schema
 
 TOTALS = (
@@ -119,9 +120,9 @@ def execution_facts(
         "hits_of_wave": one.hits,
         "token": token,
         **of_analysis(common.TOKEN[1:], one),
-        "waited_for": [{**_place(trace, by.line), "cycles_before": by.ago} for by in waits.awaited],
+        "waited_for": [{**placed_facts(trace, by.line), "cycles_before": by.ago} for by in waits.awaited],
         "released_by": [
-            {**_place(trace, by.line), "latency": by.latency, "is_exact": by.is_exact}
+            {**placed_facts(trace, by.line), "latency": by.latency, "is_exact": by.is_exact}
             for by in waits.released_by
         ],
         "causes": [
@@ -138,7 +139,3 @@ def execution_facts(
             for by in token_causes(trace, beside, wave, token)
         ],
     }
-
-
-def _place(trace: Trace, line: int) -> dict[str, Any]:
-    return {"instruction": line, "text": trace.code.text[line], "source": source_of(trace, line)}

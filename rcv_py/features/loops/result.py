@@ -22,7 +22,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, ShownIn, record, record_field, unknown
+from rcv_py.results.field import DATA, PEOPLE, REPORT, TEXT, WINDOW, Field, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, Columns, ResultTable, Spec
@@ -46,34 +46,30 @@ _KINDS = Field(
     "kinds",
     kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind"),
     "Cycles by kind of instruction, the most first",
-    at=ShownIn.DATA,
+    at=DATA,
 )
 _OUTLIER = kinds.FLAG._replace(text=lambda is_outlier: "outlier" if is_outlier else "")
-_SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=ShownIn.TEXT, of=_split)
-_DATA_STALL, _DATA_IDLE = replace(common.STALL, at=ShownIn.DATA), replace(common.IDLE, at=ShownIn.DATA)
+_SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=TEXT, of=_split)
+_DATA_STALL, _DATA_IDLE = replace(common.STALL, at=DATA), replace(common.IDLE, at=DATA)
 _STATISTIC = "of the iterations between two jumps back"
 
 LOOPS = Spec(
     "loops loops",
     "One row per loop.",
     "loop",
-    replace(_BRANCH, at=ShownIn.DATA | ShownIn.TEXT | ShownIn.REPORT),
-    kinds.ROW(
-        "head",
-        "Index of the instruction that the branch jumps back to",
-        at=ShownIn.DATA | ShownIn.TEXT | ShownIn.REPORT,
-    ),
+    replace(_BRANCH, at=DATA | TEXT | REPORT),
+    kinds.ROW("head", "Index of the instruction that the branch jumps back to", at=DATA | TEXT | REPORT),
     kinds.TEXT(
         "loop",
         "Instructions of its head and of the branch that jumps back",
-        at=ShownIn.WINDOW,
+        at=WINDOW,
         of=lambda row: f"{row['head']} – {row['branch']}",
     ),
     kinds.COUNT("taken", "Jumps back, in all waves"),
     kinds.WAVES("waves", "Waves that jumped back"),
-    kinds.MEAN_COUNT("per_wave", "Jumps back per wave", at=ShownIn.DATA | ShownIn.TEXT),
-    kinds.COUNT("iterations", "Iterations between two jumps back", at=ShownIn.DATA, key="between"),
-    kinds.CYCLES("cycles", "Time of all iterations", at=ShownIn.REPORT),
+    kinds.MEAN_COUNT("per_wave", "Jumps back per wave", at=DATA | TEXT),
+    kinds.COUNT("iterations", "Iterations between two jumps back", at=DATA, key="between"),
+    kinds.CYCLES("cycles", "Time of all iterations", at=REPORT),
     kinds.RANK_CYCLES("min", Message("Shortest {0}", _STATISTIC), is_unknown=True, key="shortest"),
     kinds.RANK_CYCLES("median", Message("Median {0}", _STATISTIC), is_unknown=True),
     kinds.RANK_CYCLES("p90", Message("90th percentile {0}", _STATISTIC), is_unknown=True),
@@ -82,13 +78,11 @@ LOOPS = Spec(
     _DATA_IDLE,
     _KINDS,
     _SPLIT,
-    replace(common.INSTRUCTION_TEXT, at=ShownIn.DATA | ShownIn.WINDOW, title="branch"),
+    replace(common.INSTRUCTION_TEXT, at=DATA | WINDOW, title="branch"),
     kinds.SOURCE(
-        "head_source",
-        "Source place of the head as file:line; empty if there is none",
-        at=ShownIn.DATA | ShownIn.TEXT,
+        "head_source", "Source place of the head as file:line; empty if there is none", at=DATA | TEXT
     ),
-    replace(_BRANCH_SOURCE, at=ShownIn.DATA | ShownIn.TEXT | ShownIn.WINDOW),
+    replace(_BRANCH_SOURCE, at=DATA | TEXT | WINDOW),
     nothing="No counted wave jumped back to an instruction it had run.",
     note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
 )
@@ -97,31 +91,27 @@ ITERATIONS = Spec(
     "One row per iteration between two jumps back, the longest of its loop first; with "
     "--loop every iteration of that loop.",
     "iteration",
-    replace(_BRANCH, at=ShownIn.DATA | ShownIn.TEXT),
+    replace(_BRANCH, at=DATA | TEXT),
     kinds.WAVE(
         "wave", "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and number in the slot"
     ),
     kinds.WHOLE("iteration", "Which iteration of the wave, counted from 0", key="number"),
     kinds.CYCLE("start", "Begin", key="begin"),
-    kinds.CYCLE("end", "End", at=ShownIn.DATA),
+    kinds.CYCLE("end", "End", at=DATA),
     kinds.CYCLES("cycles", "Duration, from its head to the next head"),
-    kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=ShownIn.DATA | ShownIn.TEXT),
-    _OUTLIER(
-        "is_outlier", "Whether it took much longer than others", "outlier", at=ShownIn.DATA | ShownIn.TEXT
-    ),
+    kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=DATA | TEXT),
+    _OUTLIER("is_outlier", "Whether it took much longer than others", "outlier", at=DATA | TEXT),
     common.STALL,
     common.IDLE,
-    kinds.WHOLE(
-        "token", "Its first row among the wave's instructions, counted from 0", at=ShownIn.DATA, key="first"
-    ),
+    kinds.WHOLE("token", "Its first row among the wave's instructions, counted from 0", at=DATA, key="first"),
     _KINDS,
     _SPLIT,
-    replace(_BRANCH_SOURCE, at=ShownIn.DATA | ShownIn.TEXT),
+    replace(_BRANCH_SOURCE, at=DATA | TEXT),
     Field(
         "note",
         kinds.choice("", "entry", "last", "outlier"),
         "With --loop: kind of iteration; empty for an ordinary one; entry and last are not in the statistics",
-        at=ShownIn.DATA | ShownIn.WINDOW,
+        at=DATA | WINDOW,
         is_optional=True,
     ),
     order="branch wave iteration start cycles median stall idle is_outlier",
@@ -167,7 +157,7 @@ DISTANCE = Spec(
     "operation",
     common.INSTRUCTION_INDEX,
     kinds.COUNT("hits", "Executions that a wait required", key="n"),
-    kinds.SIGNED_CYCLES("p10", Message("{0}, 10th percentile", _TO_WAIT), at=ShownIn.DATA),
+    kinds.SIGNED_CYCLES("p10", Message("{0}, 10th percentile", _TO_WAIT), at=DATA),
     kinds.RANK_CYCLES("median", Message("{0}, median", _TO_WAIT)),
     kinds.SIGNED_CYCLES("p90", Message("{0}, 90th percentile", _TO_WAIT)),
     *unknown(  # where texts are unreadable
@@ -179,16 +169,14 @@ DISTANCE = Spec(
     kinds.ROW_OR_NONE(
         "wait_instruction",
         "Index of the wait that required it most often; -1 if there is none",
-        at=ShownIn.DATA,
+        at=DATA,
         key="wait",
     ),
     kinds.RANK_CYCLES("latency", "Measured latency, median", is_unknown=True),
-    kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency", at=ShownIn.DATA),
+    kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency", at=DATA),
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
-    kinds.SOURCE(
-        "wait_source", "Source place of the wait as file:line; empty if there is none", at=ShownIn.DATA
-    ),
+    kinds.SOURCE("wait_source", "Source place of the wait as file:line; empty if there is none", at=DATA),
     order="instruction hits median p90 latency short_hits mfma_between valu_between stall",
     nothing="No wait required an operation.",
     note="Cycles from issue to the first wait that required it, and instructions in between "
@@ -208,7 +196,7 @@ CHAINS = Spec(
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
     kinds.SOURCE(
-        "last_source", "Source place of the last wait as file:line; empty if there is none", at=ShownIn.DATA
+        "last_source", "Source place of the last wait as file:line; empty if there is none", at=DATA
     ),
     nothing="No chain of cross-lane operations was found.",
     note=(
@@ -243,7 +231,7 @@ SEGMENTS = Spec(
     kinds.COUNT("hits", "Executions"),
     kinds.CYCLES("cycles", "Time of all executions, from leaving a barrier to leaving the next"),
     kinds.RANK_CYCLES("median", "Median of an execution", is_unknown=True),
-    kinds.RANK_CYCLES("p90", "90th percentile of the executions", is_unknown=True, at=ShownIn.DATA),
+    kinds.RANK_CYCLES("p90", "90th percentile of the executions", is_unknown=True, at=DATA),
     kinds.CYCLES("barrier_wait", "Time in the barrier at its end", "in barrier", key="waiting"),
     kinds.SHARE(
         "last_share_of_hits",
@@ -254,7 +242,7 @@ SEGMENTS = Spec(
     ),
     _DATA_STALL,
     _DATA_IDLE,
-    kinds.CYCLES("mfma_busy", "Passes of its MFMA or WMMA instructions", key="matrix_busy", at=ShownIn.DATA),
+    kinds.CYCLES("mfma_busy", "Passes of its MFMA or WMMA instructions", key="matrix_busy", at=DATA),
     kinds.SHARE(
         "mfma_busy_share_of_cycles",
         "Passes of its MFMA or WMMA instructions as a part of its time",
@@ -264,20 +252,20 @@ SEGMENTS = Spec(
         "beside_first_instruction",
         "Barrier after which the segment begins that other waves of the workgroup mostly "
         "run at the same time",
-        at=ShownIn.DATA,
+        at=DATA,
         key="beside_first",
     ),
-    _END("beside_last_instruction", "Barrier in which that segment ends", at=ShownIn.DATA, key="beside_last"),
+    _END("beside_last_instruction", "Barrier in which that segment ends", at=DATA, key="beside_last"),
     kinds.SHARE(
         "beside_share_of_hits",
         "Part of the executions that overlap that segment; 0: all waves of the workgroup "
         "run the same segment",
-        at=ShownIn.DATA,
+        at=DATA,
     ),
     kinds.NOTE(
         "meanwhile",
         "Segment that other waves of the workgroup mostly run at the same time",
-        at=ShownIn.PEOPLE,
+        at=PEOPLE,
         of=_meanwhile,
     ),
     _KINDS,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TypeVar
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import Message, plural, translated
+from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, listing, matched
 from rcv_py.cli.opening import opened
+from rcv_py.cli.terminal import complain
 from rcv_py.features.notes.options import NotesOptions
 from rcv_py.features.notes.result import SCHEMA, note_table
 from rcv_py.formats.notes.store import NotePlaces, export_notes, import_notes, new_note
@@ -36,7 +36,7 @@ def run(options: NotesOptions) -> CommandAnswer:
     changed, file = _do(action, options, trace, places)
     book = places.read()
     for problem in book.problems:
-        print(f"rcv: {translated(str(problem))}", file=sys.stderr)
+        complain(str(problem))
     texts = matched([note.words for note in book.notes], options)
     table = note_table(trace, [note for at, note in enumerate(book.notes) if texts is None or at in texts])
     said = Message(_DONE[action], plural(len(changed), "note"), file)

@@ -12,7 +12,7 @@ from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, TOTAL_ROWS, WAVE_NAME
-from rcv_py.results.field import Field, ShownIn
+from rcv_py.results.field import DATA, REPORT, Field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
@@ -28,18 +28,16 @@ NOTES = Spec(
     kinds.CODE("title", "What it says, on one line"),
     kinds.NOTE("place", "What it is about, in words", "about"),
     kinds.CODE("text", "Further text"),
-    Field("instructions", _ROWS, "The instructions that it is about; none if it names none", at=ShownIn.DATA),
-    kinds.TEXT("file", "Path of the source file; empty if it names none", at=ShownIn.DATA),
-    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=ShownIn.DATA),
-    replace(
-        WAVE_NAME, meaning="The wave, such as se0/simd2/slot5/wv3; empty if it names none", at=ShownIn.DATA
-    ),
-    _MOMENT("start", "The cycle, or the start of the range", is_unknown=True, at=ShownIn.DATA),
-    _MOMENT("end", "End of the range; for a single cycle, one cycle later", is_unknown=True, at=ShownIn.DATA),
+    Field("instructions", _ROWS, "The instructions that it is about; none if it names none", at=DATA),
+    kinds.TEXT("file", "Path of the source file; empty if it names none", at=DATA),
+    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=DATA),
+    replace(WAVE_NAME, meaning="The wave, such as se0/simd2/slot5/wv3; empty if it names none", at=DATA),
+    _MOMENT("start", "The cycle, or the start of the range", is_unknown=True, at=DATA),
+    _MOMENT("end", "End of the range; for a single cycle, one cycle later", is_unknown=True, at=DATA),
     kinds.NAME("author", "Its author; empty if it does not say"),
-    kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=ShownIn.DATA),
-    kinds.TEXT("kept_in", "Where it is kept", "kept in", at=ShownIn.DATA | ShownIn.REPORT),
-    kinds.TEXT("problem", "Why the capture has no such place; empty if it has", at=ShownIn.DATA),
+    kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=DATA),
+    kinds.TEXT("kept_in", "Where it is kept", "kept in", at=DATA | REPORT),
+    kinds.TEXT("problem", "Why the capture has no such place; empty if it has", at=DATA),
     nothing="No notes about this capture.",
 )
 ACTIONS = ("list", "add", "remove", "import", "export")

@@ -12,7 +12,7 @@ from rcv_py.analysis.overview.text_hits import Hits
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS
-from rcv_py.results.field import Field, ShownIn
+from rcv_py.results.field import DATA, Field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
@@ -25,9 +25,9 @@ HITS = Spec(
         "where", kinds.TEXT._replace(elastic="left"), "What it is: instruction, label, source line or marker"
     ),
     kinds.CODE("text", "The text in which it occurs"),
-    replace(INSTRUCTION_INDEX, is_unknown=True, at=ShownIn.DATA),
-    kinds.TEXT("file", "Path of the source file; empty for other hits", at=ShownIn.DATA),
-    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=ShownIn.DATA),
+    replace(INSTRUCTION_INDEX, is_unknown=True, at=DATA),
+    kinds.TEXT("file", "Path of the source file; empty for other hits", at=DATA),
+    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=DATA),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty"),
 )
 FACTS = (

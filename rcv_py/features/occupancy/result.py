@@ -15,7 +15,7 @@ from rcv_py.model.kinds import state_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, ShownIn, only, record, record_field, rows_field
+from rcv_py.results.field import DATA, TEXT, Field, only, record, record_field, rows_field
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
@@ -34,7 +34,7 @@ _AREA = kinds.WHOLE._replace(ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
     kinds.CYCLE("start", "First change", key="begin"),
     kinds.CYCLE("end", "Last change"),
-    _AREA("area", "Waves times cycles", at=ShownIn.DATA),
+    _AREA("area", "Waves times cycles", at=DATA),
     _MEAN("mean", "Mean over time"),
     kinds.WAVES("peak", "Maximum at a time"),
     _SHARE(
@@ -44,7 +44,7 @@ NUMBERS = (
         key="tail",
     ),
     kinds.CYCLES("ramp", "From the first wave until nine tenths of the peak"),
-    kinds.CYCLES("drain", "From the last moment with nine tenths of the peak to the end", at=ShownIn.DATA),
+    kinds.CYCLES("drain", "From the last moment with nine tenths of the peak to the end", at=DATA),
 )
 _IDS = kinds.listed(kinds.SIGNED_INDEX, "A number")
 
@@ -52,7 +52,7 @@ _IDS = kinds.listed(kinds.SIGNED_INDEX, "A number")
 def curves(by: str, *, has_ids: bool = False) -> Spec:
     """Return the spec of curves by shader engine, kernel or other key; curves of kernels have `ids`."""
     title, what = BY[by]
-    ids = _IDS("ids", "Numbers of the kernel in the capture", at=ShownIn.DATA, is_optional=True)
+    ids = _IDS("ids", "Numbers of the kernel in the capture", at=DATA, is_optional=True)
     return Spec(
         "occupancy_numbers",
         "The first row is the total.",
@@ -128,17 +128,17 @@ LIMITS = Spec(
     "One row per resource that is known.",
     "resource",
     *LIMIT[:4],
-    kinds.TEXT("unit", "Unit of the resource", at=ShownIn.DATA),
+    kinds.TEXT("unit", "Unit of the resource", at=DATA),
     kinds.WAVES("waves", "Waves of a SIMD that it allows", title="waves/SIMD"),
     LIMIT[4],
     *only(
-        ShownIn.DATA,
+        DATA,
         kinds.ROW_OR_NONE(
             "max_used", "Most that may be used for the next step, in the unit; -1: nothing helps"
         ),
         kinds.WHOLE("excess", "Excess over that, in the unit"),
     ),
-    _STEP("next_step", "What the next step requires", at=ShownIn.TEXT, of=_next_step),
+    _STEP("next_step", "What the next step requires", at=TEXT, of=_next_step),
     order="name used allocated available waves next_step source",
 )
 LIMIT_FACTS = (
@@ -151,7 +151,7 @@ LIMITS_DOCUMENT = (
     kinds.TEXT("target", "Name of the GPU"),
     kinds.TEXT("device", "The device whose numbers were used"),
     *LIMIT_FACTS,
-    rows_field("limits", "One row per resource that is known", *LIMITS.at(ShownIn.DATA)),
+    rows_field("limits", "One row per resource that is known", *LIMITS.at(DATA)),
     kinds.TEXT("next_step", "What the next step requires; empty if nothing limits it"),
     kinds.WAVES("goal", "Waves of a SIMD after that step", is_unknown=True),
     record_field(

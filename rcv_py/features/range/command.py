@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rcv_py.analysis.iterations.between import PairDistance, between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
@@ -21,11 +20,7 @@ def run(options: RangeOptions) -> CommandAnswer:
     trace = opened(options)
     window = window_of(options.clock) or trace.span
     ends, analysis = options.between, range_costs_of(window)
-    if ends is not None and max(ends) >= len(trace.code):
-        raise UsageError(
-            Message("The program has {0}, counted from 0.", plural(len(trace.code), "instruction")),
-            hint="`rcv isa` lists them.",
-        )
+    trace.check_line(*ends or ())
     pair = None if ends is None else between_of(*ends)
     waves = chosen(trace, options, warn(trace), (analysis, *([pair] if pair else [])))
     found = waves.of(analysis)

@@ -18,7 +18,7 @@ from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import ShownIn, record_field
+from rcv_py.results.field import DATA, record_field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -35,7 +35,7 @@ RANGE_PARTS = Spec(
     "range",
     "Causes, instructions, source lines and units, each with most cycles first.",
     "row",
-    kinds.choice(*TITLES)("part", "What the row is about", at=ShownIn.DATA),
+    kinds.choice(*TITLES)("part", "What the row is about", at=DATA),
     kinds.NOTE("name", "The cause, the text of the instruction, the source line or the unit"),
     kinds.PLACE(
         "instruction", "Index of the instruction in the program, counted from 0; -1 if there is none", "#"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.program.unreadable import why_not_known
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable, listing
 from rcv_py.cli.opening import facts_of, opened
@@ -57,11 +56,7 @@ def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
 
 
 def _at(trace: Trace, line: int) -> CommandAnswer:
-    if line >= len(trace.code):
-        raise UsageError(
-            Message("The program has {0}, counted from 0.", plural(len(trace.code), "instruction")),
-            hint="`rcv isa` lists them.",
-        )
+    trace.check_line(line)
     why = why_not_known(trace)
     table = place_table(trace, live_registers(trace.code), main_use(trace), line)
     place = placed_facts(trace, line)

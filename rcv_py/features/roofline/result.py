@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.findings.inputs import launch_shape
-from rcv_py.analysis.overview.roofline import Computed, Roofline, Scope
+from rcv_py.analysis.overview.roofline import Computed, Roofline
 from rcv_py.analysis.program.operations import MATRIX, VECTOR
 from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.base.text import Message, count, join_texts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import ShownIn, rows_field, unknown
+from rcv_py.results.field import DATA, WINDOW, rows_field, unknown
 from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -65,7 +65,7 @@ ROOFLINE = Spec(
         "Operations of vector instructions, an upper bound; null: unknown",
         "VALU FLOP",
         is_unknown=True,
-        at=ShownIn.DATA | ShownIn.WINDOW,
+        at=DATA | WINDOW,
     ),
     *unknown(
         _RATE("rate", "Operations per cycle of the type with most operations", "FLOP/cycle"),
@@ -91,7 +91,7 @@ ROOFLINE = Spec(
     _BYTES(
         "local_bytes",
         "Bytes that LDS instructions request, an upper bound; null: unknown",
-        at=ShownIn.DATA | ShownIn.WINDOW,
+        at=DATA | WINDOW,
         is_unknown=True,
     ),
     *unknown(
@@ -143,7 +143,7 @@ NO_ROOF = "The memory roof is not known: nothing in the capture or beside it nam
 def roofline_table(trace: Trace, found: Roofline) -> ResultTable:
     """Return one row per scope."""
     scopes = found.scopes
-    main = [_main(one) for one in scopes]
+    main = [(one.computed[0] if one.computed else None) for one in scopes]
     columns: Columns = {
         "scope": ["loop" if one.is_loop else "kernel" for one in scopes],
         "type": ["" if one is None else one.type for one in main],
@@ -158,10 +158,6 @@ def roofline_table(trace: Trace, found: Roofline) -> ResultTable:
         "source": sources(trace, np.array([one.first for one in scopes], dtype=np.int64)),
     }
     return ResultTable.of(ROOFLINE, scopes, columns)
-
-
-def _main(scope: Scope) -> Computed | None:
-    return scope.computed[0] if scope.computed else None
 
 
 def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:

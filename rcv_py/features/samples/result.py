@@ -7,20 +7,14 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import source_of
-from rcv_py.analysis.cost.sampled import (
-    RowSamples,
-    SampledShares,
-    SamplesOfRun,
-    grouped,
-    sampled_shares,
-)
+from rcv_py.analysis.cost.sampled import RowSamples, SampledShares, SamplesOfRun, grouped, sampled_shares
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import Field, ShownIn
+from rcv_py.results.field import PEOPLE, Field
 from rcv_py.results.sampled import OUTCOMES
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
@@ -106,7 +100,7 @@ def samples_table(
         "lanes": np.isnan(found.lanes).all(),
         "waves": np.isnan(found.waves).all(),
     }
-    spec = ROWS.hide(ShownIn.PEOPLE, *" ".join(names for names, is_so in hidden.items() if is_so).split())
+    spec = ROWS.hide(PEOPLE, *" ".join(names for names, is_so in hidden.items() if is_so).split())
     table = ResultTable(
         spec,
         {

@@ -15,7 +15,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import ShownIn, unknown
+from rcv_py.results.field import DATA, PEOPLE, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, Columns, ResultTable, Spec
@@ -36,7 +36,7 @@ FILES = Spec(
     common.COST_SHARE,
     _CAUSE,
     replace(_LINE, name="hottest_source_line", title="hottest", is_unknown=True),
-    kinds.TEXT("note", "Why its text is missing; empty if it is not", at=ShownIn.DATA),
+    kinds.TEXT("note", "Why its text is missing; empty if it is not", at=DATA),
 )
 LINES = Spec(
     "source lines",
@@ -59,10 +59,8 @@ INSTRUCTIONS = Spec(
     _CAUSE,
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
-    kinds.TEXT(
-        "frames", "Source places as file:line, the innermost first, joined by arrows", at=ShownIn.DATA
-    ),
-    kinds.CODE("inlined_into", "Places that the innermost place was inlined into", at=ShownIn.PEOPLE),
+    kinds.TEXT("frames", "Source places as file:line, the innermost first, joined by arrows", at=DATA),
+    kinds.CODE("inlined_into", "Places that the innermost place was inlined into", at=PEOPLE),
 )
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (

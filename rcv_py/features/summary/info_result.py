@@ -18,32 +18,34 @@ from rcv_py.model.resources import AllocatedRegisters, CompiledKernel
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, ShownIn, of_analysis, only, record_field, rows_field, unknown
+from rcv_py.results.field import DATA, PEOPLE, Field, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
 _PATH = kinds.NAME("path", "Path of the folder")
-_INSTRUCTIONS = (
-    *unknown(kinds.COUNT("instructions", "Instructions"), kinds.COUNT("executed", "Instructions that ran")),
+_INSTRUCTIONS = unknown(
+    kinds.COUNT("instructions", "Instructions"), kinds.COUNT("executed", "Instructions that ran")
 )
 _MAPPED = kinds.COUNT("mapped", "Instructions with a source place")
-_COSTS = (*unknown(kinds.COUNT("hits", "Executions"), kinds.CYCLES("latency", "Latency of all waves")),)
+_COSTS = unknown(kinds.COUNT("hits", "Executions"), kinds.CYCLES("latency", "Latency of all waves"))
 _CODE = (
     *_INSTRUCTIONS,
     *_COSTS,
-    kinds.CYCLES("stall", "Stall of all waves", is_unknown=True),
-    kinds.SIGNED_CYCLES("issue", "Latency without stall of all waves", is_unknown=True),
-    kinds.CYCLES("idle", "Gaps between instructions of all waves", is_unknown=True),
-    kinds.COUNT("samples_issued", "PC samples that issued", is_unknown=True),
-    kinds.COUNT("samples_stalled", "PC samples that stalled", is_unknown=True),
-    kinds.COUNT("samples_unsure", "PC samples that do not record whether they stalled", is_unknown=True),
+    *unknown(
+        kinds.CYCLES("stall", "Stall of all waves"),
+        kinds.SIGNED_CYCLES("issue", "Latency without stall of all waves"),
+        kinds.CYCLES("idle", "Gaps between instructions of all waves"),
+        kinds.COUNT("samples_issued", "PC samples that issued"),
+        kinds.COUNT("samples_stalled", "PC samples that stalled"),
+        kinds.COUNT("samples_unsure", "PC samples that do not record whether they stalled"),
+    ),
 )
-_OCCUPANCY = (
-    kinds.WAVES("waves", "Waves, traced or not", is_unknown=True),
-    kinds.COUNT("compute_units", "Compute units that held a wave", is_unknown=True),
-    kinds.WAVES("peak", "Maximum at a time", is_unknown=True),
-    kinds.MEAN_WAVES("mean", "Mean over time", is_unknown=True),
-    kinds.WAVES("unfinished", "Waves whose end was not recorded", is_unknown=True),
+_OCCUPANCY = unknown(
+    kinds.WAVES("waves", "Waves, traced or not"),
+    kinds.COUNT("compute_units", "Compute units that held a wave"),
+    kinds.WAVES("peak", "Maximum at a time"),
+    kinds.MEAN_WAVES("mean", "Mean over time"),
+    kinds.WAVES("unfinished", "Waves whose end was not recorded"),
 )
 _PROBLEM = (
     kinds.TEXT("where", "The file or part affected"),
@@ -100,11 +102,12 @@ FACTS = (
     ),
     record_field(
         "activity",
-        "Where the time of all waves went",
+        "Where the time of all waves went; only where an instruction has run",
         *(
             kinds.NUMBER(name, Message("{0}, in percent of latency and idle", name.capitalize()))
             for name in ("idle", "stall", "issue")
         ),
+        is_optional=True,
     ),
     record_field(
         "source",
@@ -159,15 +162,15 @@ CAPTURES = Spec(
     "captures",
     "One row per capture.",
     "capture",
-    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.PEOPLE),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=PEOPLE),
     *only(
-        ShownIn.DATA,
+        DATA,
         replace(CAPTURE, meaning="Name of the capture", key="name"),
         kinds.NAME("path", "Path of its folder"),
     ),
     kinds.CODE("kernel", "Name of the kernel"),
     *unknown(
-        kinds.INDEX("agent", "Number of the GPU; null if no name gives it", at=ShownIn.DATA),
+        kinds.INDEX("agent", "Number of the GPU; null if no name gives it", at=DATA),
         kinds.INDEX("dispatch", "Number of the launch; null if no name gives it"),
     ),
     kinds.WAVES("waves", "Traced"),
@@ -179,9 +182,7 @@ CAPTURES = Spec(
         kinds.BYTES("size", "Wave files, or the only file"),
     ),
     kinds.TEXT("recorded", "When its files were written, local time; empty if unknown"),
-    kinds.FLAG(
-        "is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=ShownIn.DATA
-    ),
+    kinds.FLAG("is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=DATA),
     kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
     order="place dispatch waves instructions executed mapped hits latency cycles size recorded",
 )
@@ -244,7 +245,7 @@ def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str,
         "waves": _waves(trace),
         "code": _code(trace),
         "allocated": _allocated(allocated),
-        "activity": dict(zip(("idle", "stall", "issue"), activity(trace.code).percent, strict=True)),
+        **_activity(trace),
         "source": _source(trace),
         "occupancy": _occupancy(trace),
         "clock": _clock(trace),
@@ -265,6 +266,11 @@ def _allocated(found: AllocatedRegisters | None) -> dict[str, Any]:
     if found is None:
         return {field.name: None for field in _ALLOCATED} | {"file": ""}
     return {name: None if value == -1 else value for name, value in found._asdict().items()}
+
+
+def _activity(trace: Trace) -> dict[str, Any]:
+    found = activity(trace.code)
+    return {"activity": dict(zip(found._fields, found.percent, strict=True))} if found.total else {}
 
 
 def _waves(trace: Trace) -> dict[str, Any]:
@@ -289,22 +295,16 @@ def _code(trace: Trace) -> dict[str, Any]:
     instructions = int(np.count_nonzero(~code.is_label))
     if trace.is_static:
         return nothing | {"instructions": instructions}
-    return {
+    sums = {name: int(getattr(code, name).sum()) for name in ("hits", "latency", "stall", "idle")}
+    samples = {name: getattr(code, name) for name in ("samples_issued", "samples_stalled", "samples_unsure")}
+    found = {
         "instructions": instructions,
         "executed": int(np.count_nonzero(code.hits > 0)),
-        "hits": int(code.hits.sum()),
-        "latency": int(code.latency.sum()),
-        "stall": int(code.stall.sum()),
-        "issue": int(code.latency.sum() - code.stall.sum()),
-        "idle": int(code.idle.sum()),
-        "samples_issued": _sum(code.samples_issued),
-        "samples_stalled": _sum(code.samples_stalled),
-        "samples_unsure": _sum(code.samples_unsure),
+        **sums,
+        "issue": sums["latency"] - sums["stall"],
+        **{name: None if column is None else int(column.sum()) for name, column in samples.items()},
     }
-
-
-def _sum(column: np.ndarray | None) -> int | None:
-    return None if column is None else int(column.sum())
+    return {name: found[name] for name in nothing}
 
 
 def _source(trace: Trace) -> dict[str, Any]:

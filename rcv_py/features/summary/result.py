@@ -52,35 +52,23 @@ _COUNTER = kinds.NUMBER(
 )
 
 
-def _of_unit(name: str, meaning: str) -> Field:
-    return kinds.NUMBER(name, meaning, is_unknown=True, is_optional=True)
-
-
 _UNIT = (
-    kinds.WHOLE("se", "Number of the shader engine"),
-    kinds.WHOLE("sa", "Number of the shader array", is_optional=True),
-    kinds.WHOLE("cu", "Number of the compute unit"),
-    _of_unit("waves", "Waves that ran on it, a count"),
-    _of_unit("traced", "Waves whose instructions were recorded, a count"),
-    _of_unit("mean", "Mean over the whole duration, in waves"),
-    _of_unit("peak", "Maximum at a time, in waves"),
-    _of_unit("cycles", "Sum of the lifetimes of its waves, in cycles"),
-    _of_unit("start", "First start, in cycles after the first start on any compute unit"),
-    _of_unit("end", "Last end, in cycles after the first start on any compute unit"),
+    kinds.WHOLE("se", "Number of the shader engine", "SE"),
+    kinds.WHOLE("sa", "Number of the shader array", "SA", is_optional=True),
+    kinds.WHOLE("cu", "Number of the compute unit", "CU"),
+    *(
+        kinds.NUMBER(name, meaning, title, is_unknown=True, is_optional=True)
+        for name, title, meaning in (
+            ("waves", "", "Waves that ran on it, a count"),
+            ("traced", "", "Waves whose instructions were recorded, a count"),
+            ("mean", "mean waves", "Mean over the whole duration, in waves"),
+            ("peak", "", "Maximum at a time, in waves"),
+            ("cycles", "wave-cycles", "Sum of the lifetimes of its waves, in cycles"),
+            ("start", "first start", "First start, in cycles after the first start on any compute unit"),
+            ("end", "last end", "Last end, in cycles after the first start on any compute unit"),
+        )
+    ),
 )
-_AFTER = "Cycles after the first start on any compute unit."
-_UNIT_TEXT = {  # title, and meaning in the window
-    "se": ("SE", "Shader engine."),
-    "sa": ("SA", "Shader array."),
-    "cu": ("CU", "Compute unit."),
-    "waves": ("waves", "Waves that lived on the unit while the trace ran."),
-    "traced": ("traced", "Of them, waves whose instructions were recorded."),
-    "mean": ("mean waves", "Resident waves weighted by time, over the duration of all."),
-    "peak": ("peak", "Most waves resident on the unit at a time."),
-    "cycles": ("wave-cycles", "Sum of the lives of the unit's waves."),
-    "start": ("first start", _AFTER),
-    "end": ("last end", _AFTER),
-}
 
 
 def unit_text(name: str) -> tuple[str, str]:
@@ -88,7 +76,9 @@ def unit_text(name: str) -> tuple[str, str]:
     kind, _, of = name.partition("_")
     if kind == "share":
         return f"{of} %", Message("Busy share of {0}, of the unit's busy time.", of)
-    return (of, Message("Sum of {0} over all samples.", of)) if kind == "sum" else _UNIT_TEXT[name]
+    if kind == "sum":
+        return of, Message("Sum of {0} over all samples.", of)
+    return next((field.title, field.sentence) for field in _UNIT if field.name == name)
 
 
 DOCUMENT = (

@@ -21,7 +21,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, ShownIn, of_analysis, record_field
+from rcv_py.results.field import DATA, TEXT, Field, of_analysis, record_field
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -92,10 +92,8 @@ POPULATIONS = Spec(
     "population",
     kinds.TEXT("id", "What `--waves` takes"),
     kinds.NOTE("name", "Displayed name"),
-    kinds.TEXT("kernel", "Symbol of the kernel; empty if it is not known", at=ShownIn.DATA),
-    kinds.YES_NO(
-        "is_working", "Whether these waves do the work of the kernel", "works", at=ShownIn.DATA | ShownIn.TEXT
-    ),
+    kinds.TEXT("kernel", "Symbol of the kernel; empty if it is not known", at=DATA),
+    kinds.YES_NO("is_working", "Whether these waves do the work of the kernel", "works", at=DATA | TEXT),
     kinds.WHOLE("waves", "Waves that took this path; loop counts may differ"),
     kinds.WHOLE("cut", "Of them: waves whose record does not reach the end of the program"),
     _MEDIAN("median_hits", "Median executions per wave", "executions", key="instructions"),

@@ -8,7 +8,7 @@ from rcv_py.analysis.device.utilization import UnitBusy, unit_title
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import ShownIn
+from rcv_py.results.field import DATA
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
@@ -22,7 +22,7 @@ UNITS = Spec(
     kinds.CYCLES(
         "busy", "Time in which any instruction issued (gfx9) or executed on it; of a matrix pipe, passes"
     ),
-    kinds.CYCLES("cycles", "Length of the range", at=ShownIn.DATA),
+    kinds.CYCLES("cycles", "Length of the range", at=DATA),
     kinds.SHARE("share_of_range", "Busy part of the range", "share"),
 )
 FACTS = (

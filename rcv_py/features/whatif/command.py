@@ -98,15 +98,5 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnsw
 
 def asked(options: WhatifOptions) -> ChangeRequest:
     """Return the changes that the options name."""
-    return ChangeRequest(
-        latency=options.latency or (),
-        move=options.move or (),
-        batch=options.batch or (),
-        relax=options.relax or (),
-        only=options.only or (),
-        dpp=options.dpp or (),
-        merge=options.merge or (),
-        free=options.free or (),
-        no_barriers=options.no_barriers,
-        more_waves=options.more_waves or 0,
-    )
+    given = {name: options.values[name] for name in ChangeRequest._fields}
+    return ChangeRequest(**{name: value for name, value in given.items() if value})

@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.kernel_change import KernelChange
 from rcv_py.base.text import Message, capitalized, percent, some
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
-from rcv_py.results.field import Field, ShownIn, unknown
+from rcv_py.results.field import DATA, Field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -45,22 +45,20 @@ PREDICTIONS = Spec(
     CHANGE("kernel_high", "Maximum of that change under all guesses", "to"),
     *unknown(
         kinds.SHARE(
-            "bound",
-            "Most of the kernel's duration that the finding of the change can gain",
-            "at most",
+            "bound", "Most of the kernel's duration that the finding of the change can gain", "at most"
         )
     ),
     CHANGE(
         "share_of_span",
         "Predicted change of the span of the traced compute units, as a part of it; not cut at a bound",
-        at=ShownIn.DATA,
+        at=DATA,
     ),
-    CHANGE("low", "Minimum of it under all guesses and on each compute unit", at=ShownIn.DATA),
-    CHANGE("high", "Maximum of it under all guesses", at=ShownIn.DATA),
-    kinds.CYCLES("before", "Spans of all replayed compute units, summed", at=ShownIn.DATA),
-    kinds.CYCLES("after", "The same with the change, predicted", at=ShownIn.DATA),
-    kinds.MEAN_CYCLES("life_before", "Mean lifetime of a wave", at=ShownIn.DATA),
-    kinds.MEAN_CYCLES("life_after", "Mean lifetime of a wave with the change, predicted", at=ShownIn.DATA),
+    CHANGE("low", "Minimum of it under all guesses and on each compute unit", at=DATA),
+    CHANGE("high", "Maximum of it under all guesses", at=DATA),
+    kinds.CYCLES("before", "Spans of all replayed compute units, summed", at=DATA),
+    kinds.CYCLES("after", "The same with the change, predicted", at=DATA),
+    kinds.MEAN_CYCLES("life_before", "Mean lifetime of a wave", at=DATA),
+    kinds.MEAN_CYCLES("life_after", "Mean lifetime of a wave with the change, predicted", at=DATA),
     nothing="No experiment was run.",
 )
 TRIED = Spec(

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, ShownIn, rows_field
+from rcv_py.results.field import DATA, WINDOW, Field, rows_field
 from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
@@ -29,7 +29,7 @@ SCHEDULES = Spec(
     kinds.INDEX("block", "Number of the block, counted from 0"),
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last", key="last"),
-    kinds.COUNT("instructions", "Instructions in it, waits and nops aside", at=ShownIn.DATA | ShownIn.WINDOW),
+    kinds.COUNT("instructions", "Instructions in it, waits and nops aside", at=DATA | WINDOW),
     kinds.COUNT("hits", "Executions"),
     kinds.SHARE("share_of_total", "Part of latency and idle time of all instructions", "of all"),
     kinds.MEAN_CYCLES._replace(text=lambda cycles: f"{cycles:,.0f}")(

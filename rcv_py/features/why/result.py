@@ -12,7 +12,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.base.text import Message
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import ShownIn, of_analysis, only, record_field, rows_field, unknown
+from rcv_py.results.field import DATA, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Spec
@@ -90,7 +90,7 @@ EACH = Spec(
 _CYCLES = kinds.CYCLES("cycles", "Stall and gaps")
 
 _TOTALS = only(
-    ShownIn.DATA,
+    DATA,
     *unknown(
         replace(common.STALL, key="total_stall"),
         replace(common.IDLE, key="total_idle"),

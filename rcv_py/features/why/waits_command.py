@@ -181,15 +181,14 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
 def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:
     yield _row(wait, wait["hits"], wait["text"], short)
     for producer in wait["producers"][:MAX_LISTED]:
-        text = Message("  ← perhaps {0}" if _is_guess(producer) else "  ← {0}", producer["text"])
+        text = Message(
+            "  ← perhaps {0}" if (0 < producer["stall"] <= 2 * producer["guessed"]) else "  ← {0}",
+            producer["text"],
+        )
         yield _row(producer, producer["hits"], text, short, producer["latency"]["median"])
     more = len(wait["producers"]) - MAX_LISTED
     if more > 0:
         yield ["", "", "", "", "", Message("  ← and {0}", plural(more, "more instruction")), ""]
-
-
-def _is_guess(producer: dict[str, Any]) -> bool:
-    return 0 < producer["stall"] <= 2 * producer["guessed"]
 
 
 def _row(

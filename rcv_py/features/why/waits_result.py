@@ -14,7 +14,7 @@ from rcv_py.base.text import count
 from rcv_py.features.whatif.result import CHANGE
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, ShownIn, of_analysis, record_field, rows_field, unknown
+from rcv_py.results.field import DATA, REPORT, WINDOW, Field, of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Column, Columns, ResultTable, Spec
@@ -185,7 +185,8 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> ResultTab
     has = np.diff(table.first)[wait] > 0
     at = np.where(has, table.first[wait] + ranges(0, counts), 0)
     line, n, charged, guessed = (
-        _picked(column, at, has) for column in (table.producer, table.n, table.charged, table.guessed)
+        np.where(has, np.append(column, 0)[at], 0)
+        for column in (table.producer, table.n, table.charged, table.guessed)
     )
     line = np.where(has, line, -1)
     one = wait_table(trace, found)[wait].columns
@@ -251,10 +252,6 @@ def _latency(found: WaitSummary, line: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def _picked(column: np.ndarray, at: np.ndarray, has: np.ndarray) -> np.ndarray:
-    return np.where(has, np.append(column, 0)[at], 0)
-
-
 LOAD_ORDER = Spec(
     "load_order",
     "One row per inverted wait and load that it waits for, where the load was issued "
@@ -262,7 +259,7 @@ LOAD_ORDER = Spec(
     "inverted wait",
     common.INSTRUCTION_INDEX,
     common.INSTRUCTION_TEXT,
-    replace(common.SOURCE_PLACE, at=ShownIn.DATA),
+    replace(common.SOURCE_PLACE, at=DATA),
     replace(_N, meaning="Executions of the wait that were inverted", key="hits"),
     kinds.CYCLES("stall", "Stall of these executions"),
     kinds.CYCLES("bound", "Cycles that the move can save at most, summed over waves", "at most"),
@@ -276,26 +273,23 @@ LOAD_ORDER = Spec(
     CHANGE("low", "Minimum of the change under all guesses", "from", is_unknown=True),
     CHANGE("high", "Maximum of the change under all guesses", "to", is_unknown=True),
     kinds.ROW("load", "The load that is needed first"),
-    kinds.INSTRUCTION("load_text", "Its text", at=ShownIn.DATA | ShownIn.WINDOW | ShownIn.REPORT),
+    kinds.INSTRUCTION("load_text", "Its text", at=DATA | WINDOW | REPORT),
     kinds.SOURCE("load_source", "Its source place as file:line; empty if it has none", "source of the load"),
     kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row >= 0 else "nowhere")(
         "before", "Instruction before which it should stand; -1: no earlier place is legal"
     ),
     kinds.COUNT("registers", "Additional registers that it takes there", "extra registers"),
     Field(
-        "leaves",
-        kinds.listed(kinds.ROW, "A load"),
-        "Loads that the wait can leave outstanding then",
-        at=ShownIn.DATA,
+        "leaves", kinds.listed(kinds.ROW, "A load"), "Loads that the wait can leave outstanding then", at=DATA
     ),
     Field(
         "goes_with",
         kinds.listed(kinds.ROW, "A wait"),
         "Other inverted waits that leave the same loads outstanding: moves that help together",
-        at=ShownIn.DATA,
+        at=DATA,
     ),
-    kinds.ROW("limit", "Instruction that the load cannot be moved above", at=ShownIn.DATA),
-    kinds.NOTE("why", "Why not", "stops there because", at=ShownIn.DATA | ShownIn.WINDOW),
+    kinds.ROW("limit", "Instruction that the load cannot be moved above", at=DATA),
+    kinds.NOTE("why", "Why not", "stops there because", at=DATA | WINDOW),
     nothing=("No wait is inverted: none waits for a load that was issued after loads that are needed later."),
 )
 LOAD_FACTS = (
