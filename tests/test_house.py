@@ -25,14 +25,12 @@ FEWEST_WORDS = 3
 SMALL = 40  # lines; a module below has at least two importers, or its idea belongs to the one that imports it
 SMALL_MAY_BE = {  # found, not imported, or started
     "__main__",
-    "cli.commands.decode",
     "cli.commands.help",
     "cli.commands.mcp",
-    "cli.commands.pack",
+    "cli.commands.packing",
     "cli.commands.schema",
     "cli.commands.skill",
     "features.notes.search_command",
-    "cli.commands.unpack",
     "ui.shell.dialogs.about",  # a dialog a module
 }
 OF_QT = {"count", "data", "done", "event", "paint", "parent", "reject", "sort"}  # methods that Qt names

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,14 +52,6 @@ def ranked(request: pytest.FixtureRequest) -> Path:
     return sample_path(request.param)
 
 
-@pytest.fixture
-def sourced() -> Path:
-    """A thread trace with code that was inlined."""
-    folder = sample_path("matmul_small")
-    assert any(" -> " in row[3] for row in rows_of(folder))
-    return folder
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of captures."""
@@ -110,28 +99,6 @@ def test_hotspot_by_line_is_code_json_sorted(
     assert sum(row["share_of_total"] for row in document["rows"]) == pytest.approx(1, abs=1e-3)
 
 
-def test_hotspot_by_source_adds_up_the_innermost_places(
-    sourced: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = run(capsys, "hotspot", sourced, "--by", "source", "--top", "0", "--csv")
-    found = {row["name"]: row for row in csv.DictReader(io.StringIO(text))}
-    expected: dict[str, list[int]] = {}
-    for row in rows_of(sourced):
-        sums = expected.setdefault(row[3].split(" -> ")[0], [0, 0, 0, 0])
-        for i, place in enumerate(COLUMNS.values()):
-            sums[i] += row[place]
-    for source, sums in expected.items():
-        assert not sums[1] or [int(found[source][column]) for column in COLUMNS] == sums
-
-
-def test_hotspot_by_kind_loses_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = sample_path("matmul_small")
-    document = json.loads(run(capsys, "hotspot", folder, "--by", "kind", "--top", "0", "--json"))
-    latency = sum(row[COLUMNS["latency"]] for row in rows_of(folder))
-    assert sum(row["latency"] for row in document["rows"]) == document["totals"]["latency"] == latency
-    assert "MATRIX" in [row["name"] for row in document["rows"]]
-
-
 def test_samples_are_ranked_where_there_are_no_cycles(capsys: pytest.CaptureFixture[str]) -> None:
     folder = sample_path("pc_sampling")
     issued, stalled = (sum(row[place] for row in rows_of(folder)) for place in (10, 11))
@@ -161,11 +128,6 @@ def test_a_folder_of_captures_is_listed(library: Path, capsys: pytest.CaptureFix
     assert len({line.index("kernel") for line in lines[:1]}) == 1
 
 
-def test_the_same_command_prints_the_same_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("hotspot", sample_path("vector_add"), "--by", "source")
-    assert run(capsys, *words) == run(capsys, *words)
-
-
 def test_a_table_fits_the_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     text = run(capsys, "hotspot", sample_path("matmul_small"))
@@ -189,14 +151,6 @@ def fails(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return output.err
 
 
-@pytest.mark.parametrize("command", ["info", "hotspot"])
-def test_paths_that_are_no_capture(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "text.txt").write_text("hello")
-    assert "no such file or folder" in fails(capsys, command, tmp_path / "missing")
-    assert "not a decoded thread trace" in fails(capsys, command, tmp_path)
-    assert str(tmp_path) in fails(capsys, command, tmp_path / "text.txt")
-
-
 def test_several_captures_where_one_is_needed(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "captures, and one is needed" in fails(capsys, "hotspot", library)
 
@@ -206,46 +160,7 @@ def test_the_only_capture_below_a_folder_is_taken(tmp_path: Path, capsys: pytest
     assert run(capsys, "hotspot", tmp_path) == run(capsys, "hotspot", tmp_path / "only")
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "\x00\xff"])
-def test_a_damaged_capture_never_ends_in_a_traceback(
-    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for broken in ("code.json", "occupancy.json", "realtime.json", "se1_sm0_sl0_wv0.json"):
-        folder = tmp_path / f"ui_output_{broken}"
-        write_sample("gfx12", folder)
-        assert (folder / broken).is_file()
-        (folder / broken).write_bytes(content.encode("latin-1"))
-        assert main(["info", str(folder), "--read"]) in (0, 2)
-        output = capsys.readouterr()
-        assert broken in output.out + output.err
-        assert "Traceback" not in output.err
-
-
 # -- start ------------------------------------------------------------------------------------------
-
-
-def test_commands_run_where_qt_is_not_installed() -> None:
-    folder = sample_path("gfx12")
-    code = (
-        "import sys\n"
-        "for name in ('PySide6', 'pyqtgraph', 'shiboken6'): sys.modules[name] = None\n"
-        "from rcv_py.cli.main import main\n"
-        f"assert main(['info', {str(folder)!r}]) == 0\n"
-        f"assert main(['hotspot', {str(folder)!r}]) == 0\n"
-        "loaded = [name for name in sys.modules if name.startswith('rcv_py.ui')]\n"
-        "assert not loaded, loaded\n"
-    )
-    environment = {**os.environ, "QT_QPA_PLATFORM": ""}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        timeout=HANG_S,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_info_loads_nothing_of_numpy_or_python_that_it_does_not_need() -> None:

@@ -40,11 +40,6 @@ def failing(error: BaseException) -> Callable[[Namespace], int]:
     return run
 
 
-def test_done(info_does: Callable[..., None]) -> None:
-    info_does(lambda arguments: 0)
-    assert main(["info", "x"]) == 0
-
-
 def test_what_the_user_can_put_right_is_a_sentence_and_a_hint(
     info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,12 +57,6 @@ def test_a_bug_shows_its_traceback(
     assert "Traceback" in error
     assert "ZeroDivisionError: oops" in error
     assert "rcv info x" in error
-
-
-def test_control_c_is_quiet(info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
-    info_does(failing(KeyboardInterrupt()))
-    assert main(["info", "x"]) == 130
-    assert capsys.readouterr().err == ""
 
 
 def test_an_end_that_comes_out_as_another_exception_is_no_bug(
@@ -96,25 +85,6 @@ def rcv(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
         **options,
         timeout=HANG_S,
     )  # type: ignore[call-overload]
-
-
-def test_a_reader_that_had_enough_gets_no_traceback() -> None:
-    code = (
-        "import sys; from types import ModuleType; from rcv_py.cli.main import main\n"
-        "info = ModuleType('info'); info.run = lambda arguments: print('line\\n' * 100_000)\n"
-        "sys.modules['rcv_py.features.summary.info_command'] = info\n"
-        "sys.exit(main(['info', 'x']))\n"
-    )
-    writer = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert writer.stdout is not None
-    assert writer.stdout.readline() == "line\n"
-    writer.stdout.close()
-    assert writer.stderr is not None
-    assert writer.stderr.read() == ""
-    writer.stderr.close()
-    assert writer.wait(HANG_S) == 0
 
 
 def test_version_and_usage_through_the_real_command() -> None:

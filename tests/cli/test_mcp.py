@@ -137,7 +137,6 @@ def test_other_arguments_that_are_paths_stay_inside_too(agent: McpClient) -> Non
     assert "lies outside of" in agent.complaint("check", folder=SAMPLE, twin="link")
     assert "lies outside of" in agent.complaint("counters", folder=SAMPLE, file=["/etc/passwd"])
     assert "lies outside of" in agent.complaint("report", folders=[SAMPLE, "../outside"])
-    assert "lies outside of" in agent.refusal("resources/read", {"uri": "rcv://capture/..%2Foutside"})
 
 
 @pytest.mark.parametrize("name", ["../x.json", "/tmp/x.json", "link/x.json", "link/../../x.json"])
@@ -252,27 +251,6 @@ AsyncFile.readline = readline
         assert server.wait(HANG_S) == code
         said.seek(0)
         assert said.read() == (f"rcv: {ENDED}\n" if code is ExitCode.ENDED else "")
-
-
-def test_resources_are_captures(agent: McpClient, capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    resources = {one["uri"]: one for one in agent.ask("resources/list")["resources"]}
-    assert "rcv://captures" in resources
-    assert f"rcv://capture/{SAMPLE}" in resources
-    assert not [uri for uri in resources if "link" in uri]
-    contents = agent.ask("resources/read", {"uri": f"rcv://capture/{SAMPLE}"})["contents"]
-    assert json.loads(contents[0]["text"]) == printed(capsys, "info", place / "captures" / SAMPLE)
-    assert "There is no resource" in agent.refusal("resources/read", {"uri": "rcv://nothing"})
-
-
-def test_prompts_are_workflows(agent: McpClient) -> None:
-    prompts = {prompt["name"]: prompt for prompt in agent.ask("prompts/list")["prompts"]}
-    assert set(prompts) == {"triage-capture", "compare-builds", "explain-line"}
-    given = {"capture": SAMPLE, "line": "62"}
-    message = agent.ask("prompts/get", {"name": "explain-line", "arguments": given})["messages"][0]
-    assert "instruction 62 of the capture matmul_tiled" in message["content"]["text"]
-    assert "not elapsed time" in message["content"]["text"]
-    assert "needs capture and line" in agent.refusal("prompts/get", {"name": "explain-line"})
-    assert "There is no prompt x" in agent.refusal("prompts/get", {"name": "x"})
 
 
 def test_the_client_of_the_official_package_is_offered_what_writes_no_files(place: Path) -> None:

@@ -108,15 +108,11 @@ LINES = (
     "\0",
     "é\ud800",
 )
-PROMPT = {"name": "triage-capture", "arguments": 3}
 METHODS: tuple[dict[str, Any], ...] = (
     {"jsonrpc": "2.0", "id": 10_001, "method": "tools/call", "params": {"name": 7}},
     {"jsonrpc": "2.0", "id": 10_002, "method": "tools/call", "params": {"name": "info", "arguments": [1]}},
     {"jsonrpc": "2.0", "id": 10_003, "method": "tools/call"},
     {"jsonrpc": "2.0", "id": 10_004, "method": "nothing/there", "params": {}},
-    {"jsonrpc": "2.0", "id": 10_005, "method": "resources/read", "params": {"uri": "rcv://capture/%00%00"}},
-    {"jsonrpc": "2.0", "id": 10_006, "method": "resources/read", "params": {"uri": "file:///etc/passwd"}},
-    {"jsonrpc": "2.0", "id": 10_007, "method": "prompts/get", "params": PROMPT},
 )  # fmt: skip
 
 

@@ -122,9 +122,6 @@ def told(outer: Path, request: pytest.FixtureRequest) -> Told:
                 calls = int(not of_waves) * 2 if request.param == DOOR else 1 if of_waves else None
                 for given in islice(_given(tool["name"], known), calls):
                     answers.append((tool["name"], given, agent.call(tool["name"], **given)))
-        for page in agent.ask("resources/list")["resources"]:
-            number = agent.send("resources/read", {"uri": page["uri"]})
-            answers.append(("read", page["uri"], agent.wait(number)))
     return (outer / "K" / "att_viewer" / "root"), answers, note.read_text().splitlines()
 
 

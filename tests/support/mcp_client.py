@@ -72,10 +72,6 @@ class McpClient:
         assert "result" in answer, answer
         return answer["result"]
 
-    def refusal(self, method: str, params: dict[str, Any]) -> str:
-        """Send a request and return the text of its error."""
-        return self.wait(self.send(method, params))["error"]["message"]
-
     def call(self, tool: str, /, **arguments: object) -> dict[str, Any]:
         """Call a tool and return its result."""
         return self.ask("tools/call", {"name": tool, "arguments": arguments})

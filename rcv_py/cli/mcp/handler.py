@@ -1,4 +1,4 @@
-"""The server without the protocol: calls of tools, and resources.  Blocking; used from threads."""
+"""The server without the protocol: calls of tools.  Blocking; used from threads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import quote, unquote
+from typing import Any, TypeVar
 
 import orjson
 
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
 from rcv_py.base.machine.ending import check_end
-from rcv_py.base.text import count, elide_right, escaped_json, visible
+from rcv_py.base.text import count, elide_right, visible
 from rcv_py.cli.answer import CommandAnswer, plain_document
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
@@ -29,7 +28,6 @@ from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, SCHEMA, USUAL_KB, Allowe
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.schemas import schema_document
 from rcv_py.formats.capture_cache import CaptureCache
-from rcv_py.formats.locate import locate
 from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
 
 CAPTURES = 8  # that a process keeps open
@@ -180,13 +178,9 @@ TIMEOUT_S = 300.0  # of a call; calls on large captures take some seconds
 MAX_WAITING = 24  # calls that wait for a process; each keeps one of the server's 40 threads
 GRACE_S = 1.5  # in which a stopped process may remove half-written files
 MAX_KB_OF_ALL = 1 << 20  # of an answer: more is as good as all
-MAX_LISTED = 200  # captures among the resources; `index` finds all
 STOPPED = "The analysis stopped unexpectedly, probably for lack of memory."
 STOPPED_HINT = "Request less at a time, or analyse this capture on a machine with more memory."
 TIMEOUT_HINT = "Request less at a time, or use the command line, which has no limit."
-_DEPTH = 6
-_INDEX, _SCHEMAS = "rcv://captures", "rcv://schemas"
-_CAPTURE, _SCHEMA = "rcv://capture/", "rcv://schema/"
 _VALUE_LETTERS = 160  # of a value in a short text
 _NOT_SAID = ("schema", "rcv")
 T = TypeVar("T")
@@ -240,14 +234,6 @@ def sentences(document: dict[str, Any]) -> str:
         elif isinstance(value, str | int | float) and value not in ("", True, False) and key not in _NOT_SAID:
             parts.append(f"{key}: {elide_right(str(value), _VALUE_LETTERS)}")
     return f"{document.get('schema', 'a document')}; {'; '.join(parts)}." if parts else "A document."
-
-
-class Page(NamedTuple):
-    """A resource: its address, name and description."""
-
-    uri: str
-    name: str
-    text: str
 
 
 class ToolHandler:
@@ -313,39 +299,6 @@ class ToolHandler:
                 return done
             picture = path.read_bytes() if path.suffix.lower() == ".png" else None
             return replace(done, picture=picture) if is_named else Reply("", picture=picture, meta=done.meta)
-
-    def pages(self) -> list[Page]:
-        """Return the resources: the index, captures below the root, and schemas of documents."""
-        try:
-            captures = locate(self.paths.root).captures(_DEPTH)
-        except RcvError:  # a root without captures has none to list
-            captures = ()
-        more = f"; {count(len(captures))} in all" if len(captures) > MAX_LISTED else ""
-        names = [str(path.relative_to(self.paths.root)) for path in captures[:MAX_LISTED]]
-        text = f"What the capture holds, as rcv info prints it{more}"
-        return [
-            Page(_INDEX, "captures", "All captures below the root, ranked, as rcv index prints them"),
-            Page(_SCHEMAS, "schemas", "The schemas of all documents that tools answer with"),
-            *(Page(f"{_CAPTURE}{quote(name)}", name, text) for name in names),
-        ]
-
-    def read(self, uri: str, request: ClientRequest) -> str:
-        """Return the JSON text of a resource; raise RcvError with a sentence if it cannot be read."""
-        name = unquote(uri.removeprefix(_SCHEMA).removeprefix(_CAPTURE))
-        if uri.startswith(_SCHEMA):
-            return escaped_json(orjson.dumps(schema_document(name)).decode())
-        if uri == _INDEX:
-            words = ["index", str(self.paths.root), "--json"]
-        elif uri == _SCHEMAS:
-            words = ["schema", "--json"]
-        elif uri.startswith(_CAPTURE):
-            words = ["info", str(self.paths.readable(name)), "--json"]
-        else:
-            raise UsageError(f"There is no resource {uri}.", hint=f"Try {_INDEX} or {_SCHEMAS}.")
-        answer = self._reply(words, request)
-        if answer.is_error:
-            raise UsageError(answer.text)
-        return escaped_json(orjson.dumps(answer.document).decode())
 
 
 def _max_kb(given: Mapping[str, Any]) -> int:

@@ -19,14 +19,27 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from rcv_py import __version__
-from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.base.errors import Cancelled
 from rcv_py.base.machine.ending import ends_by
 from rcv_py.cli.mcp.handler import ClientRequest, Reply, ToolHandler, command_pool
-from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
 
-JSON = "application/json"
+WORDING = (
+    "Cycles at stake are upper bounds: call them so, and do not promise that much time. Attributed cycles "
+    "are summed over waves and are not elapsed time. Where executions differ between two builds, say that an "
+    "instruction takes fewer or more cycles per hit, not that it is faster or slower. What a tool leaves "
+    "unexplained is unexplained; do not invent a cause."
+)
+INSTRUCTIONS = (
+    "Tools to analyse AMD GPU thread traces (ui_output_* folders that rocprofv3 --att leaves behind). Paths "
+    "are relative to the folder this server was started for; folder is a capture. Start with index to see "
+    "which captures there are, check whether one can be trusted, and triage for what costs most; then "
+    "causes, waits, loops, bubbles, line and isa for details, and compare after a change. Arguments are the "
+    "options of `rcv COMMAND`; help lists all of them. Answers are the documents of `rcv COMMAND --json`, "
+    "in 8 KB at most: a key `shortened` names lists that were cut; top, a filter, or max_kb (any tool "
+    f"takes it, 0 for all) return more. {WORDING}"
+)
 INPUT_BYTES = 64 << 10  # that are read at a time
 T = TypeVar("T")
 
@@ -81,45 +94,12 @@ def make_server(handler: ToolHandler) -> Server[Any]:
         job = partial(handler.call, request.name, request.arguments or {}, own)
         return _result(await _stoppable(own, job))
 
-    async def list_resources(context: Any, request: Any) -> types.ListResourcesResult:
-        pages = await anyio.to_thread.run_sync(handler.pages)
-        resources = [
-            types.Resource(uri=page.uri, name=page.name, description=page.text, mime_type=JSON)
-            for page in pages
-        ]
-        return types.ListResourcesResult(resources=resources)
-
-    async def read_resource(
-        context: Any, request: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        own = ClientRequest()
-        uri = str(request.uri)
-        text = await _stoppable(own, partial(handler.read, uri, own))
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)]
-        )
-
-    async def list_prompts(context: Any, request: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in PROMPTS])
-
-    async def get_prompt(context: Any, request: types.GetPromptRequestParams) -> types.GetPromptResult:
-        try:
-            text = prompt_text(request.name, request.arguments or {})
-        except RcvError as error:
-            raise _refusal(error) from error
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(messages=[message])
-
     return Server(
         "rcv",
         version=__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
     )
 
 
@@ -132,12 +112,6 @@ async def _stoppable(request: ClientRequest, job: Callable[[], T]) -> T:
         raise
     except Cancelled as error:
         raise MCPError(types.INTERNAL_ERROR, "Stopped.") from error
-    except RcvError as error:
-        raise _refusal(error) from error
-
-
-def _refusal(error: RcvError) -> MCPError:
-    return MCPError(types.INVALID_PARAMS, f"{error} {error.hint}".strip())
 
 
 def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
@@ -152,14 +126,6 @@ def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
         for tool in offered.values()
     ]
     return [*own, types.Tool(**help_tool())]
-
-
-def _prompt(prompt: Prompt) -> types.Prompt:
-    arguments = [
-        types.PromptArgument(name=name, description=meaning, required=required)
-        for name, meaning, required in prompt.arguments
-    ]
-    return types.Prompt(name=prompt.name, title=prompt.title, description=prompt.title, arguments=arguments)
 
 
 def _result(reply: Reply) -> types.CallToolResult:

@@ -12,9 +12,9 @@ PROGRAM = (
     CommandEntry("report", Group.LOOK, 90),
     CommandEntry("synth", Group.MANAGE, 60),
     CommandEntry("export", Group.EXPORT, 10),
-    CommandEntry("pack", Group.EXPORT, 20),
-    CommandEntry("unpack", Group.EXPORT, 30),
-    CommandEntry("decode", Group.EXPORT, 40),
+    CommandEntry("pack", Group.EXPORT, 20, "packing"),
+    CommandEntry("unpack", Group.EXPORT, 30, "packing"),
+    CommandEntry("decode", Group.EXPORT, 40, "packing"),
     CommandEntry("shot", Group.EXPORT, 50),
     CommandEntry("schema", Group.AGENTS, 10),
     CommandEntry("mcp", Group.AGENTS, 20),
@@ -27,7 +27,8 @@ PROGRAM = (
 def _declared() -> Iterator[tuple[CommandEntry, str, str]]:
     """Each command, and the names of the modules of its options and of its `run`."""
     for entry in PROGRAM:
-        yield entry, "rcv_py.cli.options.program", f"rcv_py.cli.commands.{entry.name}"
+        module = entry.name if entry.module == "command" else entry.module
+        yield entry, "rcv_py.cli.options.program", f"rcv_py.cli.commands.{module}"
     for feature in features():
         for entry in feature.commands:
             yield entry, feature.module("options"), feature.module(entry.module)

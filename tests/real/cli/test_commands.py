@@ -12,7 +12,6 @@ from tests.cli.test_commands import (
     test_a_folder_of_captures_is_listed,  # noqa: F401
     test_every_command_reads_every_capture,  # noqa: F401
     test_hotspot_by_line_is_code_json_sorted,  # noqa: F401
-    test_hotspot_by_source_adds_up_the_innermost_places,  # noqa: F401
     test_info_counts_what_is_in_the_files,  # noqa: F401
 )
 from tests.real.captures import THREAD_TRACES, TRACES, trace_path
@@ -31,11 +30,6 @@ def capture(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture(params=["pa_mqa_small", "flash_attn_small_after", "vec_add"])
 def ranked(request: pytest.FixtureRequest) -> Path:
     return trace_path(request.param)
-
-
-@pytest.fixture
-def sourced() -> Path:
-    return trace_path("flash_attn_small_after")
 
 
 @pytest.fixture
