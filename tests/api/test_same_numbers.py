@@ -15,7 +15,7 @@ import rcv_py
 from rcv_py.api import Capture, Table
 from rcv_py.cli.main import main
 from tests.api.calls import call_all
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed
 from tests.support.samples import sample_path, write_sample
 
 ONE_DIGIT = ("cycles_per_link",)  # what commands round
@@ -28,10 +28,9 @@ def opened(name: str) -> Capture:
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def told() -> Any:
     def run(command: str, name: str, *words: object) -> dict[str, Any]:
-        assert main([command, str(sample_path(name)), *map(str, words), "--json"], CACHE) == 0
-        return json.loads(capsys.readouterr().out)
+        return json.loads(printed(command, sample_path(name), *words, "--json"))
 
     return run
 

@@ -10,22 +10,13 @@ from typing import Any
 
 import pytest
 
-from rcv_py.cli.main import main
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed, refused
 from tests.support.limits import HANG_S
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path, write_sample
 
 COLUMNS = {"hits": 6, "latency": 7, "stall": 8, "idle": 9}
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """What a command that works prints."""
-    code = main([str(word) for word in words], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
 
 
 def rows_of(folder: Path) -> list[list[Any]]:
@@ -61,8 +52,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_info_counts_what_is_in_the_files(traced: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    facts = json.loads(run(capsys, "info", traced, "--json"))
+def test_info_counts_what_is_in_the_files(traced: Path) -> None:
+    facts = json.loads(printed("info", traced, "--json"))
     rows = rows_of(traced)
     assert facts["schema"] == "rcv.info/2"
     assert facts["code"]["instructions"] == len(rows)
@@ -75,19 +66,17 @@ def test_info_counts_what_is_in_the_files(traced: Path, capsys: pytest.CaptureFi
     assert facts["waves"]["bytes"] == sum(path.stat().st_size for path in files)
 
 
-def test_every_command_reads_every_capture(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "info", capture)
+def test_every_command_reads_every_capture(capture: Path) -> None:
+    text = printed("info", capture)
     assert capture.name in text.splitlines()[0]
     assert "\x1b" not in text
     for by in ("instruction", "source", "kind"):
-        assert run(capsys, "hotspot", capture, "--by", by)
+        assert printed("hotspot", capture, "--by", by)
 
 
 @pytest.mark.parametrize("column", list(COLUMNS))
-def test_hotspot_by_line_is_code_json_sorted(
-    ranked: Path, column: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = run(capsys, "hotspot", ranked, "--sort", column, "--top", "0", "--json")
+def test_hotspot_by_line_is_code_json_sorted(ranked: Path, column: str) -> None:
+    text = printed("hotspot", ranked, "--sort", column, "--top", "0", "--json")
     document = json.loads(text)
     place, rows = COLUMNS[column], rows_of(ranked)
     expected = sorted((row for row in rows if row[place]), key=lambda row: (-row[place], row[2]))
@@ -99,18 +88,18 @@ def test_hotspot_by_line_is_code_json_sorted(
     assert sum(row["share_of_total"] for row in document["rows"]) == pytest.approx(1, abs=1e-3)
 
 
-def test_samples_are_ranked_where_there_are_no_cycles(capsys: pytest.CaptureFixture[str]) -> None:
+def test_samples_are_ranked_where_there_are_no_cycles() -> None:
     folder = sample_path("pc_sampling")
     issued, stalled = (sum(row[place] for row in rows_of(folder)) for place in (10, 11))
-    document = json.loads(run(capsys, "hotspot", folder, "--json"))
+    document = json.loads(printed("hotspot", folder, "--json"))
     assert document["measure"] == "PC samples"
     assert document["totals"]["latency"] == issued + stalled
     assert document["totals"]["stall"] == stalled > 0
-    assert f"{issued + stalled:,}" in run(capsys, "info", folder)
+    assert f"{issued + stalled:,}" in printed("info", folder)
 
 
-def test_a_folder_of_captures_is_listed(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, "info", library, "--json"))
+def test_a_folder_of_captures_is_listed(library: Path) -> None:
+    document = json.loads(printed("info", library, "--json"))
     assert document["schema"] == "rcv.captures/2"
     folders = {path.parent for path in library.rglob("code.json")}
     assert sorted(entry["path"] for entry in document["captures"]) == sorted(map(str, folders))
@@ -123,41 +112,32 @@ def test_a_folder_of_captures_is_listed(library: Path, capsys: pytest.CaptureFix
             sum(row[6] for row in rows),
             sum(row[7] for row in rows),
         )
-    lines = run(capsys, "info", library).splitlines()
+    lines = printed("info", library).splitlines()
     assert len(lines) == 1 + len(document["captures"])
     assert len({line.index("kernel") for line in lines[:1]}) == 1
 
 
-def test_a_table_fits_the_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_fits_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    text = run(capsys, "hotspot", sample_path("matmul_small"))
+    text = printed("hotspot", sample_path("matmul_small"))
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_a_file_inside_a_capture_opens_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_inside_a_capture_opens_it() -> None:
     folder = sample_path("gfx12")
-    assert run(capsys, "info", folder / "code.json") == run(capsys, "info", folder)
+    assert printed("info", folder / "code.json") == printed("info", folder)
 
 
 # -- what the user can put right --------------------------------------------------------------------
 
 
-def fails(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """The complaint of a command that ends with 2: no traceback, nothing on standard output."""
-    assert main([str(word) for word in words]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert "Traceback" not in output.err
-    return output.err
+def test_several_captures_where_one_is_needed(library: Path) -> None:
+    assert "captures, and one is needed" in refused("hotspot", library)
 
 
-def test_several_captures_where_one_is_needed(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "captures, and one is needed" in fails(capsys, "hotspot", library)
-
-
-def test_the_only_capture_below_a_folder_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_only_capture_below_a_folder_is_taken(tmp_path: Path) -> None:
     write_sample("gfx12", tmp_path / "only")
-    assert run(capsys, "hotspot", tmp_path) == run(capsys, "hotspot", tmp_path / "only")
+    assert printed("hotspot", tmp_path) == printed("hotspot", tmp_path / "only")
 
 
 # -- start ------------------------------------------------------------------------------------------

@@ -105,7 +105,9 @@ def test_a_library_lists_its_kernels_and_options_choose_one(tmp_path):
 
 
 def test_what_has_not_run_has_no_shares_of_time():
-    assert "activity" not in document("info", str(KERNEL))
+    found = document("info", str(KERNEL))
+    assert found["schema"] == "rcv.info.program/1"
+    assert "activity" not in found
 
 
 def test_a_folder_of_builds_is_indexed():

@@ -12,12 +12,12 @@ from rcv_py.cli.commands.completion import words_of
 from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.program import SHELLS
+from tests.support.command_runs import printed, refused
 from tests.support.limits import HANG_S
 
 
-def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["completion", shell]) == 0
-    return capsys.readouterr().out
+def script(shell: str) -> str:
+    return printed("completion", shell)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -91,14 +91,11 @@ def test_bash_completes(
     assert {line for line in done.stdout.split("\n") if line} == offered
 
 
-def test_help_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["help"]) == 0
-    listed = capsys.readouterr().out
+def test_help_is_a_command() -> None:
+    listed = printed("help")
     assert all(f"  {name} " in listed for name in COMMANDS)
-    assert main(["help", "hotspot"]) == 0
-    assert capsys.readouterr().out.startswith("usage: rcv hotspot ")
-    assert main(["help", "hotspto"]) == 2
-    assert "Did you mean `rcv hotspot`?" in capsys.readouterr().err
+    assert printed("help", "hotspot").startswith("usage: rcv hotspot ")
+    assert "Did you mean `rcv hotspot`?" in refused("help", "hotspto")
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])

@@ -18,8 +18,9 @@ import pytest
 
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.main import ENDED, main
+from rcv_py.cli.main import ENDED
 from rcv_py.cli.mcp.handler import reply
+from tests.support.command_runs import printed, refused
 from tests.support.limits import HANG_S
 from tests.support.mcp_client import McpClient
 from tests.support.paths import ROOT
@@ -56,10 +57,9 @@ def agent(place: Path) -> Iterator[McpClient]:
         assert client.close() == "", "nothing of what tests do is worth a word on stderr"
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+def document(*words: object) -> dict[str, Any]:
     """What the command line prints with --json."""
-    assert main([*(str(word) for word in words), "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
+    return json.loads(printed(*words, "--json"))
 
 
 def test_it_says_what_it_offers(agent: McpClient) -> None:
@@ -89,7 +89,7 @@ def test_it_says_what_it_offers(agent: McpClient) -> None:
     ],
 )
 def test_numbers_are_those_of_the_command_line(
-    agent: McpClient, place: Path, capsys: pytest.CaptureFixture[str], tool: str, more: dict[str, Any]
+    agent: McpClient, place: Path, tool: str, more: dict[str, Any]
 ) -> None:
     result = agent.call(tool, folder=SAMPLE, max_kb=0, **more)
     front = [str(more["line"])] if "line" in more else []
@@ -98,7 +98,7 @@ def test_numbers_are_those_of_the_command_line(
         for name, value in more.items()
         if name != "line"
     ]
-    expected = printed(capsys, tool, place / "captures" / SAMPLE, *front, *options)
+    expected = document(tool, place / "captures" / SAMPLE, *front, *options)
     assert result["structuredContent"] == expected
     assert len(result["content"][0]["text"]) < 1_000, "the document comes once"
     assert not result["isError"]
@@ -107,15 +107,15 @@ def test_numbers_are_those_of_the_command_line(
 
 
 def test_a_comparison_is_that_of_the_command_line_and_a_long_answer_begins_as_it_does(
-    agent: McpClient, place: Path, capsys: pytest.CaptureFixture[str]
+    agent: McpClient, place: Path
 ) -> None:
     before, after = (place / "captures" / name for name in PAIR)
     result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
-    assert result["structuredContent"] == printed(capsys, "compare", before, after, "--top=3")
+    assert result["structuredContent"] == document("compare", before, after, "--top=3")
     result = agent.call("triage", folder=str(before), max_kb=0)
-    assert result["structuredContent"] == printed(capsys, "triage", before)
+    assert result["structuredContent"] == document("triage", before)
     short = agent.call("causes", folder=str(before), max_kb=4)
-    whole = printed(capsys, "causes", before)
+    whole = document("causes", before)
     assert len(json.dumps(short["structuredContent"], separators=(",", ":"))) <= 4_000
     assert "max_kb (0: all)" in short["content"][0]["text"]
     assert short["structuredContent"]["shortened"]
@@ -300,12 +300,12 @@ def test_without_the_package_a_sentence_says_how_to_get_it(tmp_path: Path) -> No
     assert extras["mcp"] == [NEEDED]
 
 
-def test_a_root_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["mcp", "--root", str(tmp_path / "nothing")]) == 2
-    assert "is not a folder" in capsys.readouterr().err
+def test_a_root_that_is_none_is_refused(tmp_path: Path) -> None:
+    assert "is not a folder" in refused("mcp", "--root", tmp_path / "nothing")
     (tmp_path / "file").write_text("")
-    assert main(["mcp", "--root", str(tmp_path), "--out", str(tmp_path / "file")]) == 2
-    assert "cannot be a folder for written files" in capsys.readouterr().err
+    assert "cannot be a folder for written files" in refused(
+        "mcp", "--root", tmp_path, "--out", tmp_path / "file"
+    )
 
 
 def test_an_agent_reads_no_letter_that_a_terminal_would_obey() -> None:

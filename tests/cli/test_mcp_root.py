@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
 from rcv_py.work.captures import MAX_CAPTURES_HERE, MAX_READ_HERE
+from tests.support.command_runs import printed
 from tests.support.mcp_client import McpClient
 from tests.support.paths import ROOT
 from tests.support.whole_capture import capture, write
@@ -165,11 +165,8 @@ def test_nothing_of_what_is_outside_is_told(told: Told) -> None:
             assert word not in text, (name, given)
 
 
-def test_without_a_root_the_same_tables_are_found(
-    outer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_root_the_same_tables_are_found(outer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What must not be read by a server is what a command of the user does read."""
     monkeypatch.delenv("RCV_ROOT", raising=False)
     folder = outer / "K" / "att_viewer" / "root" / "small" / CAPTURE
-    assert main(["occupancy", str(folder), "--limits"]) == 0
-    assert "77,777" in capsys.readouterr().out
+    assert "77,777" in printed("occupancy", folder, "--limits")

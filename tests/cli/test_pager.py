@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.terminal import has_style, pager_words, watched, wrapped
+from tests.support.command_runs import printed
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.programs import start
@@ -129,14 +130,10 @@ def test_sentences_are_broken_at_words_and_tables_are_not() -> None:
 @pytest.mark.parametrize(
     "command", ["triage", "summary", "waits", "causes", "bubbles", "latency", "isa", "waves"]
 )
-def test_nothing_is_wider_than_80_columns(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from rcv_py.cli.main import main
+def test_nothing_is_wider_than_80_columns(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("COLUMNS", "80")
-    assert main([command, str(SAMPLE)]) == 0
-    assert [line for line in capsys.readouterr().out.split("\n") if len(line) > 80] == []
+    assert [line for line in printed(command, SAMPLE).split("\n") if len(line) > 80] == []
 
 
 def test_which_pager() -> None:
@@ -206,9 +203,7 @@ def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("command", ["triage", "causes", "latency", "index", "compare"])
-def test_which_commands_say_it(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_which_commands_say_it(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from rcv_py.cli.main import main
 
     screen = Terminal()

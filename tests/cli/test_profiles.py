@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
 from tests.cli.test_schemas import checked
-from tests.support.command_runs import run
+from tests.support.command_runs import printed, refused, run
 from tests.support.raw_samples import raw_sample
 from tests.support.rocpd import UUID, document, write
 from tests.support.samples import sample
@@ -33,42 +32,35 @@ def test_info_tells_kernels_devices_and_counters(name: str, tmp_path: Path) -> N
     assert run("info", str(path), "--csv").out.startswith("kernel,symbol,launches,total_ns")
 
 
-def test_other_commands_say_where_to_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["triage", str(write(tmp_path / "x.db"))]) == 2
-    assert "`rcv info` shows its kernels, launches and counters" in capsys.readouterr().err
+def test_other_commands_say_where_to_look(tmp_path: Path) -> None:
+    assert "`rcv info` shows its kernels, launches and counters" in refused(
+        "triage", write(tmp_path / "x.db")
+    )
 
 
-def test_a_folder_with_a_database_alone_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_with_a_database_alone_names_it(tmp_path: Path) -> None:
     write(tmp_path / "host" / "77_results.db")
-    assert main(["info", str(tmp_path)]) == 2
-    said = capsys.readouterr().err
+    said = refused("info", tmp_path)
     assert f"{Path('host') / '77_results.db'} in it can be opened by itself." in said
 
 
-def test_a_database_of_another_program_is_refused_by_every_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_database_of_another_program_is_refused_by_every_command(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "old.db") as database:
         database.execute("CREATE TABLE KERN (id)")
     database.close()
     for command in ("info", "triage"):
-        assert main([command, str(tmp_path / "old.db")]) == 2
-        assert (
-            "of the first rocprof, which has no instructions; record with rocprofv3"
-            in capsys.readouterr().err
+        assert "of the first rocprof, which has no instructions; record with rocprofv3" in refused(
+            command, tmp_path / "old.db"
         )
 
 
-def test_raw_traces_inside_of_any_database_are_a_capture_of_its_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_raw_traces_inside_of_any_database_are_a_capture_of_its_name(tmp_path: Path) -> None:
     trace = raw_sample("gfx9").folder / "1_0_shader_engine_0_1.att"
     with sqlite3.connect(tmp_path / "mine.rocpd") as database:
         database.execute("CREATE TABLE traces (se, dispatch, data)")
         database.execute("INSERT INTO traces VALUES (0, 1, ?)", (trace.read_bytes(),))
     database.close()
-    assert main(["info", str(tmp_path / "mine.rocpd")]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed("info", tmp_path / "mine.rocpd").splitlines()
     assert lines[0] == "mine"
     waves = sum(se == 0 for se, *_ in sample("matmul_small")[1].waves)
     assert any(f"{waves} traced (SE0: {waves})" in line for line in lines)
@@ -86,10 +78,9 @@ def test_a_document_of_many_kernels_is_short_for_people(tmp_path: Path) -> None:
     assert len(text) < 4_000
 
 
-def test_passes_of_a_replay_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_passes_of_a_replay_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "out_results.db")
     with sqlite3.connect(path) as database:
         database.execute(f'UPDATE "rocpd_kernel_dispatch{UUID}" SET dispatch_id = 3 WHERE dispatch_id = 4')
     database.close()
-    assert main(["info", str(path)]) == 0
-    assert "3 launches in 4 passes of replays" in capsys.readouterr().out
+    assert "3 launches in 4 passes of replays" in printed("info", path)

@@ -9,11 +9,11 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.synth.samples import SAMPLES
+from tests.support.command_runs import printed, refused
 
 
-def test_samples_are_listed_when_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["synth"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_samples_are_listed_when_none_is_named() -> None:
+    lines = printed("synth").splitlines()
     assert len(lines) == 1 + len(SAMPLES)
     assert [line.split()[0] for line in lines[1:]] == list(SAMPLES.ids())
 
@@ -22,26 +22,20 @@ def test_a_sample_is_written_opened_and_sound(tmp_path: Path, capsys: pytest.Cap
     name = SAMPLES.ids()[0]
     assert main(["synth", name, "--out", str(tmp_path)]) == 0
     capsys.readouterr()
-    assert main(["info", str(tmp_path / name), "--read", "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = json.loads(printed("info", tmp_path / name, "--read", "--json"))
     assert facts["waves"]["count"] > 0
     assert not [problem for problem in facts["problems"] if problem["severity"] == "error"]
 
 
-def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
     name = SAMPLES.ids()[0]
     (tmp_path / name).mkdir()
     (tmp_path / name / "mine.txt").write_text("keep")
-    assert main(["synth", name, "--out", str(tmp_path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "is there already" in refused("synth", name, "--out", tmp_path)
     assert [path.name for path in (tmp_path / name).iterdir()] == ["mine.txt"]
 
 
-def test_an_unknown_sample_and_a_place_that_is_none(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["synth", "nonsense", "--out", str(tmp_path)]) == 2
-    assert "no sample called nonsense" in capsys.readouterr().err
+def test_an_unknown_sample_and_a_place_that_is_none(tmp_path: Path) -> None:
+    assert "no sample called nonsense" in refused("synth", "nonsense", "--out", tmp_path)
     (tmp_path / "file").write_text("")
-    assert main(["synth", SAMPLES.ids()[0], "--out", str(tmp_path / "file")]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "cannot be written" in refused("synth", SAMPLES.ids()[0], "--out", tmp_path / "file")

@@ -13,6 +13,7 @@ from rcv_py.cli.opening import batches
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
+from tests.support.command_runs import printed
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path
 
@@ -32,20 +33,13 @@ def waves(trace: Trace) -> list[TracedWave]:
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def told() -> Any:
     """Run a command on the capture and return its document."""
 
     def run(command: str, *words: str) -> dict[str, Any]:
-        assert main([command, str(sample_path(NAME)), *words, "--json"]) == 0
-        return dict(json.loads(capsys.readouterr().out))
+        return dict(json.loads(printed(command, sample_path(NAME), *words, "--json")))
 
     return run
-
-
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run words that cannot be right and return the sentence."""
-    assert main([words[0], str(sample_path(NAME)), *words[1:]]) == 2
-    return capsys.readouterr().err
 
 
 def test_a_range_counts_only_waves_that_touch_it(told: Any, waves: list[TracedWave]) -> None:
@@ -144,20 +138,3 @@ def test_text_and_csv_of_the_new_commands(
         for form in ((), ("--csv",)):
             assert main([command, str(sample_path(NAME)), *words, *form]) == 0, (command, words)
             assert len(capsys.readouterr().out.splitlines()) > 1, (command, words)
-
-
-def test_what_cannot_be_is_refused_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "belongs to --charge" in refused(capsys, "hotspot", "--by", "tree")
-    assert "belongs to --charge" in refused(capsys, "hotspot", "--sort", "cost")
-    assert "does not know --by kind" in refused(capsys, "hotspot", "--by", "kind", "--charge", "self")
-    assert "No code came from" in refused(capsys, "hotspot", "--by=source", "--charge=self", "--file=x")
-    assert "about one wave" in refused(capsys, "isa", "--mode", "hit")
-    assert "no column 'nothing'" in refused(capsys, "bubbles", "--sort", "nothing")
-    assert "no row 'SE99'" in refused(capsys, "occupancy", "--only", "SE99")
-    assert "belong together" in refused(capsys, "flame", "--content", "sandwich")
-    assert "no instruction 99999" in refused(capsys, "flame", "--content", "sandwich", "--around", "99999")
-    assert "nothing to look for" in refused(capsys, "search")
-    assert "not a place" in refused(capsys, "place", "somewhere")
-    assert "No wave ran a loop" in refused(capsys, "loops", "--by=iterations", "--loop=1:2")
-    assert "--by iterations" in refused(capsys, "loops", "--loop=1:2")
-    assert "There is no bar 999" in refused(capsys, "line", "3", "--bar=999")

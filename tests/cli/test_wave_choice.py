@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed, refused
 from tests.support.early_waves import EARLY, SAMPLE, only, waves_of
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
@@ -41,20 +40,6 @@ SUMMED = (
     "roofline",
 )  # of waves that work
 COUNTS = ("hotspot", "isa", "source", "flame", "waves")
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """What a command that works prints."""
-    code = main([*map(str, words)], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
-
-
-def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """What a command says that exits with 2."""
-    assert main([*map(str, words)]) == 2
-    return capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +75,8 @@ def test_every_command_that_sums_waves_takes_the_option() -> None:
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_causes_sum_the_stall_of_the_chosen_waves(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    document = json.loads(run(capsys, "causes", folder, "--waves", name, "--json"))
+def test_causes_sum_the_stall_of_the_chosen_waves(name: str, folder: Path) -> None:
+    document = json.loads(printed("causes", folder, "--waves", name, "--json"))
     assert document["totals"]["stall"] == totals(folder, name)[0]
     counted = len(waves_of(folder, name))
     assert document["about"]["waves"] | {"text": ""} == {
@@ -101,14 +84,12 @@ def test_causes_sum_the_stall_of_the_chosen_waves(
     }  # fmt: skip
 
 
-def test_working_is_what_is_meant_without_the_option(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_working_is_what_is_meant_without_the_option(folder: Path) -> None:
     for command in (*SUMMED, "line"):
         more = (3,) if command == "line" else ()
-        default = json.loads(run(capsys, command, folder, *more, "--json"))
-        working = json.loads(run(capsys, command, folder, *more, "--json", "--waves", "working"))
-        everything = json.loads(run(capsys, command, folder, *more, "--json", "--waves", "all"))
+        default = json.loads(printed(command, folder, *more, "--json"))
+        working = json.loads(printed(command, folder, *more, "--json", "--waves", "working"))
+        everything = json.loads(printed(command, folder, *more, "--json", "--waves", "all"))
         assert default == working
         assert default["about"]["waves"]["counted"] == 3
         assert everything["about"]["waves"]["counted"] == 4
@@ -120,74 +101,64 @@ def _without_about(document: dict) -> dict:
 
 
 @pytest.mark.parametrize("command", ["hotspot", "isa", "source", "flame"])
-def test_what_is_counted_stays_counted_over_all_waves(
-    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    default = json.loads(run(capsys, command, folder, "--json"))
-    everything = json.loads(run(capsys, command, folder, "--json", "--waves", "all"))
-    working = json.loads(run(capsys, command, folder, "--json", "--waves", "working"))
+def test_what_is_counted_stays_counted_over_all_waves(command: str, folder: Path) -> None:
+    default = json.loads(printed(command, folder, "--json"))
+    everything = json.loads(printed(command, folder, "--json", "--waves", "all"))
+    working = json.loads(printed(command, folder, "--json", "--waves", "working"))
     assert default == everything
     assert working["about"]["waves"]["counted"] == 3
     assert working != everything
 
 
-def test_hotspot_counts_executions_of_a_population(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hotspot_counts_executions_of_a_population(folder: Path) -> None:
     for name in WAYS:
         if name != "all":  # the totals of code.json still count what was cut from the files
-            document = json.loads(run(capsys, "hotspot", folder, "--waves", name, "--json"))
+            document = json.loads(printed("hotspot", folder, "--waves", name, "--json"))
             assert document["totals"]["hits"] == totals(folder, name)[1]
 
 
-def test_headings_say_which_waves_a_table_is_of(
-    folder: Path, whole: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_headings_say_which_waves_a_table_is_of(folder: Path, whole: Path) -> None:
     for command in SUMMED:
-        assert "Of 3 working waves of 4; --waves all sums all of them." in run(capsys, command, folder)
-    assert "1 wave of 4 (early exit)" in run(capsys, "causes", folder, "--waves", "early exit")
-    assert "Ranked: 3 working waves of 4" in run(capsys, "triage", folder)
-    assert "working" not in run(capsys, "causes", whole)
+        assert "Of 3 working waves of 4; --waves all sums all of them." in printed(command, folder)
+    assert "1 wave of 4 (early exit)" in printed("causes", folder, "--waves", "early exit")
+    assert "Ranked: 3 working waves of 4" in printed("triage", folder)
+    assert "working" not in printed("causes", whole)
 
 
-def test_an_unknown_population_is_refused_with_the_names(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_population_is_refused_with_the_names(folder: Path) -> None:
     for command in ("causes", "hotspot", "triage", "summary", "waves"):
-        text = refused(capsys, command, folder, "--waves", "lazy")
+        text = refused(command, folder, "--waves", "lazy")
         assert "lazy" in text
         assert "working, all, early-exit" in text
 
 
-def test_waves_lists_populations_and_the_waves_of_one(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    document = json.loads(run(capsys, "waves", folder, "--populations", "--json"))
+def test_waves_lists_populations_and_the_waves_of_one(folder: Path) -> None:
+    document = json.loads(printed("waves", folder, "--populations", "--json"))
     assert [(row["id"], row["waves"], row["is_working"]) for row in document["rows"]] == [
         ("working", 3, True),
         ("early-exit", 1, False),
     ]
     assert document["rows"][1]["median_hits"] == EARLY
-    rows = json.loads(run(capsys, "waves", folder, "--waves", "early-exit", "--json"))["rows"]
+    rows = json.loads(printed("waves", folder, "--waves", "early-exit", "--json"))["rows"]
     assert [row["wave"] for row in rows] == [waves_of(folder, "early-exit")[0].name]
-    assert "Shown are 1 wave of 4 (early exit)." in run(capsys, "waves", folder, "--waves", "early-exit")
+    assert "Shown are 1 wave of 4 (early exit)." in printed("waves", folder, "--waves", "early-exit")
 
 
 # -- nothing works --------------------------------------------------------------------------------------
 
 
-def test_a_capture_without_working_waves_ranks_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_capture_without_working_waves_ranks_nothing(tmp_path: Path) -> None:
     left = waves_of(sample_path(SAMPLE), "early-exit")
     folder = only(left, tmp_path / "left")
     code = json.loads((folder / "code.json").read_text())["code"]
     ran = f"{EARLY} of {len(code) - 1} instructions ran"  # the first row is the name of the kernel
-    document = json.loads(run(capsys, "triage", folder, "--json"))
+    document = json.loads(printed("triage", folder, "--json"))
     assert document["findings"] == []
     assert f"All {len(left)} traced waves left early, so there is nothing to rank. {ran}" in document["note"]
     for key in ("kernel_iteration_range", "att_target_cu", "att_shader_engine_mask"):
         assert key in document["note"]
-    assert json.loads(run(capsys, "triage", folder, "--json", "--waves", "all"))["findings"]
-    assert f"none of which works: {ran}" in run(capsys, "causes", folder)
+    assert json.loads(printed("triage", folder, "--json", "--waves", "all"))["findings"]
+    assert f"none of which works: {ran}" in printed("causes", folder)
 
 
 # -- waves whose files are gone -------------------------------------------------------------------------
@@ -212,66 +183,60 @@ def none_of_16(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_missing_files_are_the_reason_and_not_engines_left_out(
-    thirteen_of_16: Path, none_of_16: Path, capsys: pytest.CaptureFixture[str]
+    thirteen_of_16: Path, none_of_16: Path
 ) -> None:
     for words in ((), ("--all",)):
-        text = run(capsys, "triage", thirteen_of_16, *words)
+        text = printed("triage", thirteen_of_16, *words)
         assert "3 wave files are missing or damaged" in text
         assert "shader engines, --all" not in text
         assert "--all reads" not in text
-    text = run(capsys, "triage", none_of_16)
+    text = printed("triage", none_of_16)
     assert "16 wave files are missing or damaged" in text
     assert "--all reads" not in text
-    document = json.loads(run(capsys, "triage", thirteen_of_16, "--json"))
+    document = json.loads(printed("triage", thirteen_of_16, "--json"))
     assert document["waves"] == {"read": 13, "traced": 16, "counted": 13, "missing": 3}
 
 
 @pytest.mark.parametrize("command", [*SUMMED, "line"])
-def test_tables_say_which_waves_they_lack(
-    command: str, thirteen_of_16: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_say_which_waves_they_lack(command: str, thirteen_of_16: Path) -> None:
     more = (3,) if command == "line" else ()
-    text = run(capsys, command, thirteen_of_16, *more)
+    text = printed(command, thirteen_of_16, *more)
     assert "3 of 16 traced waves could not be read: their files are missing or damaged." in text
 
 
 def test_no_wave_that_ran_it_is_not_said_of_waves_that_are_not_there(
-    none_of_16: Path, thirteen_of_16: Path, capsys: pytest.CaptureFixture[str]
+    none_of_16: Path, thirteen_of_16: Path
 ) -> None:
     for folder in (none_of_16, thirteen_of_16):
         code = json.loads((folder / "code.json").read_text())["code"]
         gone = json.loads((folder / "filenames.json").read_text())
         assert gone
         hits = code[3][6]
-        text = run(capsys, "line", folder, 3)
+        text = printed("line", folder, 3)
         assert "No traced wave ran this instruction." not in text
         if folder is none_of_16:
             assert f"code.json counts {hits} executions, but no wave could be read." in text
 
 
-def test_hidden_latency_is_told_of_the_waves_that_are_there(
-    thirteen_of_16: Path, none_of_16: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_hidden_latency_is_told_of_the_waves_that_are_there(thirteen_of_16: Path, none_of_16: Path) -> None:
     """The totals of the table are those of thirteen files, not those of code.json."""
-    document = json.loads(run(capsys, "latency", thirteen_of_16, "--json", "--top", 0))
+    document = json.loads(printed("latency", thirteen_of_16, "--json", "--top", 0))
     latency = sum(token.duration for wave in plain(thirteen_of_16).waves for token in wave.tokens)
-    listed = json.loads(run(capsys, "latency", thirteen_of_16, "--json", "--top", 0, "--no-idle"))
+    listed = json.loads(printed("latency", thirteen_of_16, "--json", "--top", 0, "--no-idle"))
     assert listed["totals"]["total"] == latency
     assert document["totals"]["total"] > latency
-    text = run(capsys, "latency", none_of_16)
+    text = printed("latency", none_of_16)
     assert "16 of 16 traced waves could not be read" in text
     assert "Hidden:" not in text
 
 
-def test_a_comparison_is_of_the_waves_that_work(
-    folder: Path, whole: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    document = json.loads(run(capsys, "compare", whole, folder, "--json"))
+def test_a_comparison_is_of_the_waves_that_work(folder: Path, whole: Path) -> None:
+    document = json.loads(printed("compare", whole, folder, "--json"))
     said = [note for note in document["notes"] if note.startswith("Cycles of")]
     assert said == ["Cycles of B belong to 3 working waves of 4."]
     assert [len(waves_of(side, "all")) for side in (whole, folder)] == [4, 4]
     assert document["kernel"]["waves"] == [4, 3]
     assert document["kernel"]["hits_per_wave"][0] == document["kernel"]["hits_per_wave"][1]
-    everything = json.loads(run(capsys, "compare", whole, folder, "--json", "--waves", "all"))
+    everything = json.loads(printed("compare", whole, folder, "--json", "--waves", "all"))
     assert everything["kernel"]["waves"] == [4, 4]
     assert everything["kernel"]["hits_per_wave"][1] < everything["kernel"]["hits_per_wave"][0]

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import rcv_py
-from rcv_py.cli.main import main
 from rcv_py.export.report.cells import report_table
 from rcv_py.export.report.html import html
 from rcv_py.export.report.markdown import markdown
@@ -27,6 +26,7 @@ from rcv_py.results.kinds import CYCLES
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.table.result_columns import result_columns
+from tests.support.command_runs import printed, refused
 from tests.ui.window import SAMPLES
 
 FOLDER = SAMPLES / "matmul_tiled"
@@ -57,26 +57,21 @@ def table() -> ResultTable:
     return ResultTable(found.spec.with_field(NEW), {**found.columns, NEW.name: VALUES[: len(found)]})
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What a command prints."""
-    assert main(["loops", str(FOLDER), *words]) == 0
-    return capsys.readouterr().out
-
-
-def test_the_command_prints_it(planted: None, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(run(capsys, "--json"))["rows"]
+def test_the_command_prints_it(planted: None) -> None:
+    rows = json.loads(printed("loops", str(FOLDER), "--json"))["rows"]
     assert rows[0][NEW.name] == VALUES[0]
-    assert next(csv.DictReader(io.StringIO(run(capsys, "--csv"))))[NEW.name] == str(VALUES[0])
-    text = run(capsys)
+    assert next(csv.DictReader(io.StringIO(printed("loops", str(FOLDER), "--csv"))))[NEW.name] == str(
+        VALUES[0]
+    )
+    text = printed("loops", str(FOLDER))
     assert "tea time" in text
     assert "70,000" in text
 
 
-def test_its_rows_can_be_sorted_by_it(planted: None, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(run(capsys, "--json", "--sort", NEW.name))["rows"]
+def test_its_rows_can_be_sorted_by_it(planted: None) -> None:
+    rows = json.loads(printed("loops", str(FOLDER), "--json", "--sort", NEW.name))["rows"]
     assert rows[0][NEW.name] == (VALUES[1] if len(rows) > 1 else VALUES[0])
-    assert main(["loops", str(FOLDER), "--sort", "coffee"]) == 2
-    assert NEW.name in capsys.readouterr().err
+    assert NEW.name in refused("loops", FOLDER, "--sort", "coffee")
 
 
 def test_the_schema_demands_it() -> None:

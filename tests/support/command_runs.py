@@ -152,6 +152,20 @@ def run_anew(*words: str) -> Run:
     return Run(code, out.getvalue(), err.getvalue())
 
 
+def printed(*words: object, code: int = 0) -> str:
+    """Run a command line anew and return what it prints; it complains about nothing."""
+    done = run_anew(*map(str, words))
+    assert (done.code, done.err) == (code, ""), done.err
+    return done.out
+
+
+def refused(*words: object) -> str:
+    """Run a command line anew that cannot be right, and return the sentence."""
+    done = run_anew(*map(str, words))
+    assert (done.code, done.out) == (2, ""), done.out
+    return done.err
+
+
 def of_capture(command: str, folder: Path, more: str, *forms: str) -> Run:
     """Run a command on a capture, with the words of a variant and of an output form.
 

@@ -30,6 +30,7 @@ from rcv_py.cli.terminal import bold
 from rcv_py.features.summary.info_result import (
     CAPTURES_SCHEMA,
     COMPILED_SCHEMA,
+    PROGRAM_SCHEMA,
     SCHEMA,
     capture_table,
     compiled_table,
@@ -112,7 +113,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
             yield from ("", Facts(problems))
 
     return CommandAnswer(
-        schema=SCHEMA,
+        schema=PROGRAM_SCHEMA if trace.is_static else SCHEMA,
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),
         text=text,

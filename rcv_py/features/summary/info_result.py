@@ -102,12 +102,11 @@ FACTS = (
     ),
     record_field(
         "activity",
-        "Where the time of all waves went; only where an instruction has run",
+        "Where the time of all waves went",
         *(
             kinds.NUMBER(name, Message("{0}, in percent of latency and idle", name.capitalize()))
             for name in ("idle", "stall", "issue")
         ),
-        is_optional=True,
     ),
     record_field(
         "source",
@@ -188,6 +187,12 @@ CAPTURES = Spec(
 )
 BELOW = (CAPTURES.field("captures"),)
 SCHEMA = Schema("info", "What a capture holds.", FACTS)
+PROGRAM_SCHEMA = Schema(
+    "info.program",
+    "What a program that has not run holds.",
+    tuple(field for field in FACTS if field.name != "activity"),
+    version=1,
+)
 CAPTURES_SCHEMA = Schema("captures", "The captures below a folder.", BELOW, command="info")
 
 _SIZE = kinds.BYTES._replace(has_minus_one=True)
@@ -269,8 +274,9 @@ def _allocated(found: AllocatedRegisters | None) -> dict[str, Any]:
 
 
 def _activity(trace: Trace) -> dict[str, Any]:
+    """Shares of time in percent; a program that has not run has none."""
     found = activity(trace.code)
-    return {"activity": dict(zip(found._fields, found.percent, strict=True))} if found.total else {}
+    return {} if trace.is_static else {"activity": dict(zip(found._fields, found.percent, strict=True))}
 
 
 def _waves(trace: Trace) -> dict[str, Any]:

@@ -15,18 +15,11 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.synth.samples import SAMPLES, NamedSample
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed, refused
 from tests.support.plain_capture import PlainWave, plain
 from tests.support.samples import sample_path, write_sample
 
 Pair = tuple[Path, Path]
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object, expected: int = 0) -> str:
-    code = main(["compare", *(str(word) for word in words)], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (expected, ""), output.err
-    return output.out
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +79,8 @@ def _lengthen(wave: dict, waits: set[int]) -> None:
     wave["duration"] = wave.get("duration", 0) + late
 
 
-def test_a_pair_that_differs_by_chance_passes_the_gate(
-    pair: Pair, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = run(capsys, *pair, "--fail-on", "regression", "--least", 0)
+def test_a_pair_that_differs_by_chance_passes_the_gate(pair: Pair) -> None:
+    text = printed("compare", *pair, "--fail-on", "regression", "--least", 0)
     a, b = map(_duration, pair)
     percent, more = abs(b / a - 1) * 100, "more" if b > a else "fewer"
     assert percent > 0.1
@@ -101,60 +92,55 @@ def test_a_pair_that_differs_by_chance_passes_the_gate(
     assert first != second
     assert f"A has {first} traced waves, B {second}" in text
     assert "the same in both" in text
-    assert run(capsys, *reversed(pair), "--fail-on", "difference")
+    assert printed("compare", *reversed(pair), "--fail-on", "difference")
 
 
 @pytest.mark.parametrize("gate", ["regression", "difference"])
-def test_a_capture_passes_against_itself(
-    gate: str, product: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = run(capsys, product, product, "--fail-on", gate)
+def test_a_capture_passes_against_itself(gate: str, product: Path) -> None:
+    text = printed("compare", product, product, "--fail-on", gate)
     assert text.startswith("No difference beyond noise: the launch of B takes 0.0 %")
     assert " 0 beyond noise." in text
 
 
-def test_longer_waits_trip_the_gate(product: Path, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, product, worse, "--fail-on", "regression", "--by", "class", expected=3)
+def test_longer_waits_trip_the_gate(product: Path, worse: Path) -> None:
+    text = printed("compare", product, worse, "--fail-on", "regression", "--by", "class", code=3)
     assert text.startswith("B takes ")
     assert "more cycles per hit" in text.splitlines()[0]
     row = next(line for line in text.splitlines() if line.startswith("WAIT_LOAD"))
     assert " yes " in row
     assert "vmcnt" in row
-    text = run(capsys, worse, product, "--fail-on", "regression")
+    text = printed("compare", worse, product, "--fail-on", "regression")
     assert "fewer cycles per hit" in text.splitlines()[0]
-    run(capsys, worse, product, "--fail-on", "difference", expected=3)
-    run(capsys, product, worse)  # without a gate a difference is no failure
+    printed("compare", worse, product, "--fail-on", "difference", code=3)
+    printed("compare", product, worse)  # without a gate a difference is no failure
 
 
-def test_a_large_threshold_lets_pass(product: Path, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, product, worse, "--fail-on", "regression", "--least", 100)
+def test_a_large_threshold_lets_pass(product: Path, worse: Path) -> None:
+    printed("compare", product, worse, "--fail-on", "regression", "--least", 100)
 
 
-def test_a_replicate_that_differs_as_much_lets_pass(
-    product: Path, worse: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(capsys, product, worse, "--twin", worse, "--fail-on", "regression")
-    run(capsys, product, worse, "--twin", product, "--fail-on", "regression", expected=3)
+def test_a_replicate_that_differs_as_much_lets_pass(product: Path, worse: Path) -> None:
+    printed("compare", product, worse, "--twin", worse, "--fail-on", "regression")
+    printed("compare", product, worse, "--twin", product, "--fail-on", "regression", code=3)
 
 
 def test_different_kernels_are_not_judged(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = sample_path("reduction")
-    text = run(capsys, sample_path("vector_add"), other)
+    text = printed("compare", sample_path("vector_add"), other)
     assert text.startswith("Not comparable: different kernels, vector_add and reduce")
     assert main(["compare", str(product), str(other), "--fail-on", "regression"]) == 2
     output = capsys.readouterr()
     assert "rcv: The gate cannot decide. Not comparable" in output.err
 
 
-def test_a_folder_that_is_none_is_told(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", str(product), str(product / "nowhere")]) == 2
-    assert "nowhere is not" in capsys.readouterr().err
+def test_a_folder_that_is_none_is_told(product: Path) -> None:
+    assert "nowhere is not" in refused("compare", product, product / "nowhere")
 
 
 @pytest.mark.parametrize("by", ["instruction", "source", "block", "class"])
-def test_json_and_csv_say_the_same(by: str, pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_and_csv_say_the_same(by: str, pair: Pair) -> None:
     words = (*pair, "--by", by, "--top", 0)
-    document = json.loads(run(capsys, *words, "--json"))
+    document = json.loads(printed("compare", *words, "--json"))
     assert document["schema"] == "rcv.compare/2"
     assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
     kernel, waves = document["kernel"], [_working(folder) for folder in pair]
@@ -164,7 +150,7 @@ def test_json_and_csv_say_the_same(by: str, pair: Pair, capsys: pytest.CaptureFi
     hits = [sum(len(wave.tokens) for wave in some) / len(some) for some in waves]
     assert kernel["hits_per_wave"] == pytest.approx(hits)
     assert len(document["rows"]) == document["total_rows"]
-    rows = list(csv.DictReader(io.StringIO(run(capsys, *words, "--csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed("compare", *words, "--csv"))))
     assert [row["name"] for row in rows] == [row["name"] for row in document["rows"]]
     assert [float(row["delta"]) for row in rows] == [row["delta"] for row in document["rows"]]
     real = [row["is_beyond_noise"] for row in document["rows"]]
@@ -179,20 +165,16 @@ def test_a_picture_of_the_comparison(product: Path, worse: Path, tmp_path: Path)
     assert "s_waitcnt vmcnt" in rows[0]["instruction"]
 
 
-def test_a_baseline_needs_a_capture(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["view", "--compare", str(product)]) == 2
-    assert "--compare belongs to a capture" in capsys.readouterr().err
+def test_a_baseline_needs_a_capture(product: Path) -> None:
+    assert "--compare belongs to a capture" in refused("view", "--compare", product)
 
 
-def test_a_capture_without_waves_is_told_from_a_regression(
-    product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_capture_without_waves_is_told_from_a_regression(product: Path, tmp_path: Path) -> None:
     folder = tmp_path / "placeholder"
     write_sample("placeholder", folder)
     for pair in ((product, folder), (folder, product), (folder, folder)):
-        assert run(capsys, *pair).startswith("Not comparable: ")
-        assert main(["compare", *map(str, pair), "--fail-on", "regression"]) == 2
-        assert "The gate cannot decide" in capsys.readouterr().err
+        assert printed("compare", *pair).startswith("Not comparable: ")
+        assert "The gate cannot decide" in refused("compare", *pair, "--fail-on", "regression")
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[1, 2]"])
@@ -210,7 +192,7 @@ def test_a_broken_capture_is_a_sentence(
         assert "Traceback" not in output.err
 
 
-def test_different_work_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_different_work_is_not_judged(tmp_path: Path) -> None:
     """As many waves, each with twice as many tiles: only executions of the same code can be compared."""
     plan = SAMPLES["groups_256"].plan()
     (launch,) = plan.launches
@@ -219,20 +201,18 @@ def test_different_work_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixt
     NamedSample("longer", "", lambda: longer).write(tmp_path / "longer")
     one, other = sample_path("groups_256"), tmp_path / "longer"
     why = "the launches do not do the same work"
-    assert f"\nLaunches are not compared: {why}" in run(capsys, one, other)
+    assert f"\nLaunches are not compared: {why}" in printed("compare", one, other)
     code = other / "code.json"
     changed = code.read_text().replace('"v_mov_b32_e32 v2, 0"', '"v_mov_b32_e32 v2, 1"')
     assert changed != code.read_text()
     code.write_text(changed)
     for both in ((one, other), (other, one)):
-        first = run(capsys, *both).splitlines()[0]
+        first = printed("compare", *both).splitlines()[0]
         assert first.startswith(f"Not comparable: {why}")
 
 
-def test_markdown_is_a_summary_for_a_job(
-    product: Path, worse: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = run(capsys, product, worse, "--markdown", "--top", 3, "--fail-on", "regression", expected=3)
+def test_markdown_is_a_summary_for_a_job(product: Path, worse: Path) -> None:
+    text = printed("compare", product, worse, "--markdown", "--top", 3, "--fail-on", "regression", code=3)
     lines = text.splitlines()
     assert lines[0].startswith("**B takes ")
     assert lines[0].endswith("**")
@@ -242,24 +222,24 @@ def test_markdown_is_a_summary_for_a_job(
     assert len(rows) == 3
     assert all("s_waitcnt vmcnt" in row for row in rows)
     assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
-    same = run(capsys, product, product, "--markdown")
+    same = printed("compare", product, product, "--markdown")
     assert "No instruction is beyond noise." in same
 
 
-def test_junit_is_a_test_case(product: Path, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_junit_is_a_test_case(product: Path, worse: Path) -> None:
     def suite(text: str) -> ElementTree.Element:
         return ElementTree.fromstring(text)
 
     gate = ("--junit", "--fail-on", "regression")
-    failed = suite(run(capsys, product, worse, *gate, expected=3))
+    failed = suite(printed("compare", product, worse, *gate, code=3))
     assert (failed.get("failures"), failed.get("skipped")) == ("1", "0")
     failure = failed.find("testcase/failure")
     assert failure is not None
     assert failure.get("message", "").startswith("B takes ")
     assert "s_waitcnt vmcnt" in (failure.text or "")
-    passed = suite(run(capsys, product, product, *gate))
+    passed = suite(printed("compare", product, product, *gate))
     assert (passed.get("failures"), passed.find("testcase/failure")) == ("0", None)
-    skipped = suite(run(capsys, product, sample_path("vector_add"), "--junit"))
+    skipped = suite(printed("compare", product, sample_path("vector_add"), "--junit"))
     assert skipped.get("skipped") == "1"
 
 
@@ -281,8 +261,8 @@ def _amounts(folder: Path) -> tuple[float, float, float]:
     return executions / waves, operations / waves, cycles / waves
 
 
-def test_work_is_counted_a_wave_and_costs_cycles(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, *pair, "--by", "work", "--waves", "all", "--json"))
+def test_work_is_counted_a_wave_and_costs_cycles(pair: Pair) -> None:
+    document = json.loads(printed("compare", *pair, "--by", "work", "--waves", "all", "--json"))
     found = {row["name"]: (row["a"], row["b"]) for row in document["rows"]}
     for at, folder in enumerate(pair):
         executions, operations, cycles = _amounts(folder)

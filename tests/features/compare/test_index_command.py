@@ -21,24 +21,13 @@ from rcv_py.results.field import ShownIn
 from rcv_py.work.library import library_rows
 from tests.features.health.test_command import apart
 from tests.support import folders
+from tests.support.command_runs import printed, refused
 from tests.support.command_runs import run as run_once
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 
 TRACED = {"matmul": 0, "matmul_again": 1}  # two runs of a kernel, by the seeds that made them
 HERE = ("--jobs", "0")  # processes find the same: `test_processes_find_the_same`
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    code = main(["index", *map(str, words)])
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
-
-
-def main_out(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    assert main([str(word) for word in words]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +69,8 @@ def mixed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, library, "--json"))
+def test_every_capture_is_there_once(library: Path) -> None:
+    document = json.loads(printed("index", library, "--json"))
     assert document["schema"] == "rcv.index/2"
     rows = {Path(row["path"]): row for row in document["captures"]}
     assert len(document["captures"]) == len(rows)
@@ -105,44 +94,40 @@ def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixtur
     assert times == sorted(times, reverse=True)
 
 
-def test_the_duration_is_that_of_the_record(
-    recorded: list[Path], rows: dict[str, dict[str, Any]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_duration_is_that_of_the_record(recorded: list[Path], rows: dict[str, dict[str, Any]]) -> None:
     """From the first start to the last end of a wave, engine by engine moved to one clock: here all agree."""
     for folder in recorded:
         row = rows[folder.name]
-        occupancy = json.loads(main_out(capsys, "occupancy", folder, "--json"))["rows"][0]
+        occupancy = json.loads(printed("occupancy", folder, "--json"))["rows"][0]
         assert row["duration"] == occupancy["end"] - occupancy["start"]
         assert row["duration_ns"] == pytest.approx(row["duration"] / 2.2, rel=0.2)
-        limits = json.loads(main_out(capsys, "occupancy", folder, "--limits", "--json"))
+        limits = json.loads(printed("occupancy", folder, "--limits", "--json"))
         assert (row["waves_per_simd"], row["limiter"]) == (limits["waves_per_simd"], limits["binding"] or "")
 
 
-def test_a_capture_without_a_source_line_is_not_healthy(
-    rows: dict[str, dict[str, Any]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_capture_without_a_source_line_is_not_healthy(rows: dict[str, dict[str, Any]]) -> None:
     unmapped = [row for row in rows.values() if row["mapped"] == 0]
     assert len(unmapped) == 2
     for row in unmapped:
         assert row["health"] == "No instruction has a source line"
     note = next(
         note
-        for note in json.loads(main_out(capsys, "check", unmapped[0]["path"], "--json"))["notes"]
+        for note in json.loads(printed("check", unmapped[0]["path"], "--json"))["notes"]
         if note["name"] == "debug_info"
     )
     assert "-g" in note["remedy"]
     assert "source line" in note["consequence"]
 
 
-def test_findings_are_those_of_triage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_are_those_of_triage(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(sample_path("gfx12"), target_is_directory=True)
-    row = json.loads(run(capsys, tmp_path, "--findings", "--json"))["captures"][0]
-    assert row["finding"] == json.loads(main_out(capsys, "triage", tmp_path / "a", "--json"))["headline"]
-    assert json.loads(run(capsys, tmp_path, "--json"))["captures"][0]["finding"] == ""
+    row = json.loads(printed("index", tmp_path, "--findings", "--json"))["captures"][0]
+    assert row["finding"] == json.loads(printed("triage", tmp_path / "a", "--json"))["headline"]
+    assert json.loads(printed("index", tmp_path, "--json"))["captures"][0]["finding"] == ""
 
 
-def test_what_is_not_known_is_null(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = {row["capture"]: row for row in json.loads(run(capsys, mixed, "--json"))["captures"]}
+def test_what_is_not_known_is_null(mixed: Path) -> None:
+    rows = {row["capture"]: row for row in json.loads(printed("index", mixed, "--json"))["captures"]}
     numbers = [name for name, value in rows["first"].items() if isinstance(value, int | float)]
     assert len(numbers) > 12
     assert all(rows["broken"][name] is None for name in numbers)
@@ -156,38 +141,38 @@ def test_replicates_are_named_with_their_noise(library: Path, rows: dict[str, di
 
 
 @pytest.mark.parametrize("order", LIBRARY_ORDERS)
-def test_every_order(order: str, mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_order(order: str, mixed: Path) -> None:
     assert set(LIBRARY_ORDERS) == set(ORDERS)
-    rows = list(csv.DictReader(io.StringIO(run(capsys, mixed, "--csv", "--sort", order))))
+    rows = list(csv.DictReader(io.StringIO(printed("index", mixed, "--csv", "--sort", order))))
     assert {row["capture"] for row in rows} == {"first", "deep", "broken"}
     if order == "health":
         assert rows[0]["capture"] == "broken"
 
 
-def test_a_capture_that_cannot_be_opened_says_why(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = {row["capture"]: row for row in json.loads(run(capsys, mixed, "--json"))["captures"]}
+def test_a_capture_that_cannot_be_opened_says_why(mixed: Path) -> None:
+    rows = {row["capture"]: row for row in json.loads(printed("index", mixed, "--json"))["captures"]}
     assert rows["broken"]["error"].endswith(".")
     assert not rows["first"]["error"]
-    text = run(capsys, mixed)
+    text = printed("index", mixed)
     assert "3 captures below" in text
     assert "1 of which cannot be opened" in text
 
 
-def test_how_deep_and_how_many(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(run(capsys, mixed, "--json", "--depth", 2))["captures"]
+def test_how_deep_and_how_many(mixed: Path) -> None:
+    rows = json.loads(printed("index", mixed, "--json", "--depth", 2))["captures"]
     assert {row["capture"] for row in rows} == {"first", "broken"}
-    document = json.loads(run(capsys, mixed, "--json", "--limit", 1))
+    document = json.loads(printed("index", mixed, "--json", "--limit", 1))
     assert (len(document["captures"]), document["left_out"]) == (1, 2)
 
 
-def test_a_capture_is_a_library_of_one(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "1 capture below" in run(capsys, mixed / "a" / "first")
+def test_a_capture_is_a_library_of_one(mixed: Path) -> None:
+    assert "1 capture below" in printed("index", mixed / "a" / "first")
 
 
-def test_markdown_keeps_its_columns(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_keeps_its_columns(mixed: Path) -> None:
     odd = mixed / "with | a bar"
     shutil.copytree(mixed / "a" / "first", odd)
-    table = [line for line in run(capsys, mixed, "--markdown").splitlines() if line.startswith("|")]
+    table = [line for line in printed("index", mixed, "--markdown").splitlines() if line.startswith("|")]
     assert len(table) == 2 + 4
     assert {line.replace("\\|", "").count("|") for line in table} == {
         len(library_result.LIBRARY.at(ShownIn.TEXT)) + 1
@@ -215,9 +200,9 @@ class Cells(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_needs_nothing(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_is_whole_and_needs_nothing(mixed: Path) -> None:
     shutil.copytree(mixed / "a" / "first", mixed / "<script>alert(1)")
-    text = run(capsys, mixed, "--html")
+    text = printed("index", mixed, "--html")
     page = Cells()
     page.feed(text)
     assert not page.open
@@ -240,7 +225,6 @@ def test_processes_find_the_same(tmp_path: Path) -> None:
     assert here[-1].error
 
 
-def test_nothing_below_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["index", str(tmp_path)]) == 2
-    assert "no capture lies up to 6 folders below it" in capsys.readouterr().err
+def test_nothing_below_is_a_sentence(tmp_path: Path) -> None:
+    assert "no capture lies up to 6 folders below it" in refused("index", tmp_path)
     assert main(["index", str(tmp_path / "none")]) == 2

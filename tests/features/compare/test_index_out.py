@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
+from tests.support.command_runs import refused
 from tests.support.samples import write_sample
 
 
@@ -58,9 +59,8 @@ def test_a_file_holds_what_is_printed(
     assert (tmp_path / "out").read_text(encoding="utf-8") == printed
 
 
-def test_a_file_that_cannot_be_written(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["index", str(library), "--out", str(library / "no" / "such" / "file")]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+def test_a_file_that_cannot_be_written(library: Path) -> None:
+    assert "cannot be written" in refused("index", library, "--out", library / "no" / "such" / "file")
 
 
 def test_the_page_runs_no_text_of_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support import folders
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed, refused
 from tests.support.samples import write_sample
 
 NIGHTS = ("mon", "tue", "wed")
@@ -23,15 +23,8 @@ HERE = ("--jobs", "0")  # processes find the same: `test_other_forms` and `test_
 BEGIN = 69_000  # no wave of the sample starts before
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
-    assert main([str(word) for word in words], CACHE) == code
-    output = capsys.readouterr()
-    assert output.err == ""
-    return output.out
-
-
-def rows_of(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> list[dict]:
-    return json.loads(run(capsys, *words, *HERE, "--json", code=code))["captures"]
+def rows_of(*words: object, code: int = 0) -> list[dict]:
+    return json.loads(printed(*words, *HERE, "--json", code=code))["captures"]
 
 
 @pytest.fixture(scope="module")
@@ -75,18 +68,16 @@ def later(cycle: int) -> int:
     return BEGIN + 3 * (cycle - BEGIN) // 2
 
 
-def test_the_captures_are_in_the_order_of_time(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = rows_of(capsys, "trend", nights)
+def test_the_captures_are_in_the_order_of_time(nights: Path) -> None:
+    rows = rows_of("trend", nights)
     assert [row["capture"] for row in rows] == ["mon", "other", "tue", "wed", "broken"]
     assert [row["written"][:10] for row in rows] == [f"2026-{day}" for day in DAYS]
-    by_path = rows_of(capsys, "trend", nights, "--sort", "path")
+    by_path = rows_of("trend", nights, "--sort", "path")
     assert [row["capture"] for row in by_path] == ["broken", "mon", "other", "tue", "wed"]
 
 
-def test_each_is_compared_with_the_one_before_of_its_kernel(
-    nights: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = {row["capture"]: row for row in rows_of(capsys, "trend", nights)}
+def test_each_is_compared_with_the_one_before_of_its_kernel(nights: Path) -> None:
+    rows = {row["capture"]: row for row in rows_of("trend", nights)}
     assert [rows[name]["before"] for name in NIGHTS] == ["", "mon", "tue"]
     assert [rows[name]["verdict"] for name in NIGHTS] == ["", "takes more cycles", "takes fewer cycles"]
     assert rows["tue"]["ratio"] == pytest.approx(1.5, abs=0.01)
@@ -99,34 +90,32 @@ def test_each_is_compared_with_the_one_before_of_its_kernel(
     assert rows["broken"]["error"].startswith(str(nights / "broken"))
 
 
-def test_what_it_says_is_what_compare_says(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    row = rows_of(capsys, "trend", nights / "mon", nights / "tue", "--metric", "stall", "--least", 1)[1]
+def test_what_it_says_is_what_compare_says(nights: Path) -> None:
+    row = rows_of("trend", nights / "mon", nights / "tue", "--metric", "stall", "--least", 1)[1]
     words = ("compare", nights / "mon", nights / "tue", "--metric", "stall", "--least", 1, "--json")
-    pair = json.loads(run(capsys, *words))
+    pair = json.loads(printed(*words))
     assert (row["verdict"], row["sentence"]) == (pair["verdict"], pair["sentence"])
     ratio = pair["kernel"]["launch"]["ratio"]
     assert row["ratio"] == pytest.approx(ratio["value"], abs=1e-6)
     assert row["noise"] == pytest.approx(ratio["noise"], abs=1e-6)
 
 
-def test_the_document_names_the_first_that_takes_more(
-    nights: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    document = json.loads(run(capsys, "trend", nights, "--json", "--waves", "all", *HERE))
+def test_the_document_names_the_first_that_takes_more(nights: Path) -> None:
+    document = json.loads(printed("trend", nights, "--json", "--waves", "all", *HERE))
     assert document["first_more"] == str(nights / "tue")
     assert document["about"]["waves"]["chosen"] == "all"
     assert document["about"]["captures"] == ["mon", "other", "tue", "wed", "broken"]
     assert [text.partition(":")[0] for text in document["about"]["problems"]][-1] == "broken"
-    assert json.loads(run(capsys, "trend", nights / "mon", "--json"))["first_more"] is None
+    assert json.loads(printed("trend", nights / "mon", "--json"))["first_more"] is None
 
 
-def test_other_forms(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "trend", nights)
+def test_other_forms(nights: Path) -> None:
+    text = printed("trend", nights)
     assert text.startswith(f"5 captures below {nights}; 2 differ from the previous one beyond noise\n")
     assert "\ntue (B), compared with mon (A):\n    The launch of B takes 50.0 % more cycles" in text
-    rows = list(csv.DictReader(io.StringIO(run(capsys, "trend", nights, *HERE, "--csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed("trend", nights, *HERE, "--csv"))))
     assert [row["verdict"] for row in rows if row["capture"] == "tue"] == ["takes more cycles"]
-    table = run(capsys, "trend", nights, *HERE, "--markdown").splitlines()
+    table = printed("trend", nights, *HERE, "--markdown").splitlines()
     assert len(table) == 2 + 5
     assert "+50.0 % (±" in next(line for line in table if line.startswith("| tue"))
 
@@ -143,41 +132,38 @@ def test_other_forms(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("other", "mon", "tue"), "regression", 3),
     ],
 )
-def test_the_gate(
-    names: tuple[str, ...], gate: str, code: int, nights: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(capsys, "trend", *(nights / name for name in names), "--fail-on", gate, *HERE, code=code)
+def test_the_gate(names: tuple[str, ...], gate: str, code: int, nights: Path) -> None:
+    printed("trend", *(nights / name for name in names), "--fail-on", gate, *HERE, code=code)
 
 
-def test_nothing_below_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["trend", str(tmp_path)]) == 2
-    assert "no capture lies up to 4 folders below it" in capsys.readouterr().err
+def test_nothing_below_is_a_sentence(tmp_path: Path) -> None:
+    assert "no capture lies up to 4 folders below it" in refused("trend", tmp_path)
 
 
 # -- compare of several ----------------------------------------------------------------------------------
 
 
-def test_each_is_compared_with_a(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = {row["capture"]: row for row in rows_of(capsys, "compare", nights / "mon", nights)}
+def test_each_is_compared_with_a(nights: Path) -> None:
+    rows = {row["capture"]: row for row in rows_of("compare", nights / "mon", nights)}
     assert set(rows) == {"tue", "wed", "other", "broken"}, "A is not compared with itself"
     assert {row["before"] for row in rows.values() if not row["error"]} == {"mon"}
     assert rows["tue"]["verdict"] == "takes more cycles"
     assert rows["wed"]["verdict"] == "no difference beyond noise"
     assert rows["other"]["verdict"] == "not comparable"
     assert rows["other"]["of_first"] is None
-    named = rows_of(capsys, "compare", nights / "mon", nights / "tue", nights / "wed")
+    named = rows_of("compare", nights / "mon", nights / "tue", nights / "wed")
     assert named == [rows["tue"], rows["wed"]]
 
 
-def test_processes_find_the_same(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_processes_find_the_same(nights: Path) -> None:
     words = ("compare", nights / "mon", nights / "tue", nights / "wed")
-    assert json.loads(run(capsys, *words, "--json"))["captures"] == rows_of(capsys, *words)
+    assert json.loads(printed(*words, "--json"))["captures"] == rows_of(*words)
 
 
-def test_a_replicate_counts_for_all_of_them(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replicate_counts_for_all_of_them(nights: Path) -> None:
     words = ("compare", nights / "mon", nights / "wed", nights / "mon", nights / "other")
-    noise = [row["noise"] for row in rows_of(capsys, *words, "--least", 0)]
-    with_twin = [row["noise"] for row in rows_of(capsys, *words, "--least", 0, "--twin", nights / "tue")]
+    noise = [row["noise"] for row in rows_of(*words, "--least", 0)]
+    with_twin = [row["noise"] for row in rows_of(*words, "--least", 0, "--twin", nights / "tue")]
     assert noise[0] < 0.4
     assert with_twin[0] == pytest.approx(0.5, abs=0.01)
 
@@ -199,20 +185,17 @@ def test_the_gate_of_several(
 
 
 @pytest.mark.parametrize("words", ["--by source", "--top 3", "--sort delta", "--beyond-noise", "--junit"])
-def test_options_about_two_captures_are_refused(
-    words: str, nights: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", str(nights / "mon"), str(nights), *words.split()]) == 2
-    assert f"{words.split(maxsplit=1)[0]} is about two captures, and there are 6." in capsys.readouterr().err
+def test_options_about_two_captures_are_refused(words: str, nights: Path) -> None:
+    assert f"{words.split(maxsplit=1)[0]} is about two captures, and there are 6." in refused(
+        "compare", nights / "mon", nights, *words.split()
+    )
 
 
-def test_options_about_several_captures_are_refused_for_two(
-    nights: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", str(nights / "mon"), str(nights / "tue"), "--jobs", "2"]) == 2
-    assert "--jobs is about several captures." in capsys.readouterr().err
+def test_options_about_several_captures_are_refused_for_two(nights: Path) -> None:
+    assert "--jobs is about several captures." in refused(
+        "compare", nights / "mon", nights / "tue", "--jobs", "2"
+    )
 
 
-def test_without_a_there_is_nothing_to_compare_with(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", str(nights / "broken"), str(nights)]) == 2
-    assert "is not a decoded thread trace" in capsys.readouterr().err
+def test_without_a_there_is_nothing_to_compare_with(nights: Path) -> None:
+    assert "is not a decoded thread trace" in refused("compare", nights / "broken", nights)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
+from tests.support.command_runs import printed, refused
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
@@ -22,11 +23,6 @@ SAMPLE = ROOT / "sample_traces"
 @pytest.fixture(autouse=True)
 def no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    assert main(["hotspot", *map(str, words)]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.fixture(params=["matmul_small", "kernels"])
@@ -42,10 +38,8 @@ def capture(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize("like", ["old", "new"])
-def test_every_table_has_headings_over_its_columns(
-    gfx9: Path, like: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = run(capsys, gfx9, "--like", like).splitlines()
+def test_every_table_has_headings_over_its_columns(gfx9: Path, like: str) -> None:
+    lines = printed("hotspot", gfx9, "--like", like).splitlines()
     heads = [i for i, line in enumerate(lines) if re.match(r"  (class|  #) ", line)]
     assert len(heads) == 3
     for head in heads[1:]:
@@ -58,19 +52,17 @@ def test_every_table_has_headings_over_its_columns(
 
 
 @pytest.mark.parametrize("like", ["old", "new"])
-def test_a_gpu_that_the_scripts_would_mistake_is_named(
-    like: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_gpu_that_the_scripts_would_mistake_is_named(like: str, tmp_path: Path) -> None:
     """A program of gfx950, by one of its instructions, whose matrix instructions are those of gfx942."""
     folder, note = tmp_path / "c", "the capture is of gfx950"
     write_sample("matmul_small", folder)
-    assert note not in run(capsys, folder, "--like", like)
+    assert note not in printed("hotspot", folder, "--like", like)
     code = folder / "code.json"
     text = code.read_text()
     changed = text.replace("v_and_b32_e32 v1, 63, v0", "v_prng_b32_e32 v1, v0", 1)
     assert changed != text
     code.write_text(changed)
-    assert note in run(capsys, folder, "--like", like)
+    assert note in printed("hotspot", folder, "--like", like)
 
 
 def vector_registers(folder: Path) -> int:
@@ -80,8 +72,8 @@ def vector_registers(folder: Path) -> int:
     return 1 + max(int(number) for names in found for pair in names for number in pair if number)
 
 
-def test_the_header_of_every_capture(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, capture, "--json"))["occupancy"]
+def test_the_header_of_every_capture(capture: Path) -> None:
+    found = json.loads(printed("hotspot", capture, "--json"))["occupancy"]
     used = {one["name"]: one for one in found["limits"]}
     assert used["vector registers"]["used"] >= vector_registers(capture)
     assert used["vector registers"]["allocated"] % 8 == 0
@@ -90,12 +82,12 @@ def test_the_header_of_every_capture(capture: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("name", ["matmul_small", "vector_add"])
-def test_as_many_waves_fit_as_registers_are_left_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_as_many_waves_fit_as_registers_are_left_for(name: str) -> None:
     """A SIMD of gfx942 has 512 vector registers a lane, given out in eights, and room for eight waves."""
     folder = sample_path(name)
     registers = vector_registers(folder)
     fit = 512 // (-(-registers // 8) * 8)
-    found = json.loads(run(capsys, folder, "--json"))["occupancy"]
+    found = json.loads(printed("hotspot", folder, "--json"))["occupancy"]
     (used,) = (one["used"] for one in found["limits"] if one["name"] == "vector registers")
     assert used == registers
     assert (found["waves_per_simd"], found["binding"]) == (
@@ -109,21 +101,19 @@ def classed() -> Path:
     return sample_path("matmul_small")
 
 
-def test_classes_hold_all_cycles(classed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, classed, "--by", "class", "--top", "0", "--json"))
+def test_classes_hold_all_cycles(classed: Path) -> None:
+    found = json.loads(printed("hotspot", classed, "--by", "class", "--top", "0", "--json"))
     latency = sum(token.duration for tokens in plain(classed).by_line().values() for token in tokens)
     assert sum(row["latency"] for row in found["rows"]) == found["totals"]["latency"] == latency
     assert sum(row["share_of_total"] for row in found["rows"]) == pytest.approx(1, abs=1e-4)
 
 
-def test_sources_are_short_in_tables_and_whole_in_documents(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sources_are_short_in_tables_and_whole_in_documents(tmp_path: Path) -> None:
     folder = sample_path("matmul_small")
-    text = run(capsys, folder, "--top", "1")
+    text = printed("hotspot", folder, "--top", "1")
     assert text.count("tile_io.h:20") == 1
     assert "/tile_io.h" not in text
-    source = json.loads(run(capsys, folder, "--top", "1", "--json"))["rows"][0]["source"]
+    source = json.loads(printed("hotspot", folder, "--top", "1", "--json"))["rows"][0]["source"]
     assert source.startswith("/")
     assert source.endswith("/tile_io.h:20")
     write_sample("gfx12", tmp_path)
@@ -132,15 +122,14 @@ def test_sources_are_short_in_tables_and_whole_in_documents(
     for row in document["code"]:
         row[3] = ""
     code.write_text(json.dumps(document))
-    assert "source" not in run(capsys, tmp_path, "--top", "2")
+    assert "source" not in printed("hotspot", tmp_path, "--top", "2")
 
 
-def test_a_capture_without_instructions_claims_no_registers(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, SAMPLE / "placeholder")
+def test_a_capture_without_instructions_claims_no_registers() -> None:
+    text = printed("hotspot", SAMPLE / "placeholder")
     assert "registers" not in text
     assert "No instruction has any latency." in text
-    assert main(["occupancy", str(SAMPLE / "placeholder"), "--limits"]) == 0
-    assert "not known" in capsys.readouterr().out
+    assert "not known" in printed("occupancy", SAMPLE / "placeholder", "--limits")
 
 
 @pytest.mark.parametrize(
@@ -152,17 +141,14 @@ def test_a_capture_without_instructions_claims_no_registers(capsys: pytest.Captu
         (["--file", "a.py"], "--file belongs to --charge."),
     ],
 )
-def test_mistakes(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["hotspot", str(sample_path("vector_add")), *words]) == 2
-    assert says in capsys.readouterr().err
+def test_mistakes(words: list[str], says: str) -> None:
+    assert says in refused("hotspot", sample_path("vector_add"), *words)
 
 
-def test_spreadsheets_have_the_rows_of_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+def test_spreadsheets_have_the_rows_of_the_document() -> None:
     words = ("hotspot", str(sample_path("vector_add")), "--like", "old", "--top", "3")
-    assert main([*words, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
-    assert main([*words, "--csv"]) == 0
-    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    rows = json.loads(printed(*words, "--json"))["rows"]
+    table = list(csv.DictReader(io.StringIO(printed(*words, "--csv"))))
     assert table == [{name: str(value) for name, value in row.items()} for row in rows]
 
 

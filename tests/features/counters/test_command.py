@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
+from tests.support.command_runs import printed, refused
 from tests.support.samples import write_sample
 
 
@@ -20,9 +21,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_a_summary(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["counters", folder]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_a_summary(folder: str) -> None:
+    lines = printed("counters", folder).splitlines()
     assert lines[0].split() == ["counter", "min", "mean", "max", "total", "unit", "from"]
     names = [line.split()[0] for line in lines[1:] if line]
     assert names[:2] == ["BUSY_CU_CYCLES", "INST_LEVEL_VMEM"]
@@ -30,46 +30,39 @@ def test_a_summary(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "built-in formulas need counters that were not recorded" in lines[-1]
 
 
-def test_the_matrix_unit_is_as_busy_as_passes_say(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["counters", folder, "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+def test_the_matrix_unit_is_as_busy_as_passes_say(folder: str) -> None:
+    rows = {row["name"]: row for row in json.loads(printed("counters", folder, "--json"))["counters"]}
     assert rows["MFMA_util"]["max"] <= 100
     assert rows["CU_busy"]["max"] <= 100
-    assert main(["summary", folder, "--json"]) == 0
-    simds = json.loads(capsys.readouterr().out)["simds"]
+    simds = json.loads(printed("summary", folder, "--json"))["simds"]
     by_passes = sum(row["mfma_busy"] for row in simds) / sum(row["simd_cycles"] for row in simds)
     counted = rows["VALU_MFMA_BUSY_CYCLES"]["total"] / 4 / rows["BUSY_CU_CYCLES"]["total"]
     assert 0.9 * by_passes < counted <= by_passes, "a SIMD may hold no wave while its compute unit does"
 
 
-def test_names_only(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["counters", folder, "--list", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+def test_names_only(folder: str) -> None:
+    document = json.loads(printed("counters", folder, "--list", "--json"))
     assert document["schema"] == "rcv.counters.list/2"
     assert len(document["counters"]) == 8
     assert document["counters"][0]["interval"] == 40
-    assert main(["counters", folder, "--list"]) == 0
-    assert "all SIMDs" in capsys.readouterr().out
+    assert "all SIMDs" in printed("counters", folder, "--list")
 
 
-def test_formulas_and_places(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_formulas_and_places(folder: str, tmp_path: Path) -> None:
     definitions = tmp_path / "mine.txt"
     definitions.write_text("half := busy / 2  # [quads] Half of it.\n_step := 1\n")
     formula = "busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]"
     words = ["counters", folder, "--json", "--file", str(definitions), "--formula", formula]
-    assert main(words) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+    rows = {row["name"]: row for row in json.loads(printed(*words))["counters"]}
     assert rows["half"]["unit"] == "quads"
     assert rows["half"]["mean"] == rows["busy"]["mean"] / 2
     assert "_step" not in rows
-    assert main([*words, "--se", "1", "--cu", "2"]) == 0
-    some = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+    some = {row["name"]: row for row in json.loads(printed(*words, "--se", "1", "--cu", "2"))["counters"]}
     assert 0 < 5 * some["BUSY_CU_CYCLES"]["total"] < rows["BUSY_CU_CYCLES"]["total"]
 
 
-def test_curves_as_csv(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["counters", folder, "--raw", "--csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+def test_curves_as_csv(folder: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(printed("counters", folder, "--raw", "--csv"))))
     assert {row["name"] for row in rows} >= {"BUSY_CU_CYCLES", "ACTIVE_INST_FLAT"}
     assert "GPUutil" not in {row["name"] for row in rows}
     one = [int(row["time"]) for row in rows if row["name"] == "ACTIVE_INST_FLAT"]
@@ -86,32 +79,24 @@ def test_mistakes_point_at_characters(folder: str, capsys: pytest.CaptureFixture
     assert "BUSY_CU_CYCLES" in told.out, "the rest is printed"
 
 
-def test_places_that_are_not_there(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["counters", folder, "--se", "9"]) == 2
-    assert "No counter was recorded on shader engine 9." in capsys.readouterr().err
-    assert main(["counters", folder, "--file", "/nowhere/x.txt"]) == 2
-    assert "cannot be read" in capsys.readouterr().err
+def test_places_that_are_not_there(folder: str) -> None:
+    assert "No counter was recorded on shader engine 9." in refused("counters", folder, "--se", "9")
+    assert "cannot be read" in refused("counters", folder, "--file", "/nowhere/x.txt")
 
 
-def test_without_counters_it_says_how_to_record_them(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_without_counters_it_says_how_to_record_them(tmp_path: Path) -> None:
     write_sample("matmul_small", tmp_path, seed=3)
-    assert main(["counters", str(tmp_path)]) == 0
-    assert "--att-perfcounter-ctrl 8 --att-perfcounters" in capsys.readouterr().out
-    assert main(["counters", str(tmp_path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["counters"] == []
+    assert "--att-perfcounter-ctrl 8 --att-perfcounters" in printed("counters", tmp_path)
+    assert json.loads(printed("counters", tmp_path, "--json"))["counters"] == []
 
 
-def test_a_division_by_zero_is_named(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_division_by_zero_is_named(folder: str) -> None:
     """Without the reason its row would hold dashes alone."""
     words = ["counters", folder, "--formula", "R := 1 / 0", "--formula", "S := 1 / 2"]
-    assert main(words) == 0
-    said = capsys.readouterr().out
+    said = printed(*words)
     assert "R divides by zero in every sample, so it has no value." in said
     assert "S divides" not in said
-    assert main([*words, "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+    rows = {row["name"]: row for row in json.loads(printed(*words, "--json"))["counters"]}
     assert rows["R"]["mean"] is None
     assert rows["R"]["why_unknown"].startswith("R divides by zero")
     assert rows["S"]["why_unknown"] == rows["BUSY_CU_CYCLES"]["why_unknown"] == ""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
+from tests.support.command_runs import printed, refused
 from tests.support.pmc import write_long, write_tables
 
 
@@ -64,8 +65,7 @@ def test_the_text_of_the_script(tables: list[str], capsys: pytest.CaptureFixture
 def test_the_text_of_the_script_without_memory_and_without_a_match(
     tables: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["pmc", tables[0], "--like"]) == 0
-    text = capsys.readouterr().out
+    text = printed("pmc", tables[0], "--like")
     assert "  TCC_HIT_sum  = 535,000\n  TCC_MISS_sum = 2,465,000\n" in text
     assert "HBM" not in text
     assert text.endswith("  Verdict\n  -------\n"), "17.8 % hits, so there is nothing to say"
@@ -73,9 +73,8 @@ def test_the_text_of_the_script_without_memory_and_without_a_match(
     assert capsys.readouterr().out == "No matching counter rows found.\n"
 
 
-def test_our_table(tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["pmc", str(Path(tables[0]).parent), "--ideal-mb", "8590"]) == 0
-    text = capsys.readouterr().out
+def test_our_table(tables: list[str]) -> None:
+    text = printed("pmc", Path(tables[0]).parent, "--ideal-mb", "8590")
     rows = [re.split(r"\s{2,}", line) for line in text.splitlines()[:3]]
     assert rows[1] == [
         "kern_a",
@@ -95,10 +94,9 @@ def test_our_table(tables: list[str], capsys: pytest.CaptureFixture[str]) -> Non
     assert "0.52 to 1.04, so no" in text
 
 
-def test_documents(tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_documents(tables: list[str]) -> None:
     words = ["pmc", *tables, "--ideal-mb", "8590"]
-    assert main([*words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(printed(*words, "--json"))
     assert document["schema"] == "rcv.pmc/2"
     first = document["rows"][0]
     # By hand: 70,000,000 reads of which 350,000 have 32 bytes, a dispatch.
@@ -108,30 +106,28 @@ def test_documents(tables: list[str], capsys: pytest.CaptureFixture[str]) -> Non
     assert first["over_fetch_max"] == pytest.approx(first["read_max"] / 8.59e9)
     assert (first["branch"], first["decided_by"]) == ("minimal", "over_fetch")
     assert [test["answer"] for test in first["tests"]] == ["yes", "no", "no"]
-    assert main([*words, "--csv", "--top", "1"]) == 0
-    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    (row,) = csv.DictReader(io.StringIO(printed(*words, "--csv", "--top", "1")))
     assert (row["kernel"], float(row["read_min"]), row["branch"]) == (
         "kern_a",
         first["read_min"],
         "minimal",
     )
-    assert main([*words, "--by", "dispatch", "--json"]) == 0
-    assert [one["dispatch"] for one in json.loads(capsys.readouterr().out)["rows"]] == ["11", "10", "12"]
+    assert [one["dispatch"] for one in json.loads(printed(*words, "--by", "dispatch", "--json"))["rows"]] == [
+        "11",
+        "10",
+        "12",
+    ]
 
 
-def test_missing_counters_come_with_the_command_that_records_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_counters_come_with_the_command_that_records_them(tmp_path: Path) -> None:
     path = str(write_long(tmp_path / "x.csv", [("k", 1, {"TCC_HIT_sum": 1, "TCC_MISS_sum": 99})]))
-    assert main(["pmc", path]) == 0
-    text = capsys.readouterr().out
+    text = printed("pmc", path)
     assert "k: unknown" in text
     assert "Not recorded: TCC_EA0_RDREQ_sum, TCC_EA0_RDREQ_32B_sum" in text
     assert "    rocprofv3 --pmc TCC_EA0_RDREQ_sum TCC_EA0_RDREQ_32B_sum" in text
     assert "TCC_BUBBLE_sum" in text
     useless = str(write_long(tmp_path / "y.csv", [("k", 1, {"SQ_WAVES": 1})]))
-    assert main(["pmc", useless]) == 2
-    error = capsys.readouterr().err
+    error = refused("pmc", useless)
     assert "no counter of L2 or memory (SQ_WAVES); TCC_HIT_sum, TCC_MISS_sum and TCC_EA0_RDREQ_sum" in error
     assert "rocprofv3 --pmc TCC_HIT_sum" in error
 
@@ -144,9 +140,8 @@ def test_missing_counters_come_with_the_command_that_records_them(
         (["nowhere.csv"], "nowhere.csv is missing"),
     ],
 )
-def test_mistakes(words: list[str], says: str, tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["pmc", *tables, *words]) == 2
-    assert says in capsys.readouterr().err
+def test_mistakes(words: list[str], says: str, tables: list[str]) -> None:
+    assert says in refused("pmc", *tables, *words)
 
 
 def test_numbers_that_cannot_be(tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.main import main
+from tests.support.command_runs import printed
 from tests.support.samples import write_sample
 
 
@@ -22,13 +22,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(["events", *words]) == 0
-    return capsys.readouterr().out
-
-
-def test_json_has_a_schema_and_every_marker(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = json.loads(printed(capsys, str(folder), "--json"))
+def test_json_has_a_schema_and_every_marker(folder: Path) -> None:
+    made = json.loads(printed("events", str(folder), "--json"))
     assert made["schema"] == "rcv.events/2"
     assert made["problems"] == []
     assert {row["kind"] for row in made["rows"]} == {"marker"}
@@ -37,19 +32,17 @@ def test_json_has_a_schema_and_every_marker(folder: Path, capsys: pytest.Capture
     assert all(row["duration"] is None for row in points)
 
 
-def test_kinds_are_chosen_and_csv_has_a_head(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.reader(io.StringIO(printed(capsys, str(folder), "--kind", "shader,marker", "--csv"))))
+def test_kinds_are_chosen_and_csv_has_a_head(folder: Path) -> None:
+    rows = list(csv.reader(io.StringIO(printed("events", str(folder), "--kind", "shader,marker", "--csv"))))
     assert rows[0] == ["start", "duration", "kind", "name", "place", "detail"]
     assert {row[2] for row in rows[1:]} == {"shader", "marker"}
 
 
-def test_text_sums_up_and_nothing_has_a_sentence(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = printed(capsys, str(folder))
+def test_text_sums_up_and_nothing_has_a_sentence(folder: Path, tmp_path: Path) -> None:
+    out = printed("events", str(folder))
     assert "entries in all." in out
     write_sample("matmul_small", tmp_path)
-    assert "no events, dispatches or shader data" in printed(capsys, str(tmp_path))
+    assert "no events, dispatches or shader data" in printed("events", str(tmp_path))
 
 
 def test_a_kind_that_is_none_is_refused() -> None:

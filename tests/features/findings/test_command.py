@@ -10,25 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
 from rcv_py.features.findings.result import finding_table
 from rcv_py.formats.open import open_trace
 from rcv_py.work.whatif import with_predictions
+from tests.support.command_runs import printed, refused
 from tests.support.findings import findings_near
 from tests.support.samples import sample_path, write_sample
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """What a command that works prints."""
-    code = main(["triage", *map(str, words)])
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
-
-
-def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_what_the_engine_says() -> None:
     folder = sample_path("matmul_small")
-    document = json.loads(run(capsys, folder, "--json", "--top", 0))
+    document = json.loads(printed("triage", folder, "--json", "--top", 0))
     trace = open_trace(folder)
     found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
     found = with_predictions(trace, found)
@@ -38,19 +30,17 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     assert document["totals"]["no_issue"] <= document["totals"]["simd_cycles"]
 
 
-def test_csv_has_a_row_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_has_a_row_a_finding() -> None:
     folder = sample_path("matmul_small")
-    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv", "--top", 4))))
-    document = json.loads(run(capsys, folder, "--json", "--top", 4))
+    rows = list(csv.DictReader(io.StringIO(printed("triage", folder, "--csv", "--top", 4))))
+    document = json.loads(printed("triage", folder, "--json", "--top", 4))
     assert [row["name"] for row in rows] == [one["name"] for one in document["findings"]]
     assert [int(row["cycles"]) for row in rows] == [one["cycles"] for one in document["findings"]]
 
 
-def test_text_fits_the_screen_and_names_places(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_fits_the_screen_and_names_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    text = run(capsys, sample_path("matmul_small"), "--top", 4)
+    text = printed("triage", sample_path("matmul_small"), "--top", 4)
     assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith((" 1", " 2", " 3", " 4")))
     assert "Duration" in text
     assert " 1  " in text
@@ -64,8 +54,8 @@ def test_text_fits_the_screen_and_names_places(
     )
 
 
-def test_markdown_has_a_section_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, sample_path("reduction"), "--markdown", "--top", 3)
+def test_markdown_has_a_section_a_finding() -> None:
+    text = printed("triage", sample_path("reduction"), "--markdown", "--top", 3)
     assert text.count("\n## ") == 3
     assert "**Fix**: " in text
 
@@ -80,8 +70,8 @@ def parent(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_folder_of_captures_gets_a_line_each(parent: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, parent, "--json"))
+def test_a_folder_of_captures_gets_a_line_each(parent: Path) -> None:
+    document = json.loads(printed("triage", parent, "--json"))
     assert document["schema"] == "rcv.triage.folder/2"
     by_name = {Path(row["path"]).name[-1]: row for row in document["captures"]}
     assert by_name["1"]["cycles"] > 0
@@ -89,25 +79,24 @@ def test_a_folder_of_captures_gets_a_line_each(parent: Path, capsys: pytest.Capt
     assert by_name["2"]["note"]
     assert by_name["3"]["name"].startswith("samples-")
     assert by_name["4"]["note"] or by_name["4"]["name"], "a broken one is told, and stops nothing"
-    text = run(capsys, parent, "--jobs", "0")
+    text = printed("triage", parent, "--jobs", "0")
     assert len(text.splitlines()) == 1 + len(document["captures"]) + 2
-    assert run(capsys, parent, "--jobs", "0", "--csv").count("\n") == 1 + len(document["captures"])
-    assert run(capsys, parent, "--jobs", "0", "--markdown").count("\n") == 2 + len(document["captures"])
+    assert printed("triage", parent, "--jobs", "0", "--csv").count("\n") == 1 + len(document["captures"])
+    assert printed("triage", parent, "--jobs", "0", "--markdown").count("\n") == 2 + len(document["captures"])
 
 
-def test_a_placeholder_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    assert "Nothing ran on the traced compute unit" in run(capsys, tmp_path / "ui_output_agent_1_dispatch_1")
+def test_a_placeholder_says_why(tmp_path: Path) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    write_sample("placeholder", folder, 0)
+    assert "Nothing ran on the traced compute unit" in printed("triage", folder)
 
 
-def test_what_is_no_capture_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["triage", str(tmp_path / "nothing")]) == 2
-    assert "rcv: " in capsys.readouterr().err
+def test_what_is_no_capture_is_a_sentence(tmp_path: Path) -> None:
+    assert "rcv: " in refused("triage", tmp_path / "nothing")
 
 
-def test_a_remedy_names_no_instruction_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_remedy_names_no_instruction_that_does_not_exist() -> None:
     """At the barriers of this sample the last wave waited for nothing that has a place in the program."""
-    assert main(["triage", str(sample_path("gfx12")), "--top", "0"]) == 0
-    text = capsys.readouterr().out
+    text = printed("triage", sample_path("gfx12"), "--top", "0")
     assert "it waited for an instruction that is not known" in " ".join(text.split())
     assert "instruction -1" not in text

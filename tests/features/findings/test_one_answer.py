@@ -19,6 +19,7 @@ from rcv_py.cli.mcp.handler import CommandRunner
 from rcv_py.features.findings.panel import TriagePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
+from tests.support.command_runs import printed
 from tests.support.samples import sample_path
 
 NAMES = ("matmul_small", "gfx12", "reduction", "vector_add", "combined", "pc_sampling")
@@ -31,34 +32,28 @@ def folder(request: pytest.FixtureRequest) -> Path:
     return sample_path(request.param)
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    capsys.readouterr()
-    assert main([str(word) for word in words]) == 0
-    return capsys.readouterr().out
-
-
-def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path, capsys: Captured) -> None:
-    document = json.loads(printed(capsys, "triage", folder, "--top", 0, "--json"))
+def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path) -> None:
+    document = json.loads(printed("triage", folder, "--top", 0, "--json"))
     rows = document["findings"]
     full = [(one["title"], one["gains"]) for one in rows if not one["is_small"]]
     assert rows
-    assert document == json.loads(printed(capsys, "triage", folder, "--top", 0, "--json", "--predict")) | {
+    assert document == json.loads(printed("triage", folder, "--top", 0, "--json", "--predict")) | {
         "about": document["about"]
     }
     agent = CommandRunner()(["triage", str(folder), "--top", "0", "--json"], 0).document
     assert agent is not None
     assert agent["findings"] == rows
-    table = csv.DictReader(io.StringIO(printed(capsys, "triage", folder, "--top", 0, "--csv")))
+    table = csv.DictReader(io.StringIO(printed("triage", folder, "--top", 0, "--csv")))
     assert [row["name"] for row in table] == [one["name"] for one in rows]
 
     capture = rcv_py.open(folder)
     found = capture.triage().result
     assert [(one.title, one.gain_row) for one in found.in_full] == full
 
-    text = printed(capsys, "triage", folder)
+    text = printed("triage", folder)
     numbered = re.findall(r"(?m)^ ?(\d+)  (.*)$", text)
     assert [line for _, line in numbered] == [f"{title}  {gains}".rstrip() for title, gains in full]
-    markdown = printed(capsys, "triage", folder, "--markdown").replace("\\", "")
+    markdown = printed("triage", folder, "--markdown").replace("\\", "")
     assert re.findall(r"(?m)^## \d+\. (.*)$", markdown) == [line for _, line in numbered]
 
     for ending in ("html", "md"):
@@ -74,9 +69,9 @@ def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path, capsys: C
 
 
 def test_the_window_says_what_the_command_prints(
-    folder: Path, ui: UiContext, open_in: Callable[..., None], qtbot: QtBot, capsys: Captured
+    folder: Path, ui: UiContext, open_in: Callable[..., None], qtbot: QtBot
 ) -> None:
-    document = json.loads(printed(capsys, "triage", folder, "--top", 0, "--json"))
+    document = json.loads(printed("triage", folder, "--top", 0, "--json"))
     rows = document["findings"]
     full = [(one["title"], one["gains"]) for one in rows if not one["is_small"]]
     ui.settings["findings.predict"] = True

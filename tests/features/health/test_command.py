@@ -7,10 +7,8 @@ import io
 import json
 from pathlib import Path
 
-import pytest
-
-from rcv_py.cli.main import main
 from tests.support import folders
+from tests.support.command_runs import printed, refused
 from tests.support.paths import ROOT
 from tests.support.plain_capture import LABEL, plain
 from tests.support.samples import sample_path, write_sample
@@ -19,47 +17,40 @@ from tests.support.yaml_subset import jobs
 PLACEHOLDER = ROOT / "sample_traces" / "placeholder"
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
-    assert main(["check", *map(str, words)]) == code
-    output = capsys.readouterr()
-    assert not output.err
-    return output.out
-
-
-def test_the_card(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_card() -> None:
     """Most of the instructions of the sample have one source line, and no counter was streamed."""
     folder = sample_path("combined")
     places = [str(row[3]) for row in plain(folder).code if not str(row[0]).startswith(LABEL)]
     most = max(places.count(place) for place in places) / len(places)
-    text = run(capsys, folder)
+    text = printed("check", folder)
     assert "verdict  1 warning, 1 note" in text
     assert f"warning: {100 * most:.1f} % of the instructions are on one source line, vector.hip:8" in text
     for word in ("evidence", "impact", "fix", "settings", "att_activity: ", "Looked at:"):
         assert word in text
-    assert "settings  att_shader_engine_mask: 0x3, att_target_cu: 0" in run(capsys, PLACEHOLDER)
+    assert "settings  att_shader_engine_mask: 0x3, att_target_cu: 0" in printed("check", PLACEHOLDER)
 
 
-def test_serious_notes_cost_an_exit_code_only_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, PLACEHOLDER)
-    run(capsys, PLACEHOLDER, "--strict", code=4)
-    run(capsys, sample_path("gfx12"), "--strict")
+def test_serious_notes_cost_an_exit_code_only_if_wanted() -> None:
+    printed("check", PLACEHOLDER)
+    printed("check", PLACEHOLDER, "--strict", code=4)
+    printed("check", sample_path("gfx12"), "--strict")
 
 
-def test_json_and_csv_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_and_csv_say_the_same() -> None:
     folder = sample_path("combined")
-    document = json.loads(run(capsys, folder, "--json"))
+    document = json.loads(printed("check", folder, "--json"))
     assert document["schema"] == "rcv.check/2"
     assert document["is_serious"] is True
     assert document["command"].startswith("rocprofv3 -i input.yaml")
-    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed("check", folder, "--csv"))))
     said = [(note["name"], one["name"]) for note in document["notes"] for one in note["evidence"]]
     assert [(row["note"], row["evidence"]) for row in rows] == said
     (job,) = jobs(document["input_yaml"])
     assert job == document["settings"] | {"output_format": ["json", "csv"]}
 
 
-def test_the_input_file_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    (job,) = jobs(run(capsys, PLACEHOLDER, "--yaml"))
+def test_the_input_file_alone() -> None:
+    (job,) = jobs(printed("check", PLACEHOLDER, "--yaml"))
     assert job["advanced_thread_trace"] is True
 
 
@@ -74,30 +65,26 @@ def apart(one: Path, twin: Path) -> float:
     return difference / total
 
 
-def test_a_replicate_tells_the_noise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replicate_tells_the_noise(tmp_path: Path) -> None:
     one, twin = sample_path("matmul_small"), tmp_path / "twin"
     write_sample("matmul_small", twin, seed=1)
     noise = apart(one, twin)
     assert noise > 0
     said = f"A replicate differs by {100 * noise:.1f} % of the latency per execution"
-    assert said in run(capsys, one, "--twin", twin)
+    assert said in printed("check", one, "--twin", twin)
 
 
-def test_what_is_no_replicate_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_replicate_is_refused() -> None:
     words = [sample_path("matmul_small"), "--twin", sample_path("vector_add")]
-    assert main(["check", *map(str, words)]) == 2
-    assert "is no replicate of" in capsys.readouterr().err
+    assert "is no replicate of" in refused("check", *words)
 
 
-def test_bad_input_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(tmp_path)]) == 2
-    assert "rcv: " in capsys.readouterr().err
+def test_bad_input_is_a_sentence(tmp_path: Path) -> None:
+    assert "rcv: " in refused("check", tmp_path)
 
 
-def test_a_damaged_capture_is_checked_as_far_as_it_goes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_capture_is_checked_as_far_as_it_goes(tmp_path: Path) -> None:
     folder = folders.write(tmp_path / "x", {folders.WAVE: b"{", "occupancy.json": None})
-    text = run(capsys, folder)
+    text = printed("check", folder)
     assert "Wave files are missing or damaged" in text
     assert "problem" in text

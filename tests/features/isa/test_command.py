@@ -12,19 +12,12 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed
 from tests.support.folders import code, row, write
 from tests.support.opened import VARIED
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 from tests.support.wave_folder import wave
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    code = main([str(word) for word in words], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
 
 
 def rows_of(folder: Path) -> list[list]:
@@ -63,18 +56,16 @@ def moved_down(folder: Path, by: int) -> None:
         path.write_text(json.dumps(document))
 
 
-def test_numbers_that_name_are_not_grouped_and_amounts_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_that_name_are_not_grouped_and_amounts_are(tmp_path: Path) -> None:
     write_sample("matmul_small", tmp_path)
     moved_down(tmp_path, 1000)
     code = rows_of(tmp_path)
     first, second, *_ = sorted(code, key=lambda row: -(row[7] + row[9]))
-    lines = run(capsys, "isa", tmp_path, "--top", 2).splitlines()
+    lines = printed("isa", tmp_path, "--top", 2).splitlines()
     shown = [line.split()[:3] for line in lines[1:3]]
     assert shown == [[str(row[2]), f"{row[6]:,}", f"{row[7]:,}"] for row in (first, second)]
     assert all(int(number) > 1000 and "," in latency for number, _, latency in shown)
-    jumps = run(capsys, "isa", tmp_path, "--branches", "--top", 1).splitlines()
+    jumps = printed("isa", tmp_path, "--branches", "--top", 1).splitlines()
     assert jumps[0].split()[:5] == ["#", "target", "taken", "not", "taken"]
     at = int(jumps[1].split()[0])
     words = int(str(code[at][0]).split()[1])
@@ -86,16 +77,14 @@ def test_numbers_that_name_are_not_grouped_and_amounts_are(
     assert jumps[1].split()[:6] == [str(at), str(target), str(taken), str(passed), share, "%"]
 
 
-def test_samples_are_no_cycles_and_code_may_have_no_branches(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    sampled = run(capsys, "isa", sample_path("pc_sampling"), "--top", 1).splitlines()[0].split()
+def test_samples_are_no_cycles_and_code_may_have_no_branches(tmp_path: Path) -> None:
+    sampled = printed("isa", sample_path("pc_sampling"), "--top", 1).splitlines()[0].split()
     assert sampled == ["#", "samples", "stalled", "share", "block", "instruction", "source"]
-    assert "has no branches" in run(capsys, "isa", write(tmp_path / "straight"), "--branches")
+    assert "has no branches" in printed("isa", write(tmp_path / "straight"), "--branches")
 
 
-def test_blocks_hold_all_costs(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, "isa", capture, "--blocks", "--json"))
+def test_blocks_hold_all_costs(capture: Path) -> None:
+    document = json.loads(printed("isa", capture, "--blocks", "--json"))
     assert document["schema"] == "rcv.isa/2"
     rows = rows_of(capture)
     blocks = document["rows"]
@@ -107,28 +96,28 @@ def test_blocks_hold_all_costs(capture: Path, capsys: pytest.CaptureFixture[str]
     assert sum(block["share_of_total"] for block in blocks) == pytest.approx(1, abs=1e-3)
 
 
-def test_the_listing_is_in_program_order_or_ranked(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.DictReader(io.StringIO(run(capsys, "isa", listed, "--csv"))))
+def test_the_listing_is_in_program_order_or_ranked(listed: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(printed("isa", listed, "--csv"))))
     assert [int(row["instruction"]) for row in rows] == list(range(len(rows)))
-    top = list(csv.DictReader(io.StringIO(run(capsys, "isa", listed, "--csv", "--top", 3))))
+    top = list(csv.DictReader(io.StringIO(printed("isa", listed, "--csv", "--top", 3))))
     costs = [int(row["latency"]) + int(row["idle"]) for row in rows]
     assert [int(row["latency"]) + int(row["idle"]) for row in top] == sorted(costs, reverse=True)[:3]
-    assert "s_endpgm" in run(capsys, "isa", listed)
+    assert "s_endpgm" in printed("isa", listed)
 
 
-def test_branches_are_counted_over_all_waves(capsys: pytest.CaptureFixture[str]) -> None:
+def test_branches_are_counted_over_all_waves() -> None:
     folder = sample_path("ceiling")  # each wave goes round its loop sixteen times
     found = plain(folder)
     (at,) = (at for at, (text, *_) in enumerate(found.code) if str(text).startswith("s_cbranch"))
     kinds = [token.kind for token in found.by_line()[at]]
-    (row,) = csv.DictReader(io.StringIO(run(capsys, "isa", folder, "--branches", "--csv")))
+    (row,) = csv.DictReader(io.StringIO(printed("isa", folder, "--branches", "--csv")))
     assert (int(row["instruction"]), int(row["taken"]), int(row["not_taken"])) == (
         at,
         kinds.count(TokenKind.JUMP),
         kinds.count(TokenKind.NEXT),
     )
     assert (int(row["taken"]), int(row["not_taken"])) == (15 * len(found.waves), len(found.waves))
-    assert "1 of 1 branch." in run(capsys, "isa", folder, "--branches")
+    assert "1 of 1 branch." in printed("isa", folder, "--branches")
 
 
 def test_one_listing_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,7 +126,7 @@ def test_one_listing_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not allowed" in capsys.readouterr().err
 
 
-def test_a_branch_that_was_never_taken_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_branch_that_was_never_taken_is_counted(tmp_path: Path) -> None:
     """Not one jump in the whole capture: 32 executions of a branch that fall through."""
     rows = [
         row("k", 0, "", 0),
@@ -153,14 +142,14 @@ def test_a_branch_that_was_never_taken_is_counted(tmp_path: Path, capsys: pytest
     tokens.append([400, int(TokenKind.MSG), 0, 4, 3])
     one = wave(tokens, [[1, 320]])
     folder = write(tmp_path, {"code.json": code(*rows), "se0_sm0_sl0_wv0.json": one})
-    found = json.loads(run(capsys, "isa", folder, "--branches", "--json"))["rows"]
+    found = json.loads(printed("isa", folder, "--branches", "--json"))["rows"]
     branch = next(one for one in found if one["instruction"] == 1)
     assert (branch["taken"], branch["not_taken"], branch["taken_share_of_hits"]) == (0, 32, 0.0)
 
 
-def test_branches_of_pc_samples_are_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_branches_of_pc_samples_are_unknown() -> None:
     folder = sample_path("pc_sampling")
-    rows = json.loads(run(capsys, "isa", folder, "--branches", "--json"))["rows"]
+    rows = json.loads(printed("isa", folder, "--branches", "--json"))["rows"]
     assert rows
     assert all(row["taken"] is None and row["not_taken"] is None for row in rows)
-    assert " 0 " not in run(capsys, "isa", folder, "--branches").split("\n")[1]
+    assert " 0 " not in printed("isa", folder, "--branches").split("\n")[1]

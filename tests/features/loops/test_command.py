@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
 from rcv_py.features.loops.options import LOOPS_BY
 from rcv_py.features.loops.result import TABLES
 from tests.formats.test_run_files import HEAD
 from tests.formats.test_run_files import row as launch_of
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed, refused
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.samples import sample, sample_path, write_sample
@@ -22,17 +21,9 @@ from tests.support.samples import sample, sample_path, write_sample
 SAMPLES = ROOT / "sample_traces"
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """What a command that works prints."""
-    code = main([*map(str, words)], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
-
-
-def test_the_json_has_the_loops_that_were_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_has_the_loops_that_were_simulated() -> None:
     folder, truth = sample("reduction")
-    document = json.loads(run(capsys, "loops", folder, "--json", "--top", 0))
+    document = json.loads(printed("loops", folder, "--json", "--top", 0))
     assert document["schema"] == "rcv.loops/2"
     rounds = [turn for wave in truth.waves.values() for turns in wave.iterations.values() for turn in turns]
     (row,) = document["rows"]
@@ -44,12 +35,10 @@ def test_the_json_has_the_loops_that_were_simulated(capsys: pytest.CaptureFixtur
     assert document["barriers"]["instances"] == barriers / 4, "four waves of a workgroup meet"
 
 
-def test_bubbles_of_the_reference_rule_are_cycles_in_which_nothing_is_issued(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_bubbles_of_the_reference_rule_are_cycles_in_which_nothing_is_issued() -> None:
     """Cycle by cycle: times of the sample are multiples of 4 cycles."""
     folder = sample_path("reduction")
-    document = json.loads(run(capsys, "bubbles", folder, "--rule", "reference", "--json"))
+    document = json.loads(printed("bubbles", folder, "--rule", "reference", "--json"))
     resident = issuing = silent = 0
     for waves in plain(folder).simds().values():
         there = {time for wave in waves for time in range(wave.begin, wave.end, 4)}
@@ -70,14 +59,12 @@ def test_every_table_is_offered() -> None:
 
 @pytest.mark.parametrize("show", LOOPS_BY)
 @pytest.mark.parametrize("name", ["matmul_small", "vector_add"])
-def test_text_csv_and_json_tell_the_same(
-    show: str, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_csv_and_json_tell_the_same(show: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     words = ("loops", sample_path(name), "--by", show, "--top", 3)
-    text = run(capsys, *words)
-    document = json.loads(run(capsys, *words, "--json"))
-    sheet = list(csv.reader(io.StringIO(run(capsys, *words, "--csv"))))
+    text = printed(*words)
+    document = json.loads(printed(*words, "--json"))
+    sheet = list(csv.reader(io.StringIO(printed(*words, "--csv"))))
     assert len(sheet) == len(document["rows"]) + 1
     spec = TABLES[show][0]
     if not document["total_rows"]:
@@ -87,41 +74,40 @@ def test_text_csv_and_json_tell_the_same(
         assert spec.note in " ".join(text.split())
 
 
-def test_one_wave(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_wave() -> None:
     folder, truth = sample("reduction")
     name = "se0/simd1/slot0/wv0"
-    document = json.loads(run(capsys, "loops", folder, "--wave", name, "--json"))
+    document = json.loads(printed("loops", folder, "--wave", name, "--json"))
     ((rounds,),) = truth.waves[0, 1, 0, 0].iterations.values()
     assert (document["waves"], document["rows"][0]["taken"]) == (1, rounds - 1)
-    assert main(["loops", str(folder), "--wave", "se9/simd1/slot0/wv0"]) == 2
-    assert "no wave" in capsys.readouterr().err
+    assert "no wave" in refused("loops", folder, "--wave", "se9/simd1/slot0/wv0")
 
 
 @pytest.mark.parametrize("command", ["loops", "bubbles"])
-def test_a_capture_without_waves_is_a_sentence(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no traced waves" in run(capsys, command, SAMPLES / "pc_sampling")
-    json.loads(run(capsys, command, SAMPLES / "pc_sampling", "--json"))
+def test_a_capture_without_waves_is_a_sentence(command: str) -> None:
+    assert "no traced waves" in printed(command, SAMPLES / "pc_sampling")
+    json.loads(printed(command, SAMPLES / "pc_sampling", "--json"))
 
 
-def test_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_limits(tmp_path: Path) -> None:
     """Of 512 registers 160 are used: three waves a SIMD.  One workgroup of eight waves fits 65,536 bytes."""
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     write_sample("matmul_small", folder)
     table = HEAD + launch_of("matmul_tiled", vgprs=128, lds=40_000)
     (tmp_path / "run_kernel_trace.csv").write_text(table)
-    text = run(capsys, "occupancy", folder, "--limits")
+    text = printed("occupancy", folder, "--limits")
     assert "can hold 2 waves of this kernel, bound by LDS" in text
     assert "32 vector registers fewer (at most 128) and 7,232 bytes of LDS fewer (at most 32,768)" in text
     assert "Traced: at most 2 waves" in text
     assert "run_kernel_trace.csv" in text
-    document = json.loads(run(capsys, "occupancy", folder, "--limits", "--json"))
+    document = json.loads(printed("occupancy", folder, "--limits", "--json"))
     assert document["schema"] == "rcv.occupancy_limits/2"
     assert (document["waves_per_simd"], document["goal"], document["resident"]["peak"]) == (2, 4, 2)
-    sheet = list(csv.DictReader(io.StringIO(run(capsys, "occupancy", folder, "--limits", "--csv"))))
+    sheet = list(csv.DictReader(io.StringIO(printed("occupancy", folder, "--limits", "--csv"))))
     assert [row["name"] for row in sheet] == ["vector registers", "scalar registers", "LDS", "workgroup"]
 
 
-def test_limits_of_a_capture_without_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "occupancy", SAMPLES / "matmul_tiled", "--limits")
+def test_limits_of_a_capture_without_tables() -> None:
+    text = printed("occupancy", SAMPLES / "matmul_tiled", "--limits")
     assert "guess from the instructions" in text
-    run(capsys, "occupancy", SAMPLES / "placeholder", "--limits")
+    printed("occupancy", SAMPLES / "placeholder", "--limits")

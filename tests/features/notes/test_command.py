@@ -15,6 +15,7 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, tools
 from rcv_py.formats.notes.store import PLACE
+from tests.support.command_runs import printed
 from tests.support.plain_capture import plain
 from tests.support.samples import write_sample
 
@@ -29,30 +30,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(made)
 
 
-def notes(capsys: Any, *words: str) -> dict[str, Any]:
-    assert main(["notes", *words, "--json"]) == 0
-    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+def notes(*words: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(printed("notes", *words, "--json"))
     assert document["schema"] == "rcv.notes/1"
     return document
 
 
-def test_notes_are_added_listed_and_removed(folder: str, capsys: Any) -> None:
+def test_notes_are_added_listed_and_removed(folder: str) -> None:
     wave = str(rcv_py.open(folder).waves["wave"][0])
     where = ("--line", "3", "--line", "5", "--wave", wave, "--at", "90000")
-    added = notes(capsys, folder, "add", *where, "--title", "slow", "--note", "a\nb", "--severity", "error")
+    added = notes(folder, "add", *where, "--title", "slow", "--note", "a\nb", "--severity", "error")
     (row,) = added["rows"]
     assert added["action"] == "add"
     assert added["changed"] == [row["id"]]
     assert Path(added["kept_in"]).is_file()
     assert (row["instructions"], row["wave"], row["start"], row["end"]) == ([3, 5], wave, 90_000, 90_001)
     assert (row["title"], row["text"], row["severity"], row["problem"]) == ("slow", "a\nb", "error", "")
-    notes(capsys, folder, "add", "--from", "89000", "--title", "until the end", "--author", "me")
-    listed = notes(capsys, folder, "--match", "SLOW")
+    notes(folder, "add", "--from", "89000", "--title", "until the end", "--author", "me")
+    listed = notes(folder, "--match", "SLOW")
     assert [one["title"] for one in listed["rows"]] == ["slow"]
-    assert notes(capsys, folder)["rows"][1]["end"] == max(stay.end for stay in plain(Path(folder)).stays)
-    assert main(["notes", folder]) == 0
-    assert "2 of 2 notes." in capsys.readouterr().out
-    left = notes(capsys, folder, "remove", "--id", row["id"][:6])
+    assert notes(folder)["rows"][1]["end"] == max(stay.end for stay in plain(Path(folder)).stays)
+    assert "2 of 2 notes." in printed("notes", folder)
+    left = notes(folder, "remove", "--id", row["id"][:6])
     assert [one["title"] for one in left["rows"]] == ["until the end"]
 
 
@@ -89,9 +88,9 @@ def test_what_cannot_be_is_refused(folder: str, capsys: Any, words: tuple[str, .
 def test_files_of_others_go_in_and_out(folder: str, tmp_path: Path, capsys: Any) -> None:
     theirs, out = tmp_path / "theirs.json", tmp_path / "out.json"
     theirs.write_text('[{"severity": "high", "title": "t", "note": "n", "anchor": {"instructions": [1]}}]')
-    taken = notes(capsys, folder, "import", "--file", str(theirs), "--beside")
+    taken = notes(folder, "import", "--file", str(theirs), "--beside")
     assert Path(taken["kept_in"]) == Path(folder) / "annotations.json"
-    written = notes(capsys, folder, "export", "--out", str(out))
+    written = notes(folder, "export", "--out", str(out))
     assert written["kept_in"] == str(out)
     (entry,) = json.loads(out.read_text())["annotations"]
     assert (entry["title"], entry["anchor"]) == ("t", {"instIdxs": [1]})
@@ -101,16 +100,15 @@ def test_files_of_others_go_in_and_out(folder: str, tmp_path: Path, capsys: Any)
 
 
 def test_a_packed_capture_is_sent_with_its_notes(
-    folder: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes(capsys, folder, "add", "--line", "3", "--title", "look here")
+    notes(folder, "add", "--line", "3", "--title", "look here")
     plain, sent = tmp_path / "plain.rcvz", tmp_path / "sent.rcvz"
     assert main(["pack", folder, "--out", str(plain)]) == 0
-    assert main(["pack", folder, "--with-notes", "--out", str(sent)]) == 0
-    assert "1 note" in capsys.readouterr().out
+    assert "1 note" in printed("pack", folder, "--with-notes", "--out", sent)
     monkeypatch.setenv(PLACE, str(tmp_path / "somebody"))
-    assert notes(capsys, str(plain))["rows"] == []
-    (row,) = notes(capsys, str(sent))["rows"]
+    assert notes(str(plain))["rows"] == []
+    (row,) = notes(str(sent))["rows"]
     assert (row["title"], row["kept_in"]) == ("look here", "notes.json")
 
 

@@ -11,27 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    code = main(["occupancy", *(str(word) for word in words)], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
-
-
-def test_states_and_kernels_are_those_of_the_files(capsys: pytest.CaptureFixture[str]) -> None:
+def test_states_and_kernels_are_those_of_the_files() -> None:
     folder = sample_path("kernels")
     found = plain(folder)
     states: Counter[int] = Counter()
     for wave in found.waves:
         for state, cycles in wave.timeline:
             states[state] += cycles
-    document = json.loads(run(capsys, folder, "--by", "state", "--json"))
+    document = json.loads(printed("occupancy", folder, "--by", "state", "--json"))
     assert document["schema"] == "rcv.occupancy/2"
     assert {row["state"]: row["area"] for row in document["rows"][1:]} == {
         name: states[number] for number, name in enumerate(("IDLE", "EXEC", "WAIT", "STALL"), 1)
@@ -39,14 +31,14 @@ def test_states_and_kernels_are_those_of_the_files(capsys: pytest.CaptureFixture
     lives: Counter[str] = Counter()
     for stay in found.stays:
         lives[stay.kernel] += stay.end - stay.begin
-    rows = json.loads(run(capsys, folder, "--by", "kernel", "--json"))["rows"][1:]
+    rows = json.loads(printed("occupancy", folder, "--by", "kernel", "--json"))["rows"][1:]
     assert sorted(row["area"] for row in rows) == sorted(lives.values())
     assert [row["ids"] for row in rows] == [[1], [2], [3], [4]]
 
 
-def test_the_curves_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_curves_as_csv() -> None:
     folder = sample_path("kernels")
-    rows = list(csv.reader(io.StringIO(run(capsys, folder, "--csv"))))
+    rows = list(csv.reader(io.StringIO(printed("occupancy", folder, "--csv"))))
     assert rows[0] == ["se", "cycle", "waves"]
     events = json.loads((folder / "occupancy.json").read_text())
     assert {row[0] for row in rows[1:]} == {f"SE{se}" for se in events if se.isdigit() and events[se]}
@@ -59,38 +51,37 @@ def test_the_curves_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("by", ["se", "kernel", "state"])
-def test_text(by: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, sample_path("kernels"), "--by", by)
+def test_text(by: str) -> None:
+    text = printed("occupancy", sample_path("kernels"), "--by", by)
     assert "all" in text
     assert "nine tenths" in text
     expected = {"se": "SE1", "kernel": "scale_rows", "state": "stall"}
     assert expected[by] in text
 
 
-def test_a_state_is_named_as_it_is_printed_or_as_documents_have_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    printed, written = (
-        run(capsys, sample_path("kernels"), "--by", "state", "--only", name) for name in ("stall", "STALL")
+def test_a_state_is_named_as_it_is_printed_or_as_documents_have_it() -> None:
+    one, other = (
+        printed("occupancy", sample_path("kernels"), "--by", "state", "--only", name)
+        for name in ("stall", "STALL")
     )
-    assert printed == written
-    assert "wait" not in printed
+    assert one == other
+    assert "wait" not in one
 
 
 @pytest.mark.parametrize("by", ["se", "kernel", "state"])
-def test_a_capture_without_times_says_so(by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_capture_without_times_says_so(by: str, tmp_path: Path) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     write_sample("pc_sampling", folder, 0)
-    assert "not" in run(capsys, folder, "--by", by)
-    assert json.loads(run(capsys, folder, "--by", by, "--json"))["rows"] == []
-    assert run(capsys, folder, "--by", by, "--csv").count("\n") == 1
+    assert "not" in printed("occupancy", folder, "--by", by)
+    assert json.loads(printed("occupancy", folder, "--by", by, "--json"))["rows"] == []
+    assert printed("occupancy", folder, "--by", by, "--csv").count("\n") == 1
 
 
-def test_every_unit_of_the_device_has_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_unit_of_the_device_has_a_row() -> None:
     """By compute unit: all on which a wave was seen, not only those that were traced."""
     folder = sample_path("matmul_tiled")
     record = json.loads((folder / "occupancy.json").read_text())
     units = {(se, row[1]) for se, rows in record.items() if se.isdigit() for row in rows}
-    rows = json.loads(run(capsys, folder, "--by", "cu", "--json"))["rows"]
+    rows = json.loads(printed("occupancy", folder, "--by", "cu", "--json"))["rows"]
     assert len(rows) == 1 + len(units) > 5
     assert sum(row["area"] for row in rows[1:]) == rows[0]["area"]

@@ -12,10 +12,10 @@ import pytest
 import rcv_py
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.sampled import placed_samples, sampled_shares
-from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.rocpd.read import read_profile
 from rcv_py.model.trace import Trace
+from tests.support.command_runs import printed
 from tests.support.rocpd import document
 from tests.support.sampled import SAMPLES, database, table
 from tests.support.samples import write_sample
@@ -54,17 +54,16 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "ui_output_agent_1_dispatch_1"
 
 
-def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    assert main(["samples", *words, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
+def asked(*words: str) -> dict[str, Any]:
+    return json.loads(printed("samples", *words, "--json"))
 
 
-def test_samples_beside_a_capture_agree_or_not(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_samples_beside_a_capture_agree_or_not(run: Path) -> None:
     """As many samples as the cycles say, but one row has a fifth of all on top."""
     trace = open_trace(run)
     count = np.round(EVERY * cost_of(trace) / cost_of(trace).sum()).astype(np.int64)
     sampled(run.parent / "1_results.json", trace, count)
-    found = asked(capsys, str(run), "--top", "0")
+    found = asked(str(run), "--top", "0")
     assert found["file"].endswith("1_results.json")
     assert found["differing"] == 0
     assert found["agreement"] > 0.99
@@ -74,13 +73,13 @@ def test_samples_beside_a_capture_agree_or_not(run: Path, capsys: pytest.Capture
     extra = EVERY // 5
     count[odd] += extra
     sampled(run.parent / "1_results.json", trace, count)
-    found = asked(capsys, str(run), "--top", "0")
+    found = asked(str(run), "--top", "0")
     (more,) = (row for row in found["rows"] if row["differs"] == "more")
     assert more["instruction"] == odd
     # Every other row keeps a share of 1 / 1.2 of its own: that is what both have in common.
     before = cost_of(trace)[odd] / cost_of(trace).sum()
     assert found["agreement"] == pytest.approx(before + (1 - before) * EVERY / (EVERY + extra), abs=2e-3)
-    shares = asked(capsys, str(run), "--by", "source", "--top", "0")["rows"]
+    shares = asked(str(run), "--by", "source", "--top", "0")["rows"]
     assert sum(row["share_of_samples"] for row in shares) == pytest.approx(1, abs=1e-4)
     assert sum(row["share_of_traced"] for row in shares) == pytest.approx(1, abs=1e-4)
 
@@ -97,13 +96,11 @@ def test_code_objects_of_another_number_are_found_by_their_texts(run: Path, tmp_
     assert found.elsewhere == 0
 
 
-def test_samples_of_other_code_are_left_out(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_samples_of_other_code_are_left_out(run: Path, tmp_path: Path) -> None:
     trace = open_trace(run)
     rows = np.where(trace.code.is_label, 0, 1)
     path = sampled(tmp_path / "x_results.json", trace, rows, text="s_other_build")
-    found = asked(capsys, str(run), "--samples", str(path))
+    found = asked(str(run), "--samples", str(path))
     assert found["rows"] == []
     assert "another build" in found["missing"]
     assert found["elsewhere"] == int(rows.sum())
@@ -151,8 +148,8 @@ def open_samples(path: Path) -> Any:
     return read_samples(path, Problems())[0]
 
 
-def test_samples_alone_have_no_traced_shares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = asked(capsys, str(database(tmp_path / "x.db")))
+def test_samples_alone_have_no_traced_shares(tmp_path: Path) -> None:
+    found = asked(str(database(tmp_path / "x.db")))
     assert [(row["text"], row["samples"], row["issued"]) for row in found["rows"]] == [
         ("s_waitcnt vmcnt(0)", 6, 1),
         ("v_add_f32 v0, v1, v2", 3, 3),
@@ -161,8 +158,5 @@ def test_samples_alone_have_no_traced_shares(tmp_path: Path, capsys: pytest.Capt
     assert found["agreement"] is None
 
 
-def test_a_capture_without_samples_says_how_to_get_some(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["samples", str(run)]) == 0
-    assert "--pc-sampling-method" in capsys.readouterr().out
+def test_a_capture_without_samples_says_how_to_get_some(run: Path) -> None:
+    assert "--pc-sampling-method" in printed("samples", run)

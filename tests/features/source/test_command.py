@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
 from tests.cli.test_numbers import innermost
+from tests.support.command_runs import printed, refused
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
@@ -20,15 +20,8 @@ from tests.support.samples import sample_path, write_sample
 SAMPLE = ROOT / "sample_traces"
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    assert main(["source", *map(str, words)]) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
-    return told.out
-
-
-def document(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
-    return json.loads(run(capsys, *words, "--json"))
+def document(*words: object) -> dict:
+    return json.loads(printed("source", *words, "--json"))
 
 
 @pytest.fixture(params=[*VARIED, "pc_sampling"])
@@ -37,8 +30,8 @@ def folder(request: pytest.FixtureRequest) -> Path:
     return sample_path(request.param)
 
 
-def test_shares_of_files_add_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, folder, "--no-causes", "--top", "0")
+def test_shares_of_files_add_up(folder: Path) -> None:
+    found = document(folder, "--no-causes", "--top", "0")
     assert (found["schema"], found["kind"]) == ("rcv.source/2", "files")
     cost = sum(row["latency"] + row["idle"] for row in found["rows"])
     assert cost + found["unmapped"] == found["total"]
@@ -53,80 +46,80 @@ def spent(folder: Path) -> dict[str, Counter[int]]:
     return cycles
 
 
-def test_files_lines_and_instructions_lead_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_lines_and_instructions_lead_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     folder = sample_path("matmul_small")
     cycles = spent(folder)
-    best = document(capsys, folder)["rows"][0]
+    best = document(folder)["rows"][0]
     assert best["file"].rsplit("/", 1)[1] == max(cycles, key=lambda name: cycles[name].total()) == "tile_io.h"
     ((line, most),) = cycles["tile_io.h"].most_common(1)
     assert best["hottest_source_line"] == line
-    lines = document(capsys, folder, "tile_io.h", "--top", "0")
+    lines = document(folder, "tile_io.h", "--top", "0")
     assert lines["kind"] == "lines"
     assert sum(row["latency"] for row in lines["rows"]) == best["latency"]
     one = next(row for row in lines["rows"] if row["source_line"] == line)
     assert (one["latency"] + one["idle"], one["cause"]) == (most, "vector load")
-    rows = document(capsys, folder, f"include/tile_io.h:{line}", "--top", "0")
+    rows = document(folder, f"include/tile_io.h:{line}", "--top", "0")
     place = (rows["kind"], rows["total_rows"], rows["source_line"])
     assert place == ("instructions", one["instructions"], line)
     for name in ("hits", "latency", "stall", "idle"):
         assert sum(row[name] for row in rows["rows"]) == one[name]
-    text = run(capsys, folder, f"tile_io.h:{line}", "--context", "1", "--top", "2")
+    text = printed("source", folder, f"tile_io.h:{line}", "--context", "1", "--top", "2")
     before, this, after = (shown.split() for shown in text.splitlines()[3:6])
     assert (before[0], this[:2], after[0]) == (str(line - 1), [">", str(line)], str(line + 1))
     assert f"2 of {one['instructions']} instructions." in text
 
 
-def test_context_and_gaps(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_context_and_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "140")
     folder = sample_path("tutorial_before")
     first, second, third = sorted(line for line, _ in spent(folder)["dequant.hip"].most_common(3))
     assert first + 1 < second < third - 1
-    text = run(capsys, folder, "dequant.hip", "--top", "3", "--context", "0", "--no-causes")
+    text = printed("source", folder, "dequant.hip", "--top", "3", "--context", "0", "--no-causes")
     lines = [line.split()[0] for line in text.splitlines()[3:] if line.strip()]
     assert lines[:5] == [str(first), "⋮", str(second), "⋮", str(third)]
     assert "cause" not in text
 
 
-def test_inlined_frames(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inlined_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
-    whole = document(capsys, SAMPLE / "matmul_tiled")
-    inlined = document(capsys, SAMPLE / "matmul_tiled", "--inlined")
+    whole = document(SAMPLE / "matmul_tiled")
+    inlined = document(SAMPLE / "matmul_tiled", "--inlined")
     assert inlined["rows"][0]["file"].endswith("matmul.hip")
     assert sum(row["share_of_total"] for row in whole["rows"]) == pytest.approx(1, abs=1e-5)
     assert sum(row["share_of_total"] for row in inlined["rows"]) > 1.5
     best = whole["rows"][0]
-    text = run(capsys, SAMPLE / "matmul_tiled", f"tile_io.h:{best['hottest_source_line']}", "--top", "3")
+    text = printed(
+        "source", SAMPLE / "matmul_tiled", f"tile_io.h:{best['hottest_source_line']}", "--top", "3"
+    )
     assert "inlined into" in text
     assert "matmul.hip:" in text
-    assert "changes nothing" in run(capsys, sample_path("rivals"), "--inlined", "--no-causes")
+    assert "changes nothing" in printed("source", sample_path("rivals"), "--inlined", "--no-causes")
 
 
-def test_samples_have_no_hits_and_no_idle(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, sample_path("pc_sampling"), "matmul.hip", "--top", "1")
+def test_samples_have_no_hits_and_no_idle() -> None:
+    text = printed("source", sample_path("pc_sampling"), "matmul.hip", "--top", "1")
     head = next(line for line in text.splitlines() if "samples" in line).split()
     assert head == ["line", "ISA", "samples", "stalled", "share", "cause", "text"]
-    assert "no copy of the text of 1 file" in run(capsys, sample_path("pc_sampling"))
+    assert "no copy of the text of 1 file" in printed("source", sample_path("pc_sampling"))
 
 
-def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv() -> None:
     folder = sample_path("vector_add")
     cycles = spent(folder)
-    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed("source", folder, "--csv"))))
     ranked = sorted(cycles, key=lambda name: -cycles[name].total())
     assert [row["file"].rsplit("/", 1)[1] for row in rows] == ranked == ["vector.hip", "amd_hip_runtime.h"]
     assert rows[0]["hottest_source_line"] == str(cycles["vector.hip"].most_common(1)[0][0])
 
 
-def test_nothing_to_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "No instruction has any cycles." in run(capsys, SAMPLE / "placeholder")
+def test_nothing_to_show(tmp_path: Path) -> None:
+    assert "No instruction has any cycles." in printed("source", SAMPLE / "placeholder")
     write_sample("straggler", tmp_path)
     code = json.loads((tmp_path / "code.json").read_text())
     code["code"] = [[*row[:3], "", *row[4:]] for row in code["code"]]
     (tmp_path / "code.json").write_text(json.dumps(code))
-    assert "No instruction has a source place" in run(capsys, tmp_path)
+    assert "No instruction has a source place" in printed("source", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +131,5 @@ def test_nothing_to_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         (":5", "No instruction comes from a file ':5'"),
     ],
 )
-def test_mistakes(place: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["source", str(sample_path("matmul_small")), place]) == 2
-    assert says in capsys.readouterr().err
+def test_mistakes(place: str, says: str) -> None:
+    assert says in refused("source", sample_path("matmul_small"), place)

@@ -10,19 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed, refused
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 from tests.ui.window import SAMPLE, SAMPLES
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """What a command that works prints."""
-    code = main([str(word) for word in words], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
 
 
 def samples_of(folder: Path) -> list[tuple[int, int]]:
@@ -31,11 +22,11 @@ def samples_of(folder: Path) -> list[tuple[int, int]]:
     return [(row[10], row[11]) for row in rows]
 
 
-def test_text_json_and_csv_of_a_summary_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, "summary", SAMPLE, "--json"))
+def test_text_json_and_csv_of_a_summary_agree() -> None:
+    document = json.loads(printed("summary", SAMPLE, "--json"))
     assert document["schema"] == "rcv.summary/2"
-    text = run(capsys, "summary", SAMPLE)
-    rows = list(csv.DictReader(io.StringIO(run(capsys, "summary", SAMPLE, "--csv"))))
+    text = printed("summary", SAMPLE)
+    rows = list(csv.DictReader(io.StringIO(printed("summary", SAMPLE, "--csv"))))
     for section in ("activity", "states"):
         listed = {row["name"]: int(row["value"]) for row in rows if row["section"] == section}
         assert listed == document[section]
@@ -48,115 +39,110 @@ def test_text_json_and_csv_of_a_summary_agree(capsys: pytest.CaptureFixture[str]
     assert sum(unit["traced"] for unit in document["units"]) == document["waves"]["traced"]
 
 
-def test_counters_in_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_counters_in_a_summary() -> None:
     folder = sample_path("counters")
     sums = Counter(dict.fromkeys(json.loads((folder / "filenames.json").read_text())["counter_names"], 0))
     for path in folder.glob("se*_perfcounter.json"):
         for _, *values, _, bank in json.loads(path.read_text())["data"]:
             sums.update(dict(zip(list(sums)[4 * bank : 4 * bank + 4], values, strict=True)))
-    document = json.loads(run(capsys, "summary", folder, "--json"))
+    document = json.loads(printed("summary", folder, "--json"))
     matrix = 100 * sums["SQ_VALU_MFMA_BUSY_CYCLES"] / (4 * sums["SQ_BUSY_CU_CYCLES"])
     assert document["counters"]["MFMA"] == pytest.approx(matrix, abs=0.01)
-    text = run(capsys, "summary", folder)
+    text = printed("summary", folder)
     assert f"MFMA       {matrix:.1f} %" in text
     assert f"MFMA Peak  {document['counters']['MFMA Peak']:.1f} %" in text
     assert "BUSY_CU_CYCLES" in text
 
 
-def test_samples_in_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_samples_in_a_summary() -> None:
     folder = sample_path("pc_sampling")
     whole = sum(issued + stalled for issued, stalled in samples_of(folder))
-    document = json.loads(run(capsys, "summary", folder, "--json"))
+    document = json.loads(printed("summary", folder, "--json"))
     assert "units" not in document
     assert sum(document["stall_reasons"].values()) == whole
-    table = run(capsys, "summary", folder, "--csv")
+    table = printed("summary", folder, "--csv")
     for name, samples in document["stall_reasons"].items():
         assert f"{name},{samples},{whole}" in table
-    assert "lost arbitration" in run(capsys, "summary", folder)
+    assert "lost arbitration" in printed("summary", folder)
 
 
-def test_the_hits_of_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_hits_of_a_line() -> None:
     folder, line = sample_path("reduction"), 7
     found = plain(folder)
     hits = found.by_line()[line]
     assert len(hits) == len(found.waves), "each wave ran it once"
     slowest = sorted((hit.duration for hit in hits), reverse=True)
-    document = json.loads(run(capsys, "line", folder, line, "--json", "--top", 0))
+    document = json.loads(printed("line", folder, line, "--json", "--top", 0))
     assert document["schema"] == "rcv.line/2"
     assert document["measures"]["latency"]["total"] == sum(slowest)
     assert [hit["latency"] for hit in document["slowest"]] == slowest
     assert sum(document["bins"]["hits"]) == document["hits"] == len(hits)
-    text = run(capsys, "line", folder, line, "--by", "stall", "--top", "2", "--log")
+    text = printed("line", folder, line, "--by", "stall", "--top", "2", "--log")
     assert "s_waitcnt lgkmcnt(0)" in text
     assert "The slowest 2 hits by stall" in text
-    rows = list(csv.DictReader(io.StringIO(run(capsys, "line", folder, line, "--csv", "--top", 0))))
+    rows = list(csv.DictReader(io.StringIO(printed("line", folder, line, "--csv", "--top", 0))))
     assert [int(row["latency"]) for row in rows] == slowest
     assert rows[0]["since"] == ""
-    assert "No wave ran it twice." in run(capsys, "line", folder, line, "--by", "since")
+    assert "No wave ran it twice." in printed("line", folder, line, "--by", "since")
 
 
-def test_the_samples_of_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_samples_of_a_line() -> None:
     folder = sample_path("pc_sampling")
     stalled = [stalled for _, stalled in samples_of(folder)]
     line = stalled.index(max(stalled))
-    assert "no distribution" in run(capsys, "line", folder, line)
-    samples = json.loads(run(capsys, "line", folder, line, "--json"))["samples"]
+    assert "no distribution" in printed("line", folder, line)
+    samples = json.loads(printed("line", folder, line, "--json"))["samples"]
     assert samples["stalled"] == stalled[line]
-    table = run(capsys, "line", folder, line, "--csv")
+    table = printed("line", folder, line, "--csv")
     assert all(f"{name},{count}" in table for name, count in samples["reasons"].items() if count)
 
 
-def test_what_has_no_hits_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "No traced wave ran this instruction." in run(capsys, "line", SAMPLE, 0)
-    assert main(["line", str(SAMPLES / "placeholder"), "3"]) == 2
-    assert "has no instruction 3" in capsys.readouterr().err
-    assert "Compute units" in run(capsys, "summary", SAMPLES / "placeholder")
+def test_what_has_no_hits_says_so() -> None:
+    assert "No traced wave ran this instruction." in printed("line", SAMPLE, 0)
+    assert "has no instruction 3" in refused("line", SAMPLES / "placeholder", "3")
+    assert "Compute units" in printed("summary", SAMPLES / "placeholder")
 
 
-def test_samples_are_called_samples_in_the_ranking(capsys: pytest.CaptureFixture[str]) -> None:
+def test_samples_are_called_samples_in_the_ranking() -> None:
     folder = sample_path("pc_sampling")
     samples = samples_of(folder)
     line = max(range(len(samples)), key=lambda at: sum(samples[at]))
     whole, stalled = sum(map(sum, samples)), sum(stalled for _, stalled in samples)
-    facts, table, *_ = run(capsys, "hotspot", folder, "--top", "1").split("\n\n")
+    facts, table, *_ = printed("hotspot", folder, "--top", "1").split("\n\n")
     head, first = table.splitlines()[:2]
     assert f"{whole:,}, {stalled:,} of them stalled ({100 * stalled / whole:.1f} %)" in facts
     assert head.split()[:5] == ["#", "samples", "issued", "stalled", "share"]
     assert first.split()[:4] == [str(line), *(f"{n:,}" for n in (sum(samples[line]), *samples[line]))]
 
 
-def test_units_with_unknown_values_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+def test_units_with_unknown_values_are_written() -> None:
     folder = sample_path("counters")
-    rows = list(csv.DictReader(io.StringIO(run(capsys, "summary", folder, "--csv"))))
-    units = json.loads(run(capsys, "summary", folder, "--json"))["units"]
+    rows = list(csv.DictReader(io.StringIO(printed("summary", folder, "--csv"))))
+    units = json.loads(printed("summary", folder, "--json"))["units"]
     assert {row["section"] for row in rows if " CU" in row["section"] and "SIMD" not in row["section"]} == {
         f"SE{unit['se']} CU{unit['cu']}" for unit in units
     }
 
 
-def test_units_have_the_time_of_their_first_start_as_the_schema_says(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    document = json.loads(run(capsys, "summary", sample_path("counters"), "--json"))
+def test_units_have_the_time_of_their_first_start_as_the_schema_says() -> None:
+    document = json.loads(printed("summary", sample_path("counters"), "--json"))
     lives = [unit for unit in document["units"] if unit["waves"]]
     assert min(unit["start"] for unit in lives) == 0
     assert all(unit["start"] <= unit["end"] for unit in lives)
 
 
 @pytest.mark.parametrize("command", ["summary", "info", "triage", "occupancy"])
-def test_a_duration_without_a_clock_says_why_it_has_no_microseconds(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_duration_without_a_clock_says_why_it_has_no_microseconds(command: str, tmp_path: Path) -> None:
     write_sample("ceiling", tmp_path)
-    assert "µs not known" not in run(capsys, command, tmp_path)
+    assert "µs not known" not in printed(command, tmp_path)
     (tmp_path / "realtime.json").unlink()
-    assert "µs not known: no clock samples" in run(capsys, command, tmp_path)
+    assert "µs not known: no clock samples" in printed(command, tmp_path)
 
 
-def test_a_matrix_pipe_is_as_busy_as_its_simd_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_matrix_pipe_is_as_busy_as_its_simd_says() -> None:
     folder = SAMPLES / "matmul_tiled"
-    simds = json.loads(run(capsys, "summary", folder, "--json", "--waves", "all"))["simds"]
-    units = json.loads(run(capsys, "summary", folder, "--units", "--json"))
+    simds = json.loads(printed("summary", folder, "--json", "--waves", "all"))["simds"]
+    units = json.loads(printed("summary", folder, "--units", "--json"))
     pipes = {row["unit"]: row["busy"] for row in units["rows"] if row["unit"].startswith("MATRIX")}
     assert pipes
     assert pipes == {

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.main import main
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed, refused
 from tests.support.samples import sample_path
 
 
@@ -21,14 +19,13 @@ def folder() -> Path:
 
 
 def test_estimates_stand_beside_the_schedules(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "llvm-mca"
     program.write_text(f"#!{sys.executable}\nimport sys\nprint('Total Cycles:', len(list(sys.stdin)))\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["schedule", str(folder), "--mca", "--json"], CACHE) == ExitCode.DONE
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(printed("schedule", folder, "--mca", "--json"))
     texts = [row[0] for row in json.loads((folder / "code.json").read_text())["code"]]
     given = 0
     for block in document["rows"]:
@@ -38,15 +35,12 @@ def test_estimates_stand_beside_the_schedules(
         given += len(plain)
     assert sum(block["llvm_mca"] for block in document["rows"]) == given - document["llvm_mca_left_out"]
     assert document["llvm_mca_target"] == "gfx942"
-    assert main(["schedule", str(folder), "--mca"], CACHE) == ExitCode.DONE
-    assert "llvm-mca took gfx942" in capsys.readouterr().out
-    assert main(["schedule", str(folder), "--json"], CACHE) == ExitCode.DONE
-    assert "llvm_mca" not in json.loads(capsys.readouterr().out)["rows"][0]
+    assert "llvm-mca took gfx942" in printed("schedule", folder, "--mca")
+    assert "llvm_mca" not in json.loads(printed("schedule", folder, "--json"))["rows"][0]
 
 
 def test_without_the_program_it_is_refused(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["schedule", str(folder), "--mca"], CACHE) == ExitCode.USAGE
-    assert "llvm-mca is not installed." in capsys.readouterr().err
+    assert "llvm-mca is not installed." in refused("schedule", folder, "--mca")

@@ -13,21 +13,13 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.capture import SimulatedCause
-from tests.support.command_runs import CACHE
+from tests.support.command_runs import printed
 from tests.support.command_runs import run as run_words
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.samples import sample, sample_path, write_sample
 
 NAME = "matmul_small"
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """What a command that works prints."""
-    code = main(["causes", *map(str, words)], CACHE)
-    output = capsys.readouterr()
-    assert (code, output.err) == (0, "")
-    return output.out
 
 
 @pytest.fixture
@@ -54,8 +46,8 @@ def true_waits() -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("by", ["cause", "instruction", "producer"])
-def test_json_adds_up_whatever_a_row_is(by: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, folder, "--json", "--by", by, "--top", 0))
+def test_json_adds_up_whatever_a_row_is(by: str, folder: Path) -> None:
+    document = json.loads(printed("causes", folder, "--json", "--by", by, "--top", 0))
     assert document["schema"] == "rcv.causes/3"
     assert document["totals"]["stall"] == stall_of(folder) > 0
     assert document["totals"]["explained_share_of_stall"] >= 0.95
@@ -64,9 +56,9 @@ def test_json_adds_up_whatever_a_row_is(by: str, folder: Path, capsys: pytest.Ca
         assert all(sum(part[name] for part in row["parts"]) == row[name] for row in document["rows"])
 
 
-def test_text_ranks_causes_with_lines_and_producers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_ranks_causes_with_lines_and_producers(folder: Path) -> None:
     stall, wait, producer = true_waits()[0]
-    text = run(capsys, folder, "--top", 2)
+    text = printed("causes", folder, "--top", 2)
     lines = text.splitlines()
     assert lines[0].split() == ["stall", "of", "stall", "idle", "hits", "cause", "because"]
     assert "vector load" in lines[1]
@@ -78,49 +70,49 @@ def test_text_ranks_causes_with_lines_and_producers(folder: Path, capsys: pytest
     assert "attributed, not elapsed" in text
 
 
-def test_text_by_producer_and_by_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_by_producer_and_by_line(folder: Path) -> None:
     _, wait, producer = true_waits()[0]
     code = plain(folder)
-    by_producer = run(capsys, folder, "--by", "producer", "--top", 1)
+    by_producer = printed("causes", folder, "--by", "producer", "--top", 1)
     assert f"→ {wait} {code.text(wait)}: vector load" in by_producer
-    by_line = run(capsys, folder, "--by", "instruction", "--top", 1)
+    by_line = printed("causes", folder, "--by", "instruction", "--top", 1)
     assert f"vector load ← {producer} {code.text(producer)}" in by_line
 
 
-def test_csv_has_a_row_a_line_cause_and_producer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv", "--top", 0))))
+def test_csv_has_a_row_a_line_cause_and_producer(folder: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(printed("causes", folder, "--csv", "--top", 0))))
     assert sum(int(row["stall"]) for row in rows) == stall_of(folder)
     assert {row["cause"] for row in rows} >= {"wait_scalar", "wait_load"}
-    untold = csv.DictReader(io.StringIO(run(capsys, sample_path("untold"), "--csv", "--top", 0)))
+    untold = csv.DictReader(io.StringIO(printed("causes", sample_path("untold"), "--csv", "--top", 0)))
     assert "unexplained" in {row["cause"] for row in untold}
 
 
-def test_a_capture_without_waves_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_capture_without_waves_says_so() -> None:
     folder = ROOT / "sample_traces" / "placeholder"
-    assert "no traced waves" in run(capsys, folder)
-    document = json.loads(run(capsys, folder, "--json"))
+    assert "no traced waves" in printed("causes", folder)
+    document = json.loads(printed("causes", folder, "--json"))
     assert document["rows"] == []
     totals = dict.fromkeys(("stall", "idle", "explained_share_of_stall", "explained_share_of_idle"))
     assert document["totals"] == totals, "nothing is known of waves that are not there"
 
 
-def test_a_share_of_no_stall_is_a_dash(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_share_of_no_stall_is_a_dash(folder: Path) -> None:
     """`--line` of an instruction that only idled: its cycles of stall are none, so their share is unknown."""
-    rows = json.loads(run(capsys, folder, "--json", "--by", "instruction", "--top", 0))["rows"]
+    rows = json.loads(printed("causes", folder, "--json", "--by", "instruction", "--top", 0))["rows"]
     idle = [row["instruction"] for row in rows if not row["stall"] and row["idle"]]
     for line in idle:
-        document = json.loads(run(capsys, folder, "--json", "--line", line))
+        document = json.loads(printed("causes", folder, "--json", "--line", line))
         if not document["totals"]["stall"]:
             assert document["totals"]["explained_share_of_stall"] is None
             assert all(row["share_of_stall"] is None for row in document["rows"])
-            assert "\n– of 0 stalled" in run(capsys, folder, "--line", line)
+            assert "\n– of 0 stalled" in printed("causes", folder, "--line", line)
             return
     raise AssertionError("the capture has such an instruction")
 
 
-def test_a_producer_that_is_a_guess_is_called_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_producer_that_is_a_guess_is_called_so(folder: Path) -> None:
     """The scalar loads of the capture are issued in bursts and return in any order."""
-    document = json.loads(run(capsys, folder, "--json", "--top", 0))
+    document = json.loads(printed("causes", folder, "--json", "--top", 0))
     causes = {row["cause"]: row for row in document["rows"]}
     assert 0 < causes["wait_scalar"]["guessed"] <= causes["wait_scalar"]["stall"]
     assert causes["memory_queue"]["guessed"] == causes["memory_queue"]["stall"]
@@ -128,17 +120,15 @@ def test_a_producer_that_is_a_guess_is_called_so(folder: Path, capsys: pytest.Ca
     assert causes["matrix_result"]["guessed"] == 0 < causes["matrix_result"]["stall"]
     for row in document["rows"]:
         assert sum(part["guessed"] for part in row["parts"]) == row["guessed"]
-    assert "← perhaps " in run(capsys, folder, "--top", 0)
-    assert "→ perhaps " in run(capsys, folder, "--by", "producer", "--top", 0)
-    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv", "--top", 0))))
+    assert "← perhaps " in printed("causes", folder, "--top", 0)
+    assert "→ perhaps " in printed("causes", folder, "--by", "producer", "--top", 0)
+    rows = list(csv.DictReader(io.StringIO(printed("causes", folder, "--csv", "--top", 0))))
     assert sum(int(row["guessed"]) for row in rows) == sum(row["guessed"] for row in causes.values())
 
 
 @pytest.mark.parametrize("power", [41, 52, 59])
 @pytest.mark.parametrize("command", ["causes", "waits", "waits --latency", "units"])
-def test_a_stall_of_years_is_printed(
-    command: str, power: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_stall_of_years_is_printed(command: str, power: int, tmp_path: Path) -> None:
     """A damaged wave file: the stall is counted as it stands, and nothing is raised."""
     folder = tmp_path / "long"
     write_sample(NAME, folder)
@@ -149,19 +139,18 @@ def test_a_stall_of_years_is_printed(
         row[2] = row[3] = 1 << power
     file.write_text(json.dumps(wave))
     name, *words = command.split()
-    assert main([name, str(folder), *words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(printed(name, folder, *words, "--json"))
     if command == "causes":
         assert document["totals"]["stall"] >= 3 << power
     assert main([name, str(folder), *words]) == 0
 
 
-def test_top_holds_for_the_parts_of_a_row_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(run(capsys, folder, "--json", "--top", 0))["rows"]
-    first = json.loads(run(capsys, folder, "--json", "--top", 2))["rows"]
+def test_top_holds_for_the_parts_of_a_row_too(folder: Path) -> None:
+    rows = json.loads(printed("causes", folder, "--json", "--top", 0))["rows"]
+    first = json.loads(printed("causes", folder, "--json", "--top", 2))["rows"]
     assert [row["parts"] for row in first] == [row["parts"][:2] for row in rows[:2]]
     assert max(len(row["parts"]) for row in rows) > 2
-    usual = json.loads(run(capsys, folder, "--json"))["rows"]
+    usual = json.loads(printed("causes", folder, "--json"))["rows"]
     assert [row["parts"] for row in usual] == [row["parts"] for row in rows[:12]], "all parts without it"
 
 

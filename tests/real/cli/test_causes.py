@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.features.why.test_command import (
-    run,
     test_a_share_of_no_stall_is_a_dash,  # noqa: F401
     test_json_adds_up_whatever_a_row_is,  # noqa: F401
     test_top_holds_for_the_parts_of_a_row_too,  # noqa: F401
 )
 from tests.real.captures import trace_path
+from tests.support.command_runs import printed
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def folder() -> Path:
     return trace_path("pa_mqa_small")
 
 
-def test_text_ranks_causes_with_lines_and_producers(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, trace_path("pa_mqa_big"), "--top", 2)
+def test_text_ranks_causes_with_lines_and_producers() -> None:
+    text = printed("causes", trace_path("pa_mqa_big"), "--top", 2)
     lines = text.splitlines()
     assert lines[0].split() == ["stall", "of", "stall", "idle", "hits", "cause", "because"]
     assert "vector load" in lines[1]
@@ -32,21 +32,21 @@ def test_text_ranks_causes_with_lines_and_producers(capsys: pytest.CaptureFixtur
     assert "of 791,816 stalled" in text
 
 
-def test_text_by_producer_and_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_by_producer_and_by_line() -> None:
     path = trace_path("pa_mqa_big")
-    assert "→ 481 s_waitcnt vmcnt(5): vector load" in run(capsys, path, "--by", "producer", "--top", 1)
-    assert "vector load ← 427 buffer_load_dword" in run(capsys, path, "--by", "instruction", "--top", 1)
+    assert "→ 481 s_waitcnt vmcnt(5): vector load" in printed("causes", path, "--by", "producer", "--top", 1)
+    assert "vector load ← 427 buffer_load_dword" in printed("causes", path, "--by", "instruction", "--top", 1)
 
 
-def test_csv_has_a_row_a_line_cause_and_producer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv", "--top", 0))))
+def test_csv_has_a_row_a_line_cause_and_producer(folder: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(printed("causes", folder, "--csv", "--top", 0))))
     assert sum(int(row["stall"]) for row in rows) == 11_820
     assert {row["cause"] for row in rows} >= {"wait_scalar", "wait_load", "unexplained"}
 
 
-def test_a_producer_that_is_a_guess_is_called_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_producer_that_is_a_guess_is_called_so(folder: Path) -> None:
     """The scalar loads of the capture are issued in bursts and return in any order."""
-    document = json.loads(run(capsys, folder, "--json", "--top", 0))
+    document = json.loads(printed("causes", folder, "--json", "--top", 0))
     causes = {row["cause"]: row for row in document["rows"]}
     assert 0 < causes["wait_scalar"]["guessed"] <= causes["wait_scalar"]["stall"]
     assert causes["memory_queue"]["guessed"] == causes["memory_queue"]["stall"]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_commands import (
-    run,
     test_a_folder_of_captures_is_listed,  # noqa: F401
     test_every_command_reads_every_capture,  # noqa: F401
     test_hotspot_by_line_is_code_json_sorted,  # noqa: F401
     test_info_counts_what_is_in_the_files,  # noqa: F401
 )
 from tests.real.captures import THREAD_TRACES, TRACES, trace_path
+from tests.support.command_runs import printed
 
 
 @pytest.fixture(params=THREAD_TRACES)
@@ -37,9 +37,9 @@ def library() -> Path:
     return trace_path("pa_mqa_small").parents[1]
 
 
-def test_samples_are_ranked_where_there_are_no_cycles(capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, "hotspot", trace_path("pcsampling"), "--json"))
+def test_samples_are_ranked_where_there_are_no_cycles() -> None:
+    document = json.loads(printed("hotspot", trace_path("pcsampling"), "--json"))
     assert document["measure"] == "PC samples"
     assert document["totals"]["latency"] == 1306 + 3384
     assert document["totals"]["stall"] == 3384
-    assert "4,690" in run(capsys, "info", trace_path("pcsampling"))
+    assert "4,690" in printed("info", trace_path("pcsampling"))

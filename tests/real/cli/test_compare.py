@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from tests.features.compare.test_command import Pair, run, test_work_is_counted_a_wave_and_costs_cycles  # noqa: F401
+from tests.features.compare.test_command import Pair, test_work_is_counted_a_wave_and_costs_cycles  # noqa: F401
 from tests.real.captures import trace_path
+from tests.support.command_runs import printed
 
 
 @pytest.fixture
@@ -15,8 +16,8 @@ def pair() -> Pair:
     return trace_path("flash_attn_small_before"), trace_path("flash_attn_small_after")
 
 
-def test_the_flash_pair_passes_the_gate(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, *pair, "--fail-on", "regression", "--least", 0)
+def test_the_flash_pair_passes_the_gate(pair: Pair) -> None:
+    text = printed("compare", *pair, "--fail-on", "regression", "--least", 0)
     first = text.splitlines()[0]
     assert first.startswith(
         "No difference beyond noise: the launch of B takes 0.6 % fewer cycles (80,980 in A, "
@@ -24,18 +25,16 @@ def test_the_flash_pair_passes_the_gate(pair: Pair, capsys: pytest.CaptureFixtur
     assert "\nTraced waves: no difference beyond noise: 0.8 % fewer cycles per hit" in text
     assert "A has 4 traced waves, B 8" in text
     assert "the same in both" in text
-    assert run(capsys, *reversed(pair), "--fail-on", "difference")
+    assert printed("compare", *reversed(pair), "--fail-on", "difference")
 
 
-def test_different_kernels_are_not_judged(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, pair[0], trace_path("vec_add"))
+def test_different_kernels_are_not_judged(pair: Pair) -> None:
+    text = printed("compare", pair[0], trace_path("vec_add"))
     assert text.startswith("Not comparable: different kernels, flash_attn_func_kernel_0 and vecAddKernel_0")
 
 
-def test_the_document_has_the_numbers_of_the_flash_pair(
-    pair: Pair, capsys: pytest.CaptureFixture[str]
-) -> None:
-    document = json.loads(run(capsys, *pair, "--top", 0, "--json"))
+def test_the_document_has_the_numbers_of_the_flash_pair(pair: Pair) -> None:
+    document = json.loads(printed("compare", *pair, "--top", 0, "--json"))
     assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
     assert document["kernel"]["waves"] == [4, 8]
     assert document["kernel"]["launch"]["duration"] == [80_980, 80_484]
@@ -44,7 +43,7 @@ def test_the_document_has_the_numbers_of_the_flash_pair(
 
 
 @pytest.mark.parametrize("names", [("pa_mqa_big", "pa_mqa_small"), ("pa_mqa_small", "pa_mqa_big")])
-def test_different_work_is_not_judged(names: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, *map(trace_path, names))
+def test_different_work_is_not_judged(names: tuple[str, str]) -> None:
+    text = printed("compare", *map(trace_path, names))
     assert text.startswith("Not comparable: ")
     assert "the launches do not do the same work" in text.splitlines()[0]

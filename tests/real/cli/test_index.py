@@ -13,11 +13,11 @@ from rcv_py.work.library import library_rows
 from tests.features.compare.test_index_command import (
     HERE,
     rows,  # noqa: F401
-    run,
     test_a_capture_without_a_source_line_is_not_healthy,  # noqa: F401
     test_the_duration_is_that_of_the_record,  # noqa: F401
 )
 from tests.real.captures import SHARED, THREAD_TRACES, TRACES, golden, trace_path
+from tests.support.command_runs import printed
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def recorded() -> list[Path]:
     return [trace_path(name) for name in ("pa_mqa_small", "vec_add")]
 
 
-def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, library, "--json"))
+def test_every_capture_is_there_once(library: Path) -> None:
+    document = json.loads(printed("index", library, "--json"))
     found = {Path(row["path"]).name: row for row in document["captures"]}
     assert set(found) == {trace_path(name).name for name in TRACES}
     moe = found[trace_path("moe_reduce").name]
@@ -65,9 +65,7 @@ def test_processes_find_the_same() -> None:
         )
 
 
-def test_the_longest_comes_first_and_all_can_be_opened(
-    library: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    printed = list(csv.DictReader(run(capsys, library, *HERE, "--csv").splitlines()))
-    assert printed[0]["kernel"] == "moe_reduction_kernel_0"
-    assert not any(row["error"] for row in printed)
+def test_the_longest_comes_first_and_all_can_be_opened(library: Path) -> None:
+    found = list(csv.DictReader(printed("index", library, *HERE, "--csv").splitlines()))
+    assert found[0]["kernel"] == "moe_reduction_kernel_0"
+    assert not any(row["error"] for row in found)

@@ -8,14 +8,14 @@ import json
 
 import pytest
 
-from tests.features.loops.test_command import run
 from tests.real.captures import GOLDEN, golden, trace_path
+from tests.support.command_runs import printed
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_has_the_reference_numbers(name: str) -> None:
     folder, expected = trace_path(name), golden(f"beyond/{name}.json")
-    document = json.loads(run(capsys, "loops", folder, "--json", "--top", 0))
+    document = json.loads(printed("loops", folder, "--json", "--top", 0))
     found = {(row["branch"], row["head"]): row for row in document["rows"]}
     for row in expected["loops"]:
         mine = found[row["branch_line"], row["head_line"]]
@@ -31,7 +31,7 @@ def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFix
     mine = document["barriers"]
     assert (mine["instances"], mine["max_skew"]) == (barriers["instances"], barriers["arrival_skew_max"])
     assert is_median(mine["median_skew"], barriers["arrival_skew_median"])
-    document = json.loads(run(capsys, "bubbles", folder, "--rule", "reference", "--json"))
+    document = json.loads(printed("bubbles", folder, "--rule", "reference", "--json"))
     issue = expected["simd_issue"]
     totals = document["totals"]
     assert (totals["simd_cycles"], totals["issuing"], totals["bubbles"]) == (
@@ -53,20 +53,20 @@ def is_median(mine: float | None, reference: float | None, shortest: float = 0) 
     return mine == reference if mine is None or reference is None else shortest <= mine <= reference
 
 
-def test_one_wave(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_wave() -> None:
     words = ("loops", trace_path("pa_mqa_big"), "--wave", "se0/simd1/slot0/wv0", "--json")
-    document = json.loads(run(capsys, *words))
+    document = json.loads(printed(*words))
     assert (document["waves"], document["rows"][0]["taken"]) == (1, 15)
 
 
-def test_limits(capsys: pytest.CaptureFixture[str]) -> None:
+def test_limits() -> None:
     folder = trace_path("mla_decode")
-    text = run(capsys, "occupancy", folder, "--limits")
+    text = printed("occupancy", folder, "--limits")
     assert "can hold 2 waves of this kernel, bound by vector registers" in text
     assert "128 vector registers fewer (at most 128) and 3,072 bytes of LDS fewer (at most 81,920)" in text
     assert "Traced: at most 2 waves" in text
     assert "discover_kernel_trace.csv" in text
-    document = json.loads(run(capsys, "occupancy", folder, "--limits", "--json"))
+    document = json.loads(printed("occupancy", folder, "--limits", "--json"))
     assert (document["waves_per_simd"], document["goal"], document["resident"]["peak"]) == (2, 4, 2)
-    sheet = list(csv.DictReader(io.StringIO(run(capsys, "occupancy", folder, "--limits", "--csv"))))
+    sheet = list(csv.DictReader(io.StringIO(printed("occupancy", folder, "--limits", "--csv"))))
     assert [row["name"] for row in sheet] == ["vector registers", "scalar registers", "LDS", "workgroup"]

@@ -8,14 +8,14 @@ import json
 
 import pytest
 
-from tests.features.why.test_waits_command import run
 from tests.real import captures
 from tests.real.cli.test_loops_command import is_median
+from tests.support.command_runs import printed
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)
-def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, captures.trace_path(name), "--json", "--top", 15))
+def test_the_json_has_the_reference_numbers(name: str) -> None:
+    document = json.loads(printed("waits", captures.trace_path(name), "--json", "--top", 15))
     golden = captures.golden(f"beyond/{name}.json")
     assert document["schema"] == "rcv.waits/2"
     for row, expected in zip(document["waits"], golden["wait_top"], strict=True):
@@ -30,10 +30,10 @@ def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFix
                 assert is_median(one["latency"]["median"], latencies[one["instruction"]]["median"])
 
 
-def test_latencies_as_json_csv_and_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_latencies_as_json_csv_and_text() -> None:
     folder = captures.trace_path("pa_mqa_big")
-    rows = json.loads(run(capsys, folder, "--latency", "--json", "--top", 0))["latency"]
-    sheet = list(csv.DictReader(io.StringIO(run(capsys, folder, "--latency", "--csv", "--top", 0))))
+    rows = json.loads(printed("waits", folder, "--latency", "--json", "--top", 0))["latency"]
+    sheet = list(csv.DictReader(io.StringIO(printed("waits", folder, "--latency", "--csv", "--top", 0))))
     assert [int(row["instruction"]) for row in sheet] == [row["instruction"] for row in rows]
     by_line = {row["instruction"]: row for row in rows}
     for row in captures.golden("beyond/pa_mqa_big.json")["lat_top"]:
@@ -42,13 +42,13 @@ def test_latencies_as_json_csv_and_text(capsys: pytest.CaptureFixture[str]) -> N
             row[key] for key in ("exact", "censored", "p10", "p90", "mean")
         ]
         assert is_median(mine["median"], row["median"], row["p10"])
-    text = run(capsys, folder, "--latency", "--top", 3)
+    text = printed("waits", folder, "--latency", "--top", 3)
     assert "3 of " in text
     assert "32 waves" in text
 
 
-def test_text_lists_producers_below_their_wait(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = run(capsys, captures.trace_path("pa_mqa_big"), "--top", 1).splitlines()
+def test_text_lists_producers_below_their_wait() -> None:
+    lines = printed("waits", captures.trace_path("pa_mqa_big"), "--top", 1).splitlines()
     assert "s_waitcnt vmcnt(5)" in lines[1]
     assert "130,256" in lines[2]
     assert "← buffer_load_dword" in lines[2]

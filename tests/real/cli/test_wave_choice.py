@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from tests.cli.test_wave_choice import run
 from tests.real.captures import trace_path
+from tests.support.command_runs import printed
 
 
-def test_a_capture_without_working_waves_ranks_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_capture_without_working_waves_ranks_nothing() -> None:
     folder = trace_path("mla_decode")
-    document = json.loads(run(capsys, "triage", folder, "--json"))
+    document = json.loads(printed("triage", folder, "--json"))
     assert document["findings"] == []
     said = "All 32 traced waves left early, so there is nothing to rank. 17 of 4,948 instructions ran"
     assert said in document["note"]
     for key in ("kernel_iteration_range", "att_target_cu", "att_shader_engine_mask"):
         assert key in document["note"]
-    assert json.loads(run(capsys, "triage", folder, "--json", "--waves", "all"))["findings"]
-    assert "none of which works: 17 of 4,948 instructions ran" in run(capsys, "causes", folder)
+    assert json.loads(printed("triage", folder, "--json", "--waves", "all"))["findings"]
+    assert "none of which works: 17 of 4,948 instructions ran" in printed("causes", folder)
