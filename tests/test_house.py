@@ -27,7 +27,6 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "__main__",
     "cli.commands.help",
     "cli.commands.mcp",
-    "cli.commands.packing",
     "cli.commands.schema",
     "cli.commands.skill",
     "features.notes.search_command",
