@@ -16,7 +16,7 @@ from rcv_py.export.table_files import arrow_table, wide
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
 from rcv_py.results.field import DATA
-from rcv_py.results.table import UNKNOWN, ColumnMeaning, DictionaryColumn, Spec
+from rcv_py.results.table import UNKNOWN, ColumnMeaning, DictionaryColumn, Spec, read_only
 from rcv_py.results.tables import HELP, ROWS
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
             return column
         if name not in self._texts:
             texts = DictionaryColumn([encodable(text) for text in column.texts], column.code)
-            self._texts[name] = _read_only(texts.values())
+            self._texts[name] = read_only(texts.values())
         return self._texts[name]
 
     @property
@@ -394,15 +394,9 @@ def _series(package: Any, column: np.ndarray | DictionaryColumn) -> Any:
 
 def _frozen(column: Column) -> np.ndarray | DictionaryColumn:
     if isinstance(column, DictionaryColumn):
-        return DictionaryColumn(column.texts, _read_only(column.code))
+        return DictionaryColumn(column.texts, read_only(column.code))
     if isinstance(column, list):
         texts = np.empty(len(column), dtype=object)
         texts[:] = [encodable(text) for text in column]
-        return _read_only(texts)
-    return _read_only(column)
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view
+        return read_only(texts)
+    return read_only(column)

@@ -245,8 +245,8 @@ class CommandAnswer:
 
     schema: Schema  # of the document
     document: Callable[[], Mapping[str, Any]]
-    csv: Callable[[], Csv]
-    text: Callable[[], Iterable[Part]]  # lines and tables, one below the other
+    csv: Callable[[], Csv] = lambda: ((), ())
+    text: Callable[[], Iterable[Part]] = lambda: ()  # lines and tables, one below the other
     of: Trace | ChosenWaves | None = None  # its capture, or the counted waves of the capture
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)  # others, by the name of the option
     about: Mapping[str, Any] = field(default_factory=dict)  # further arguments of `about`

@@ -6,58 +6,26 @@ description, since a script cannot use a number without its unit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Shape = dict[str, Any]
 Fields = Mapping[str, Shape]
 
 
-def text(meaning: str) -> Shape:
-    """A text; unknown is "" unless the meaning says otherwise."""
-    return {"type": "string", "description": meaning}
-
-
-def flag(meaning: str) -> Shape:
-    """True or false."""
-    return {"type": "boolean", "description": meaning}
-
-
-def whole(meaning: str, *, least: int | None = 0) -> Shape:
-    """A whole number; `least` None: also negative ones."""
-    limit = {} if least is None else {"minimum": least}
-    return {"type": "integer", **limit, "description": meaning}
-
-
-def number(meaning: str, *, least: float | None = None) -> Shape:
-    """A number, whole or not."""
-    limit = {} if least is None else {"minimum": least}
-    return {"type": "number", **limit, "description": meaning}
-
-
-def choice(meaning: str, *values: Any) -> Shape:
-    """One of some values."""
-    return {"enum": list(values), "description": meaning}
-
-
-def fixed(meaning: str, value: Any) -> Shape:
-    """Always this value: it distinguishes variants of a document."""
-    return {"const": value, "description": meaning}
+def plain(*types: str, **limits: float) -> Callable[[str], Shape]:
+    """Return the function that makes the shape of plain values of one of some types, given the meaning."""
+    kind = types[0] if len(types) == 1 else list(types)
+    return lambda meaning: {"type": kind, **limits, "description": meaning}
 
 
 def maybe(shape: Shape) -> Shape:
     """The same, or null if it is unknown or does not exist."""
-    meaning = shape["description"]
     if "type" in shape:
         return {**shape, "type": [shape["type"], "null"]}
     if "enum" in shape:
         return {**shape, "enum": [*shape["enum"], None]}
-    return {"oneOf": [shape, {"type": "null"}], "description": meaning}
-
-
-def either(meaning: str, *types: str) -> Shape:
-    """A plain value of one of some types."""
-    return {"type": list(types), "description": meaning}
+    return {"oneOf": [shape, {"type": "null"}], "description": shape["description"]}
 
 
 def listed(meaning: str, item: Shape) -> Shape:

@@ -18,9 +18,8 @@ def decimal(value: float) -> str:
 
 
 def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:
-    json = partial(json_types.whole, least=least)
     return Kind(
-        json=json,
+        json=json_types.plain("integer", **({} if least is None else {"minimum": least})),
         ending=ending,
         unit=unit,
         dtype=np.int64,
@@ -34,7 +33,7 @@ def _real(
     ending: str, unit: str = "", text: Callable[[float], str] = decimal, digits: int | None = 2
 ) -> Kind:
     return Kind(
-        json=json_types.number,
+        json=json_types.plain("number"),
         ending=ending,
         unit=unit,
         dtype=np.float64,
@@ -57,11 +56,11 @@ BYTES = _whole(", in bytes.", "bytes")
 WHOLE = _whole()
 HIT = WHOLE._replace(text=lambda hit: count(hit + 1) if hit >= 0 else "")  # from 0, and from 1 for people
 NUMBER = _real(".")
-FROM_0 = NUMBER._replace(json=partial(json_types.number, least=0))
+FROM_0 = NUMBER._replace(json=json_types.plain("number", minimum=0))
 MEAN_WAVES = FROM_0._replace(ending=", in waves.", unit="waves", digits=4)
 NANOSECONDS = FROM_0._replace(unit="ns", digits=1)
 SHARE = _real(", from 0 to 1.", text=partial(percent, whole=1), digits=6)._replace(
-    json=lambda sentence: {"type": "number", "minimum": 0, "maximum": 1, "description": sentence},
+    json=json_types.plain("number", minimum=0, maximum=1)
 )
 PART = SHARE._replace(text=lambda share: percent(share, 1) if share else "")  # most of them are 0
 RATIO = _real(", 1 being the same or all.", digits=6)
@@ -71,9 +70,11 @@ PLACE = ROW_OR_NONE._replace(text=lambda place: str(place) if place >= 0 else ""
 INDEX = _whole()._replace(text=str)  # of something else, a name as well
 SIGNED_INDEX = _whole(least=None)._replace(text=str)
 ADDRESS = _whole(", in bytes.")._replace(text="{:#x}".format)
-FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10, text=lambda is_set: "yes" if is_set else "")
+FLAG = Kind(
+    json=json_types.plain("boolean"), dtype=np.bool_, width=10, text=lambda is_set: "yes" if is_set else ""
+)
 YES_NO = FLAG._replace(text=lambda is_set: "yes" if is_set else "no")
-TEXT = Kind(json=json_types.text, width=20)
+TEXT = Kind(json=json_types.plain("string"), width=20)
 NOTE = TEXT._replace(elastic="right")  # a text that may be cut
 NAME = TEXT._replace(is_data=True)  # of a kernel or a file
 CODE = NOTE._replace(is_data=True)  # text of a source or of a note
@@ -82,7 +83,7 @@ SOURCE = TEXT._replace(elastic="left", is_data=True)  # path:line
 WAVE = TEXT._replace(width=24, is_data=True)
 
 
-VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
+VALUE = Kind(json=json_types.plain("integer", "number", "string"))
 
 
 def listed(kind: Kind, meaning: str) -> Kind:
@@ -105,12 +106,12 @@ CYCLE_RANGE = pair(CYCLE, "Begin, then end")._replace(ending=": begin and end, i
 
 def choice(*values: str) -> Kind:
     """One of some texts."""
-    return TEXT._replace(json=lambda sentence: json_types.choice(sentence, *values), width=14)
+    return TEXT._replace(json=lambda sentence: {"enum": list(values), "description": sentence}, width=14)
 
 
 def fixed(value: str) -> Kind:
     """Always the same text, which distinguishes forms of a document."""
-    return TEXT._replace(json=lambda sentence: json_types.fixed(sentence, value))
+    return TEXT._replace(json=lambda sentence: {"const": value, "description": sentence})
 
 
 def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool = False) -> Kind:
@@ -126,7 +127,7 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool =
 
 def texts(item: str) -> Kind:
     """A list of texts, each of which is described by a sentence."""
-    json = json_types.text(item)
+    json = json_types.plain("string")(item)
     return Kind(
         json=lambda sentence: json_types.listed(sentence, json),
         text=partial(join_texts, "; "),

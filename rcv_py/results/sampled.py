@@ -123,16 +123,23 @@ def outcomes(found: PcSamples, row: np.ndarray, size: int) -> Mapping[str, Any]:
         value = np.bincount(row[known], (column * found.samples)[known], size)
         return np.where(weight > 0, value / np.maximum(weight, 1), np.nan)
 
-    reasons = np.stack([total(column) for column in found.reasons.T], axis=1)
-    known = reasons[:, : len(StallReason)].copy()
-    known[:, StallReason.OTHER] += reasons[:, len(StallReason) :].sum(axis=1)
-    main = np.where(reasons.any(axis=1), reasons.argmax(axis=1), -1)
     return {
         "samples": total(found.samples),
         "issued": total(found.issued),
+        **by_reason(np.stack([total(column) for column in found.reasons.T], axis=1)),
+        "lanes": mean(found.lanes),
+        "waves": mean(found.waves),
+    }
+
+
+def by_reason(reasons: np.ndarray) -> dict[str, Any]:
+    """Return columns of samples that did not issue, from their counts by StallReason, int64 [n, k]."""
+    known = np.zeros((len(reasons), len(StallReason)), dtype=np.int64)
+    known[:, : reasons.shape[1]] = reasons[:, : len(StallReason)]
+    known[:, StallReason.OTHER] += reasons[:, len(StallReason) :].sum(axis=1)
+    main = np.where(reasons.any(axis=1), reasons.argmax(axis=1), -1)
+    return {
         "stalled": reasons.sum(axis=1),
         "reason": [reason_name(reason) if reason >= 0 else "" for reason in main.tolist()],
         "reasons": known,
-        "lanes": mean(found.lanes),
-        "waves": mean(found.waves),
     }

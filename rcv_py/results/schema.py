@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rcv_py.results import json_types
 from rcv_py.results.field import DATA, Field, Kind, only, optional, record, shapes
-from rcv_py.results.json_types import Shape, named, text
+from rcv_py.results.json_types import Shape, named
 from rcv_py.results.kinds import TEXT, WHOLE, fixed, texts
 from rcv_py.results.table import Spec
 
@@ -123,11 +123,8 @@ class Schema:
 def envelope(identity: str = "") -> dict[str, Shape]:
     """Return the fields that every document has; `identity` is the value of `schema`, "" for any."""
     meaning = "Name of the schema and its version, joined by a slash."
-    name = (
-        json_types.fixed(meaning, identity)
-        if identity
-        else {**text(meaning), "pattern": r"^rcv\.[a-z_.]+/[1-9][0-9]*$"}
-    )
+    any_name = {"type": "string", "description": meaning, "pattern": r"^rcv\.[a-z_.]+/[1-9][0-9]*$"}
+    name = {"const": identity, "description": meaning} if identity else any_name
     return {"schema": name, **shapes(_HEAD)}
 
 

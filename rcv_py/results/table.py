@@ -279,19 +279,20 @@ class ResultTable:
 
 def _column(field: Field, values: Column | Sequence[Any]) -> Column:
     if isinstance(values, DictionaryColumn):
-        return DictionaryColumn(values.texts, _read_only(values.code))
+        return DictionaryColumn(values.texts, read_only(values.code))
     if field.dtype is not None:
         shape = (len(values), len(field.kind.names)) if field.kind.names else (len(values),)
         column = np.asarray(values, dtype=field.dtype).reshape(shape)
         if field.is_nan and not field.kind.is_signed:
             column = np.where(column < 0, np.nan, column)
-        return _read_only(column)
+        return read_only(column)
     texts = np.empty(len(values), dtype=object)
     texts[:] = values if isinstance(values, np.ndarray) else list(values)
-    return _read_only(texts)
+    return read_only(texts)
 
 
-def _read_only(array: np.ndarray) -> np.ndarray:
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view of an array that cannot be written."""
     view = array.view()
     view.flags.writeable = False
     return view

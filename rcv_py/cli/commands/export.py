@@ -33,7 +33,6 @@ def run(options: ExportOptions) -> CommandAnswer:
     return CommandAnswer(
         schema=EXPORT_SCHEMA,
         document=lambda: {"to": options.to, "file": str(options.out), "text": text},
-        csv=lambda: ((), ()),
         text=lambda: [f"{options.out}: {text}"],
         of=trace,
         is_written=True,

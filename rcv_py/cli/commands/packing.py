@@ -56,7 +56,6 @@ def run(options: PackOptions | UnpackOptions | DecodeOptions) -> CommandAnswer:
     return CommandAnswer(
         schema=_SCHEMAS[options.command],
         document=lambda: {"file": str(out), **numbers, "bytes": size},
-        csv=lambda: ((), ()),
         text=lambda: [f"{out}: {said}, {byte_size(size)}{lost}"],
         of=trace,
         is_written=True,

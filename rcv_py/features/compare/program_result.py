@@ -114,7 +114,6 @@ SCHEMA = Schema(
     "compare.build",
     "Two builds of a kernel, of which B has not run (rcv compare BUILD_A BUILD_B).",
     forms=tuple(form(f"--by {by}.", FACTS, "by", by, spec) for by, spec in BY.items()),
-    command="compare",
 )
 SEVERAL_SCHEMA = Schema(
     "compare.builds",

@@ -14,7 +14,7 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
 _LATENCY = kinds.CYCLES("latency", "Latency", key="total")
-_USED = Kind(json=lambda sentence: json_types.either(sentence, "integer", "string"))
+_USED = Kind(json=json_types.plain("integer", "string"))
 SOURCES = Spec(
     "hotspot like sources",
     "Source lines by stall.",

@@ -17,7 +17,7 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "Severity")
-_OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
+_OPTION = json_types.plain("string", "integer", "boolean", "array")("Value of the option.")
 OPTIONS = Kind(json=lambda sentence: json_types.named(sentence, _OPTION), is_nested=True, document=dict)
 _MEASURED = (
     kinds.TEXT("name", "What was measured"),

@@ -52,7 +52,6 @@ SCHEMA = Schema(
         form("Instructions.", FACTS, "kind", "instructions", PROGRAM_LINES),
         form("Basic blocks: --blocks.", FACTS, "kind", "blocks", PROGRAM_BLOCKS),
     ),
-    command="isa",
 )
 
 

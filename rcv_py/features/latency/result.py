@@ -29,7 +29,7 @@ from rcv_py.results.table import Columns, ResultTable, Spec
 
 BRANCH_BYTES = 4
 CONFLICTS, LDS_CYCLES = "LDS_BANK_CONFLICT", "LDS_IDX_ACTIVE"  # counters
-_COUNT = kinds.COUNT._replace(json=json_types.number)
+_COUNT = kinds.COUNT._replace(json=json_types.plain("number"))
 _MEAN = kinds.MEAN_CYCLES._replace(text="{:,.1f}".format, digits=3)
 _PLACE = (INSTRUCTION_TEXT, SOURCE_PLACE)
 _CYCLES = (

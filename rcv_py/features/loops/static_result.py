@@ -43,12 +43,7 @@ LOOPS = Spec(
         "of its memory and compute cycles."
     ),
 )
-SCHEMA = Schema(
-    "loops.program",
-    "The loops of a program that has not run.",
-    (common.CAPTURE, LOOPS.field()),
-    command="loops",
-)
+SCHEMA = Schema("loops.program", "The loops of a program that has not run.", (common.CAPTURE, LOOPS.field()))
 
 
 def loop_table(trace: Trace) -> ResultTable:

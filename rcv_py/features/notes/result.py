@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 _ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
-_FILE_LINE = kinds.WHOLE._replace(json=partial(json_types.whole, least=1))
+_FILE_LINE = kinds.WHOLE._replace(json=json_types.plain("integer", minimum=1))
 _MOMENT = kinds.CYCLE._replace(text=str)
 NOTES = Spec(
     "notes",

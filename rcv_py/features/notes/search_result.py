@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from rcv_py.results.field import DATA, Field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
-_FILE_LINE = kinds.WHOLE._replace(json=partial(json_types.whole, least=1))
+_FILE_LINE = kinds.WHOLE._replace(json=json_types.plain("integer", minimum=1))
 HITS = Spec(
     "search",
     "The hits.",

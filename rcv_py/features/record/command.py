@@ -241,8 +241,6 @@ def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> CommandAns
     return CommandAnswer(
         schema=recording.SCHEMA,
         document=dict,
-        csv=lambda: ((), ()),
-        text=lambda: (),
         forms={"yaml": lambda: text},
         is_written=True,
     )
@@ -294,7 +292,6 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
         schema=recording.SCHEMA,
         document=document,
         csv=lambda: recording.run_table(rows).csv(),
-        text=lambda: (),
         code=ExitCode.STRICT if options.strict and is_serious else ExitCode.DONE,
         is_written=True,
     )

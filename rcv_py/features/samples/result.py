@@ -8,14 +8,12 @@ import numpy as np
 
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.sampled import RowSamples, SampledShares, SamplesOfRun, grouped, sampled_shares
-from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.base.text import Message, count, percent, plural
-from rcv_py.model.kinds import StallReason
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import PEOPLE, Field
-from rcv_py.results.sampled import OUTCOMES
+from rcv_py.results.sampled import OUTCOMES, by_reason
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -87,11 +85,6 @@ def samples_table(
         found = grouped(found, first)
     shares = sampled_shares(trace.code, found)
     rows = shares.row
-    main = found.reasons[rows].argmax(axis=1) if len(rows) else rows
-    has_reason = found.reasons[rows].any(axis=1)
-    known = found.reasons[:, : len(StallReason)].copy()
-    known = np.pad(known, ((0, 0), (0, len(StallReason) - known.shape[1])))
-    known[:, StallReason.OTHER] += found.reasons[:, len(StallReason) :].sum(axis=1)
     is_line, has_trace = by == "source", not np.isnan(shares.agreement)
     hidden = {
         "instruction text": is_line,
@@ -110,12 +103,7 @@ def samples_table(
             "share_of_traced": shares.traced,
             "differs": [_DIFFERS[sign] for sign in shares.sure.tolist()],
             "issued": found.issued[rows],
-            "stalled": found.reasons[rows].sum(axis=1),
-            "reason": [
-                reason_name(reason) if is_known else ""
-                for reason, is_known in zip(main.tolist(), has_reason.tolist(), strict=True)
-            ],
-            "reasons": known[rows],
+            **by_reason(found.reasons[rows]),
             "lanes": found.lanes[rows],
             "waves": found.waves[rows],
             "text": ["" if is_line else trace.code.text[row] for row in rows.tolist()],

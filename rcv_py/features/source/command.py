@@ -118,9 +118,7 @@ def _edited(options: SourceOptions) -> CommandAnswer:
         raise UsageError("No editor was found.", hint="Name one: --editor code, or $RCV_EDITOR.")
     start(words_for(template, here, line), waits=is_in_terminal(template))
     said = f"{here}:{line}\n" if line else f"{here}\n"
-    return CommandAnswer(
-        schema=SCHEMA, document=dict, csv=lambda: ((), ()), text=list, forms={"edit": lambda: said}, of=trace
-    )
+    return CommandAnswer(schema=SCHEMA, document=dict, forms={"edit": lambda: said}, of=trace)
 
 
 def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> _Costs:

@@ -40,7 +40,6 @@ SCHEMA = Schema(
         form("Lines.", (common.CAPTURE,), "kind", "lines", PROGRAM_LINES),
         form("Instructions of a line.", (common.CAPTURE,), "kind", "instructions", PROGRAM_INSTRUCTIONS),
     ),
-    command="source",
 )
 
 

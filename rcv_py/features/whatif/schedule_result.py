@@ -87,7 +87,6 @@ PROGRAM_SCHEMA = Schema(
     "How long blocks of a program that has not run take by a model, and in the best order found.",
     (*FACTS, PROGRAM_DOCUMENT.field()),
     version=1,
-    command="schedule",
 )
 
 
