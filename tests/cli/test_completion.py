@@ -21,8 +21,8 @@ def script(shell: str) -> str:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_script_has_every_command_option_and_choice(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = script(shell, capsys)
+def test_a_script_has_every_command_option_and_choice(shell: str) -> None:
+    text = script(shell)
     for command in COMMANDS.values():
         lines = "\n".join(part for part in text.split("\n") if command.command in part)
         for word in words_of(command) if shell != "zsh" else ():
@@ -32,8 +32,8 @@ def test_a_script_has_every_command_option_and_choice(shell: str, capsys: pytest
         assert command.command in text
 
 
-def test_the_zsh_script_has_every_option_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
-    parts = script("zsh", capsys).split("        ")
+def test_the_zsh_script_has_every_option_of_a_command() -> None:
+    parts = script("zsh").split("        ")
     text = "".join(parts)
     for command in COMMANDS.values():
         body = text.partition(f"{command.command}) _arguments")[2].partition(";;")[0]
@@ -43,9 +43,9 @@ def test_the_zsh_script_has_every_option_of_a_command(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_shell_reads_its_script(shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_shell_reads_its_script(shell: str, tmp_path: Path) -> None:
     path = tmp_path / "completion"
-    path.write_text(script(shell, capsys))
+    path.write_text(script(shell))
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     check = "--no-execute" if shell == "fish" else "-n"
@@ -70,11 +70,9 @@ def test_a_shell_reads_its_script(shell: str, tmp_path: Path, capsys: pytest.Cap
         (("completion", "z"), {"zsh"}),
     ],
 )
-def test_bash_completes(
-    words: tuple[str, ...], offered: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bash_completes(words: tuple[str, ...], offered: set[str], tmp_path: Path) -> None:
     path = tmp_path / "completion"
-    path.write_text(script("bash", capsys))
+    path.write_text(script("bash"))
     place = tmp_path / "place"
     (place / "captures in here").mkdir(parents=True)
     (place / "notes.md").touch()
