@@ -210,7 +210,7 @@ def test_which_commands_say_it(command: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys, "stderr", screen)
     words = {"index": [str(SAMPLE.parent)], "compare": [str(SAMPLE), str(SAMPLE)]}.get(command, [str(SAMPLE)])
     assert main([command, *words, "--json"]) == 0
-    assert (" of 3" if command == "index" else "Reading waves") in screen.text
+    assert (" of 4" if command == "index" else "Reading waves") in screen.text
 
 
 def test_a_terminal_gets_links_to_the_sources_of_this_machine(
