@@ -165,7 +165,7 @@ def test_the_buckets_of_a_pixel_make_it_up(begin: int, cycles: int, width: int, 
     for px in range(width):
         low, high = int(pixels.edges[px]), max(int(pixels.edges[px + 1]), int(pixels.edges[px]) + 1)
         for k, weight in enumerate(buckets.weight[:, px].tolist()):
-            number = int(buckets.first[px]) + k
+            number = int(buckets.numbers[0][px]) + k
             inside = max(0, min(high, (number + 1) << bits) - max(low, number << bits))
             assert abs(weight / PARTS - inside / (high - low)) <= 1 / PARTS
 

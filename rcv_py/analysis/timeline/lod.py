@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.base.runs import borders, ranges, repeated
+from rcv_py.base.runs import borders, ranges, repeated, starts_run
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.waves import LodColumns, WaveColumns, WaveLod, facts_of
@@ -38,7 +38,6 @@ _PLACE = STATE_PLACE.astype(np.uint8)
 _SPREAD = 159  # odd, about 256 by the golden ratio: remainders of buckets in a row are rounded up evenly
 _NARROW = 1 << 30  # cycles for which 32-bit arithmetic suffices
 _SUMMED = 1 << 22  # cycles of a bucket for which 32-bit arithmetic of shares suffices
-_AT_ONCE = 1 << 13  # buckets whose shares are computed together: they fit the cache
 Piece = tuple[np.ndarray, np.ndarray]  # numbers of a bucket's code (row * codes + code), and cycles
 
 
@@ -251,94 +250,39 @@ def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -
 
     `full` are the cycles of a finest bucket of each wave.
     """
-    number, count = grid.begin >> grid.shift, np.diff(grid.first)
-    levels = np.zeros(len(number), np.int64)
-    waves = np.arange(len(number))
-    numbers, sizes, fulls, kinds, states = [], [], [], [], []
+    count = np.diff(grid.first)
+    wave, number = repeated(np.arange(len(count)), count), ranges(grid.begin >> grid.shift, count)
+    levels, full = np.zeros(len(count), np.int64), repeated(full, count)
+    every: list[tuple[np.ndarray, ...]] = []
     while True:
-        levels[waves] += 1
-        numbers.append(number)
-        sizes.append(count)
-        fulls.append(full)
-        kinds.append(kind)
-        states.append(state)
-        is_long = count > 2
-        if not is_long.any():
+        of_wave = np.bincount(wave, minlength=len(count))
+        levels += of_wave > 0
+        every.append((of_wave[of_wave > 0], number, full, kind, state))
+        rows = np.flatnonzero((of_wave > 2)[wave])
+        if not len(rows):
             break
-        pairs = _Pairs.of(number, count, is_long)
-        kind, state = pairs.added(kind), pairs.added(state)
-        waves, number, full = waves[is_long], number[is_long] >> 1, full[is_long] << 1
-        count = pairs.count
+        wave, number = wave[rows], number[rows] >> 1
+        is_first = starts_run(wave, number)  # of the one or two buckets that form a bucket of the next level
+        first, second = np.flatnonzero(is_first), np.flatnonzero(~is_first)
+        place = second - np.arange(1, len(second) + 1)  # the bucket of the next level
+        sums = []
+        for running in (kind, state):
+            dtype = np.int64 if int(running[:, -1].max(initial=0)) >= _NARROW else running.dtype
+            sums.append(running.take(rows[first], axis=0).astype(dtype, copy=False))
+            sums[-1][place] += running.take(rows[second], axis=0)
+        (kind, state), full = sums, full[rows[first]] << 1
+        wave, number = wave[first], number[first]
+    size, number, full, *tables = map(np.concatenate, zip(*every, strict=True))
     facts = np.stack([grid.begin, grid.shift, levels], axis=1)
-    size = np.concatenate(sizes)
-    every, holds = ranges(np.concatenate(numbers), size), repeated(np.concatenate(fulls), size)
-    return LodColumns(facts, size, *(_all_shares(levels, every, holds) for levels in (kinds, states)))
-
-
-def _all_shares(levels: Sequence[np.ndarray], number: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """The shares of all levels, concatenated; see `_shares`."""
-    shares = np.empty((len(number), levels[0].shape[1]), np.uint8)
-    above = np.concatenate([levels[0][:0], *levels[1:]])  # few buckets each: together, to save calls
-    first = 0
-    for running in (levels[0], above):
-        for begin in range(0, len(running), _AT_ONCE):
-            some = running[begin : begin + _AT_ONCE]
-            rows = slice(first, first + len(some))
-            shares[rows] = _shares(some, number[rows], full[rows])
-            first = rows.stop
-    return shares
+    return LodColumns(facts, size, *(_shares(running, number, full) for running in tables))
 
 
 def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """Running shares in 1/FULL, remainders rounded up in turn; int [buckets, activities or states]."""
-    total, width = running[:, -1], running.shape[1]
-    room = np.maximum(total, full)
+    """Running shares in 1/FULL, remainders rounded up in turn; uint8 [buckets, activities or states]."""
+    room = np.maximum(running[:, -1], full)
     turn = (2 * (number * _SPREAD & 255) + 1) * room >> 9
-    # For a joined row both the running sums and `full` have the factor FULL: cancelled, a shift can divide.
-    factor, divisor = (1, FULL) if np.any(full & (full - 1)) else (FULL, 1)
-    dtype = np.int32 if int(room.max(initial=0)) < _SUMMED * divisor else np.int64
-    shares = np.multiply(running, factor, dtype=dtype)
-    each = shares.reshape(-1)  # in one loop, not a loop a row
-    each += np.repeat((turn // divisor).astype(dtype), width)
-    bits = np.log2(full // divisor).astype(dtype)
-    each >>= bits[:1] if np.all(bits == bits[:1]) else np.repeat(bits, width)
-    over = np.flatnonzero(total > full)  # tokens overlap
-    exact = running[over].astype(np.int64) * FULL + turn[over, np.newaxis]
-    shares[over] = exact // room[over, np.newaxis]
-    return shares
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
-    """The pairs of buckets of a level that form the buckets of the next level."""
-
-    left: np.ndarray  # int64 [buckets of the next level], rows; the right bucket is the next row
-    is_first: np.ndarray  # int64, next buckets without a left bucket
-    is_last: np.ndarray  # int64, next buckets without a right bucket
-    count: np.ndarray  # int64 [waves that continue], buckets of the next level
-
-    @classmethod
-    def of(cls, number: np.ndarray, count: np.ndarray, goes_on: np.ndarray) -> _Pairs:
-        """Pair the buckets of waves that begin at these numbers; a bucket's number determines its partner."""
-        row = borders(count)[:-1][goes_on]
-        number, count = number[goes_on], count[goes_on]
-        after = ((number + count - 1) >> 1) - (number >> 1) + 1
-        first = borders(after)
-        inside = np.arange(first[-1]) - repeated(first[:-1], after)
-        left = repeated(row - (number & 1), after) + 2 * inside
-        odd, alone = number & 1 == 1, (number + count) & 1 == 1
-        return cls(left, first[:-1][odd], first[1:][alone] - 1, after)
-
-    def added(self, running: np.ndarray) -> np.ndarray:
-        """The sums of the next level."""
-        if int(running[:, -1].max(initial=0)) >= _NARROW:
-            running = running.astype(np.int64)
-        sums = running.take(self.left, axis=0, mode="clip")
-        sums[self.is_first] = 0
-        other = running.take(self.left + 1, axis=0, mode="clip")
-        other[self.is_last] = 0
-        sums += other
-        return sums
+    # Exact: a quotient of at most FULL is further from a whole number than doubles are from each other.
+    return ((running * float(FULL) + turn[:, np.newaxis]) / room[:, np.newaxis]).astype(np.uint8)
 
 
 # -- joining waves --------------------------------------------------------------------------------------

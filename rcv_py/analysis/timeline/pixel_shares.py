@@ -17,12 +17,11 @@ cycles.  Rows are processed a few at a time, which keeps them in the cache.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.timeline.pixels import Pixels, Strip
+from rcv_py.analysis.timeline.pixels import PARTS, Buckets, Pixels
 from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
@@ -95,12 +94,21 @@ def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels
     """Add the shares from tables with buckets of 2^bits cycles."""
     buckets, size = pixels.buckets(bits), picture.shape[2]
     for group in _groups(parts):
-        strips = [(part.first, part.stop) for part in group]
-        found, places = _room(strips, len(buckets.weight), _WIDE[size])
-        for part, place in zip(group, places, strict=True):
-            _take(part, buckets.strip(part.first, part.stop), place)
-        shares = _mean(found.view(np.uint16), buckets.weights(strips, size // 2)).view(np.uint8)
-        _add_group(group, picture, [shares.reshape(-1, size)], 0)
+        found = np.concatenate([_taken(part, buckets) for part in group], axis=1)
+        weight = np.concatenate([buckets.weight[:, part.first : part.stop] for part in group], axis=1)
+        total = np.full(found.shape[1], PARTS // 2, np.uint16)
+        for shares, of in zip(found, weight, strict=True):
+            total += shares * np.repeat(of, size)
+        _add_group(group, picture, [(total // PARTS).astype(np.uint8).reshape(-1, size)], 0)
+
+
+def _taken(part: TablePart, buckets: Buckets) -> np.ndarray:
+    """The buckets in each pixel of a part, uint8 [buckets, pixels * size]; 0 beyond the ends of its table."""
+    at = buckets.numbers[:, part.first : part.stop] - part.number
+    wide = part.table.reshape(-1).view(_WIDE[part.table.shape[1]])  # numpy copies a row at once
+    found = wide.take(at, mode="clip")
+    found[(at < 0) | (at >= len(wide))] = 0
+    return found.view(np.uint8)
 
 
 def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
@@ -148,54 +156,6 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
         weight += part.weight
     if group:
         yield group
-
-
-# -- tables ---------------------------------------------------------------------------------------------
-
-
-def _room(
-    strips: Sequence[tuple[int, int]], most: int, wide: type[np.generic]
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Buffers for the buckets of strips of pixels, [most, strips, width], and for each, [most, width].
-
-    Strips of different pixels share a row.  Otherwise the buckets of a strip are contiguous, so that numpy
-    takes into them without a copy.
-    """
-    ends = borders([stop - first for first, stop in strips]).tolist()
-    if len(set(strips)) == 1:
-        found: np.ndarray = np.empty((len(strips), most, ends[1]), wide)
-        return found.swapaxes(0, 1), [*found]
-    found = np.empty((most, 1, ends[-1]), wide)
-    return found, [found[:, 0, begin:end] for begin, end in pairwise(ends)]
-
-
-def _take(part: TablePart, strip: Strip, out: np.ndarray) -> None:
-    """Take the buckets in each pixel of a part; buckets beyond the ends of its table are 0."""
-    table, skipped = part.table.reshape(-1).view(out.dtype), strip.first - part.number
-    if 0 <= skipped < len(table) - strip.last:
-        table[skipped:].take(strip.numbers, None, out, "clip")
-        return
-    at = strip.numbers + skipped
-    table.take(at, None, out, "clip")
-    out[(at < 0) | (at >= len(table))] = 0
-
-
-def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weighted mean, over the first axis, of both bytes of every number, rounded to nearest; uint16."""
-    low = np.full(pairs.shape[1:], 0x80, np.uint16)
-    high = low.copy()
-    part = np.empty_like(low)
-    for pair, share in zip(pairs, weight, strict=True):
-        np.bitwise_and(pair, 0xFF, out=part)
-        part *= share
-        low += part
-        np.right_shift(pair, 8, out=part)
-        part *= share
-        high += part
-    low >>= 8
-    high &= 0xFF00
-    low |= high
-    return low
 
 
 # -- tokens and states ----------------------------------------------------------------------------------

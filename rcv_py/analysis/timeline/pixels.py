@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -16,46 +15,11 @@ WIDE_PX = 3.0  # average width from which on tokens are drawn as rectangles
 PARTS = 256  # sum of the weights of the buckets in a pixel
 
 
-class Strip(NamedTuple):
-    """The buckets that touch some pixels, counted from the first."""
-
-    numbers: np.ndarray  # int64 [most buckets in a pixel, pixels]
-    first: int  # number of the bucket at the first cycle
-    last: int  # the highest of `numbers`
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Buckets:
+class Buckets(NamedTuple):
     """The buckets of a size that touch each pixel, with their weights."""
 
     numbers: np.ndarray  # int64 [most buckets in a pixel, width], from the bucket at the first cycle on
     weight: np.ndarray  # uint16, the same shape, share of the pixel in 1/PARTS
-    _repeated: dict[int, np.ndarray] = field(default_factory=dict)
-    _strips: dict[tuple[int, int], Strip] = field(default_factory=dict)
-
-    @property
-    def first(self) -> np.ndarray:
-        """Number of the bucket at each pixel's first cycle, int64 [width]."""
-        return self.numbers[0]
-
-    def strip(self, first: int, stop: int) -> Strip:
-        """The buckets that touch the pixels [first, stop)."""
-        if (first, stop) not in self._strips:
-            number = int(self.first[first])
-            numbers = self.numbers[:, first:stop] - number
-            self._strips[first, stop] = Strip(numbers, number, int(numbers[-1, -1]))
-        return self._strips[first, stop]
-
-    def weights(self, strips: Sequence[tuple[int, int]], each: int) -> np.ndarray:
-        """The weights of strips [first, stop) of pixels, `each` times: uint16 [buckets, strips, n].
-
-        Strips are concatenated into one, unless they are the same pixels: then there is one for all.
-        """
-        if each not in self._repeated:
-            self._repeated[each] = np.repeat(self.weight, each, axis=1)
-        own = strips[:1] if len(set(strips)) == 1 else strips
-        parts = [self._repeated[each][:, first * each : stop * each] for first, stop in own]
-        return (parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))[:, np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)

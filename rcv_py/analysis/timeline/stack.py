@@ -22,7 +22,6 @@ from rcv_py.analysis.timeline.pixels import Pixels
 
 _GOLDEN = 0.6180339887498949
 _CACHED = 1 << 19  # pixels that are processed at once
-_HEAD = 1 << 10  # of them: planes that differ nearly always differ here
 
 
 def stacked(shares: np.ndarray, height: int, pixels: Pixels, lowest: int = 0) -> np.ndarray:
@@ -47,19 +46,11 @@ def stacked(shares: np.ndarray, height: int, pixels: Pixels, lowest: int = 0) ->
 
 def _count(planes: np.ndarray, limits: np.ndarray, lines: np.ndarray) -> None:
     """Count the parts that end below each pixel of some rows; uint8 [parts, n], [height, n], [height, n]."""
-    limits = limits[:, : lines.shape[1]]
-    below = np.empty(lines.shape, bool)
-    added, steps = below.view(np.uint8), 1
+    limits, steps = limits[:, : lines.shape[1]], 1
     for plane, after in zip(planes, [*planes[1:], None], strict=True):
-        if (
-            after is not None
-            and np.array_equal(plane[:_HEAD], after[:_HEAD])
-            and np.array_equal(plane, after)
-        ):
+        if after is not None and np.array_equal(plane, after):
             steps += 1  # an absent part: the next plane counts for it
             continue
-        np.less_equal(plane, limits, out=below)
-        if steps > 1:
-            added *= np.uint8(steps)
-        lines += added
+        below = (plane <= limits).view(np.uint8)
+        lines += below if steps == 1 else below * np.uint8(steps)
         steps = 1
