@@ -19,7 +19,7 @@ from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.events.marker_spans import marker_spans
-from rcv_py.analysis.flame.flame import code_costs, source_flame
+from rcv_py.analysis.flame.flame import code_costs, code_flame
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.bubbles import BUBBLES
@@ -53,7 +53,7 @@ def _hotspot(trace: Trace, batches: Batches) -> object:
 
 def _flame(trace: Trace, batches: Batches) -> object:
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
-    return source_flame(trace.code, code_costs(costs, True))
+    return code_flame(trace.code, code_costs(costs, True))
 
 
 def _blocks(trace: Trace, batches: Batches) -> object:

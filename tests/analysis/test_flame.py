@@ -20,11 +20,10 @@ from rcv_py.analysis.flame.flame import (
     Stacks,
     What,
     code_costs,
+    code_flame,
     fold,
-    kernel_flame,
     key,
     kind_mix,
-    source_flame,
     source_stacks,
 )
 from rcv_py.analysis.flame.flame_layout import SiblingOrder, joined_frames, layout, sandwich
@@ -71,7 +70,7 @@ some_stacks = st.lists(
 
 def test_a_small_program_with_inlined_code() -> None:
     small = trace()
-    tree = source_flame(small.code, costs_of(small))
+    tree = code_flame(small.code, costs_of(small))
     names = labels(small, tree)
     shown = {
         " / ".join(names[one] for one in tree.ancestors(frame)): int(tree.total[frame, 0])
@@ -101,7 +100,7 @@ def test_a_small_program_with_inlined_code() -> None:
 
 def test_idle_counts_only_if_it_is_shown() -> None:
     small = trace()
-    with_idle, without = (source_flame(small.code, costs_of(small, show)) for show in (True, False))
+    with_idle, without = (code_flame(small.code, costs_of(small, show)) for show in (True, False))
     assert with_idle.whole(Metric.TOTAL) == 3110
     assert without.whole(Metric.TOTAL) == 3000
     assert with_idle.whole(Metric.STALL) == without.whole(Metric.STALL) == 2210
@@ -111,7 +110,7 @@ def test_idle_counts_only_if_it_is_shown() -> None:
 def test_hidden_cycles_are_clamped_to_the_line() -> None:
     small = trace()
     hidden = np.array([5, 1000, 100, 0, -7, 0, 50, 0])
-    tree = source_flame(small.code, costs_of(small, True, hidden), has_hidden=True)
+    tree = code_flame(small.code, costs_of(small, True, hidden), has_hidden=True)
     assert tree.whole(Metric.NONHIDDEN) == 3110 - 140 - 100 - 50
 
 
@@ -161,9 +160,9 @@ def test_boxes_lie_inside_their_parents_and_beside_each_other(
 def test_a_sandwich_counts_every_stack_with_the_place_once(rows: list[tuple[Path, int]], place: int) -> None:
     paths, cost = [path for path, _ in rows], [one for _, one in rows]
     whole = fold(stacks(paths, cost))
-    both = sandwich(stacks(paths, cost), place, whole)
+    callees, callers = sandwich(stacks(paths, cost), place, whole)
     holding = [(path, one) for path, one in rows if place in path]
-    for tree in (both.callees, both.callers):
+    for tree in (callees, callers):
         assert len(tree) == 0 if not holding else (tree.depth == 0).sum() == 1
         assert tree.whole(Metric.TOTAL) == sum(one for _, one in holding)
     expected: dict[Path, int] = {}
@@ -171,12 +170,12 @@ def test_a_sandwich_counts_every_stack_with_the_place_once(rows: list[tuple[Path
         way = path[: path.index(place) + 1][::-1]
         for depth in range(1, len(way) + 1):
             expected[way[:depth]] = expected.get(way[:depth], 0) + one
-    assert by_path(both.callers) == expected
+    assert by_path(callers) == expected
     if holding:
-        tree, boxes = joined_frames(both, Metric.TOTAL, SiblingOrder.HEAVY)
-        assert len(tree) == len(both.callees) + len(both.callers) - 1
+        tree, boxes = joined_frames(callees, callers, Metric.TOTAL, SiblingOrder.HEAVY)
+        assert len(tree) == len(callees) + len(callers) - 1
         assert (boxes.row == 0).sum() == 1
-        assert boxes.row.min() == -int(both.callers.depth.max())
+        assert boxes.row.min() == -int(callers.depth.max())
         nearer = np.abs(boxes.row[tree.parent[1:]]) == np.abs(boxes.row[1:]) - 1
         assert nearer.all()
         assert (boxes.begin + boxes.width <= boxes.whole).all()
@@ -185,15 +184,15 @@ def test_a_sandwich_counts_every_stack_with_the_place_once(rows: list[tuple[Path
 def test_an_instruction_knows_its_callers() -> None:
     small = trace()
     own = costs_of(small)
-    tree = source_flame(small.code, own)
-    both = sandwich(source_stacks(small.code, own), int(key(What.CODE, 0, 2)), tree)
-    assert labels(small, both.callers) == (
+    tree = code_flame(small.code, own)
+    callees, callers = sandwich(source_stacks(small.code, own), int(key(What.CODE, 0, 2)), tree)
+    assert labels(small, callers) == (
         "ds_read_b128 v[0:3], v9",
         "kernels/attn.py:3",
         "lib/attn.py:2",
         "lib/attn.py",
     )
-    assert len(both.callees) == 1
+    assert len(callees) == 1
 
 
 @pytest.fixture(params=VARIED)
@@ -204,7 +203,7 @@ def recorded(request: pytest.FixtureRequest) -> Trace:
 def test_every_cycle_of_a_capture_is_somewhere(recorded: Trace) -> None:
     own = costs_of(recorded)
     code = ~recorded.code.is_label
-    for tree in (source_flame(recorded.code, own), kernel_flame(recorded.code, own)):
+    for tree in (code_flame(recorded.code, own), code_flame(recorded.code, own, by_kernel=True)):
         assert tree.whole(Metric.TOTAL) == int((recorded.code.latency + recorded.code.idle)[code].sum()) > 0
         assert tree.whole(Metric.STALL) == int(recorded.code.stall[code].sum())
         rows = np.sort(tree.code_row[tree.code_row >= 0])
@@ -222,7 +221,7 @@ def test_frames_are_the_places_that_the_file_tells(name: str) -> None:
             way = (places[0].rpartition(":")[0], *places) if places else ("",)
             for depth in range(1, len(way) + 1):
                 expected[way[:depth]] += cost
-    tree = source_flame(trace.code, costs_of(trace))
+    tree = code_flame(trace.code, costs_of(trace))
     places = np.flatnonzero(np.isin(tree.what, (What.FILE, What.LINE, What.NO_SOURCE))).tolist()
     names = labels(trace, tree)
     found = {
@@ -240,7 +239,7 @@ def test_what_is_left_of_hidden_cycles() -> None:
     trace = sample_trace("matmul_small")
     batch = trace.reader.read(list(range(len(trace.waves))))
     hidden = HIDDEN[ReferenceRule.REFERENCE].of(trace, [batch]).hidden(trace.code)
-    tree = source_flame(trace.code, costs_of(trace, True, hidden), has_hidden=True)
+    tree = code_flame(trace.code, costs_of(trace, True, hidden), has_hidden=True)
     costs = trace.code.latency + trace.code.idle
     rows = zip(hidden.tolist(), costs.tolist(), strict=True)
     left = sum(cost - min(max(0, covered), cost) for covered, cost in rows)
@@ -250,19 +249,23 @@ def test_what_is_left_of_hidden_cycles() -> None:
 def test_code_without_sources_keeps_its_instructions(tmp_path: FolderPath) -> None:
     write_sample("matmul_small", tmp_path)
     content = json.loads((tmp_path / "code.json").read_text())
-    content["code"] = [[*row[:3], "", *row[4:]] for row in content["code"]]
+    kept = next(at for at, row in enumerate(content["code"]) if row[3] and not row[0].startswith(";"))
+    content["code"] = [[*row[:3], row[3] * (at == kept), *row[4:]] for at, row in enumerate(content["code"])]
     (tmp_path / "code.json").write_text(json.dumps(content))
     bare = open_trace(tmp_path)
-    tree = source_flame(bare.code, costs_of(bare))
-    assert labels(bare, tree)[0] == "<no source>"
-    assert int((tree.what == What.CODE).sum()) == len(tree) - 1 == np.count_nonzero(bare.code.hits)
-    blocks = kernel_flame(bare.code, costs_of(bare))
+    tree = code_flame(bare.code, costs_of(bare))
+    assert "<no source>" in labels(bare, tree)
+    assert int((tree.what == What.CODE).sum()) == np.count_nonzero(bare.code.hits)
+    content["code"][kept][3] = ""
+    (tmp_path / "code.json").write_text(json.dumps(content))
+    bare = open_trace(tmp_path)
+    blocks = code_flame(bare.code, costs_of(bare))
     assert [What(one) for one in np.unique(blocks.what)] == [What.CODE, What.KERNEL, What.BLOCK]
 
 
 def test_a_file_without_a_copy_keeps_its_whole_name() -> None:
     small = trace(code_table(((("s_nop 0"), TokenKind.IMMED, 1, 4, 0, 0, ((2, 77),)),)))
-    tree = source_flame(small.code, costs_of(small))
+    tree = code_flame(small.code, costs_of(small))
     assert [named(small, tree, frame) for frame in (0, 1)] == ["/src/lib/lost.py", "/src/lib/lost.py:77"]
 
 
@@ -274,7 +277,7 @@ def sampled() -> Trace:
 
 def test_samples_are_costs_where_there_are_no_cycles(sampled: Trace) -> None:
     costs = costs_of(sampled)
-    tree = source_flame(sampled.code, costs, "samples")
+    tree = code_flame(sampled.code, costs, "samples")
     issued, stalled = sampled.code.samples_issued, sampled.code.samples_stalled
     assert issued is not None
     assert stalled is not None
@@ -286,7 +289,7 @@ def test_folded_stacks_have_all_costs_and_no_stray_semicolon() -> None:
     small = trace()
     code = replace(small.code, text=(*small.code.text[:-1], "s_end;pgm"))
     small = trace(code)
-    lines = list(folded(small, source_flame(code, costs_of(small)), Metric.TOTAL))
+    lines = list(folded(small, code_flame(code, costs_of(small)), Metric.TOTAL))
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == 3110
     assert "<no source>;s_end,pgm 10" in lines
     assert len({line.rpartition(" ")[0] for line in lines}) == len(lines)
@@ -294,7 +297,7 @@ def test_folded_stacks_have_all_costs_and_no_stray_semicolon() -> None:
 
 def test_the_mix_of_kinds_is_that_of_the_instructions_on_a_frame() -> None:
     small = trace()
-    tree = source_flame(small.code, costs_of(small))
+    tree = code_flame(small.code, costs_of(small))
     frame = int(np.flatnonzero(tree.total[:, 0] == 900)[0])
     mix = kind_mix(tree, frame, small.code.kind, Metric.TOTAL, KIND_COUNT)
     assert {TokenKind(kind): int(mix[kind]) for kind in np.flatnonzero(mix)} == {
@@ -305,7 +308,7 @@ def test_the_mix_of_kinds_is_that_of_the_instructions_on_a_frame() -> None:
 
 def test_nothing_makes_an_empty_tree() -> None:
     small = trace(code_table(()))
-    tree = source_flame(small.code, costs_of(small))
+    tree = code_flame(small.code, costs_of(small))
     assert len(tree) == tree.levels == tree.whole(Metric.TOTAL) == 0
     assert len(layout(tree, Metric.TOTAL)) == 0
     assert list(folded(small, tree, Metric.TOTAL)) == []

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtTest import QTest
 
 from rcv_py.analysis.core.cost_columns import cost_columns
-from rcv_py.analysis.flame.flame import Metric, code_costs, source_flame
+from rcv_py.analysis.flame.flame import Metric, code_costs, code_flame
 from rcv_py.analysis.flame.flame_layout import layout
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.features.flame.panel import FlamegraphPanel
@@ -195,6 +195,6 @@ def scene_of(rows: int):
         code_table(tuple((*row, 40 + at % 97, 0, 0, ((at % 2, 1 + at % 500),)) for at in range(rows)))
     )
     own = code_costs(cost_columns(big.code, LatencyMode.SUM_ALL, None, None), True)
-    tree = source_flame(big.code, own)
+    tree = code_flame(big.code, own)
     texts = labels(big, tree)
     return FlameScene(big, tree, layout(tree, Metric.TOTAL), texts, Metric.TOTAL)

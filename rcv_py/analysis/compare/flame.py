@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.compare.compare import Comparison
-from rcv_py.analysis.flame.flame import METRICS, FlameTree, Metric, kernel_flame, source_flame
+from rcv_py.analysis.flame.flame import METRICS, FlameTree, Metric, code_flame
 from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.model.trace import Trace
@@ -33,8 +33,7 @@ def compare_flame(trace: Trace, comparison: Comparison) -> CompareFlame | None:
     own[line[here], Metric.HITS.value] = rows.hits_b[here]
     noise = np.zeros(len(trace.code))
     noise[line[here]] = rows.noise[here]
-    make = source_flame if len(trace.code.chain_file) else kernel_flame
-    tree = make(trace.code, own, UNIT)
+    tree = code_flame(trace.code, own, UNIT)
     if not tree.whole(Metric.TOTAL):
         return None
     texts = labels(trace, tree)

@@ -56,12 +56,6 @@ class Stacks:
     def __len__(self) -> int:
         return len(self.order)
 
-    def taken(self, rows: np.ndarray) -> Stacks:
-        """Return the stacks at `rows`, in that order."""
-        count = np.diff(self.first)[rows]
-        at = ranges(self.first[rows], count)
-        return Stacks(borders(count), self.element[at], self.own[rows], self.order[rows])
-
 
 def key(what: np.ndarray | int, first: np.ndarray | int = 0, second: np.ndarray | int = 0) -> np.ndarray:
     """Return elements, int64; the numbers must be in range (2^28 and 2^30)."""
@@ -99,6 +93,11 @@ def kernel_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
     table = blocks(code)
     block = key(What.BLOCK, 0, table.first[table.of_row[rows]])
     return _stacked([root, block], np.zeros_like(rows), np.empty(0, dtype=np.int64), rows, own)
+
+
+def code_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
+    """Return the stacks by source, or by kernel and block where no instruction has a source place."""
+    return (source_stacks if len(code.chain_file) else kernel_stacks)(code, own)
 
 
 def costly(code: CodeTable, own: np.ndarray) -> np.ndarray:
@@ -158,21 +157,17 @@ class FlameTree(ColumnTable):
     @cached_property
     def what(self) -> np.ndarray:
         """The type of each frame, uint8 (`What`)."""
-        return self._parts[0]
+        return parts(self.element)[0]
 
     @cached_property
     def first(self) -> np.ndarray:
         """The first number of each frame's element, int32: a file, or a kind of marker."""
-        return self._parts[1]
+        return parts(self.element)[1]
 
     @cached_property
     def second(self) -> np.ndarray:
         """The second number of each frame's element, int32: a line, a code row, a kernel, a name."""
-        return self._parts[2]
-
-    @cached_property
-    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return parts(self.element)
+        return parts(self.element)[2]
 
     @cached_property
     def code_row(self) -> np.ndarray:
@@ -235,21 +230,20 @@ def fold(
     )
 
 
-def source_flame(
-    code: CodeTable, own: np.ndarray, unit: str = "cycles", has_hidden: bool = False
+def code_flame(
+    code: CodeTable,
+    own: np.ndarray,
+    unit: str = "cycles",
+    has_hidden: bool = False,
+    *,
+    by_kernel: bool = False,
 ) -> FlameTree:
     """Return the tree of files, source places from the outermost to the innermost, and instructions.
 
-    `own` is the result of `code_costs`.  Instructions without a source place share a root.
+    `own` is the result of `code_costs`.  Instructions without a source place share a root.  Where none has
+    one, and with `by_kernel`, it is the tree of kernels, basic blocks and instructions.
     """
-    return fold(source_stacks(code, own), (), unit, has_hidden)
-
-
-def kernel_flame(
-    code: CodeTable, own: np.ndarray, unit: str = "cycles", has_hidden: bool = False
-) -> FlameTree:
-    """Return the tree of kernels, basic blocks and instructions, for code with poor source mapping."""
-    return fold(kernel_stacks(code, own), (), unit, has_hidden)
+    return fold((kernel_stacks if by_kernel else code_stacks)(code, own), (), unit, has_hidden)
 
 
 def code_costs(costs: CostColumns, show_idle: bool, hidden: np.ndarray | None = None) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from rcv_py.analysis.core.answers import Answers, Rows
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.events.marker_spans import MARKERS
-from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
+from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, code_flame
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
@@ -63,13 +63,12 @@ def flame_tree(
             Message("{0} has PC samples, which know neither executions nor what was hidden.", trace.name),
             hint="Use the metric total or stall.",
         )
-    if content == "source" and len(trace.code.chain_file):
-        return source_flame(trace.code, own, unit, hidden is not None), note
-    if content == "source":
+    if content == "source" and not len(trace.code.chain_file):
         note = Message(
             "No instruction has a source place: these are kernels and basic blocks. {0}", note
         ).strip()
-    return kernel_flame(trace.code, own, unit, hidden is not None), note
+    tree = code_flame(trace.code, own, unit, hidden is not None, by_kernel=content == "kernel")
+    return tree, note
 
 
 def _marked(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import FlameTree, Metric, Stacks, fold, kernel_stacks, source_stacks
+from rcv_py.analysis.flame.flame import FlameTree, Metric, Stacks, code_stacks, fold
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
@@ -48,7 +47,12 @@ def layout(
     Equal siblings keep their order of appearance.
     """
     width = tree.total[:, metric.value]
-    rank = _rank(tree, width, order, labels)
+    if order is SiblingOrder.HEAVY:
+        rank = -width
+    elif order is SiblingOrder.EXECUTION or labels is None:
+        rank = tree.order
+    else:
+        rank = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
     begin = np.zeros(len(tree), dtype=np.int64)
     for level in range(tree.levels):
         here = np.arange(*np.searchsorted(tree.depth, [level, level + 1]))
@@ -61,30 +65,11 @@ def layout(
     return FlameLayout(begin, width, tree.depth, tree.whole(metric))
 
 
-def _rank(
-    tree: FlameTree, width: np.ndarray, order: SiblingOrder, labels: tuple[str, ...] | None
-) -> np.ndarray:
-    if order is SiblingOrder.HEAVY:
-        return -width
-    if order is SiblingOrder.EXECUTION or labels is None:
-        return tree.order
-    return np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
+def sandwich(stacks: Stacks, element: int, like: FlameTree) -> tuple[FlameTree, FlameTree]:
+    """Return the trees of callees and of callers of an element, its only root; empty if no stack has it.
 
-
-class Sandwich(NamedTuple):
-    """Two trees whose only root is the same place.
-
-    A stack in which the place occurs twice counts once, from its outermost occurrence.
-    """
-
-    callees: FlameTree
-    callers: FlameTree  # inverted: children are callers
-
-
-def sandwich(stacks: Stacks, element: int, like: FlameTree) -> Sandwich:
-    """Return the callers and callees of an element; both trees are empty if no stack has it.
-
-    `like` is the tree of all stacks, whose names and unit the result keeps.
+    Children of callers are their callers.  A stack in which the element occurs twice counts once, from its
+    outermost occurrence.  `like` is the tree of all stacks, whose names and unit the result keeps.
     """
     at = np.flatnonzero(stacks.element == element)
     owner = np.searchsorted(stacks.first, at, side="right") - 1
@@ -93,20 +78,20 @@ def sandwich(stacks: Stacks, element: int, like: FlameTree) -> Sandwich:
     below = _cut(stacks, rows, at, stacks.first[rows + 1] - at, +1)
     above = _cut(stacks, rows, at, at - stacks.first[rows] + 1, -1)
     fold_alike = partial(fold, names=like.names, unit=like.unit, has_hidden=like.has_hidden)
-    return Sandwich(fold_alike(below), fold_alike(above))
+    return fold_alike(below), fold_alike(above)
 
 
 def joined_frames(
-    both: Sandwich,
+    down: FlameTree,
+    up: FlameTree,
     metric: Metric,
     order: SiblingOrder,
     labels: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
 ) -> tuple[FlameTree, FlameLayout]:
-    """Merge both trees, the place once, with callers in rows -1, -2 …
+    """Merge callees and callers, the place once, with callers in rows -1, -2 …
 
     The frames of the callees come first; frames of callers (the root aside) have parents nearer to the place.
     """
-    down, up = both.callees, both.callers
     below = layout(down, metric, order, labels and labels[0])
     above = layout(up, metric, order, labels and labels[1])
     callers = of_rows(up, slice(1, None))
@@ -128,10 +113,9 @@ def sandwich_frames(
 
     `own` is int64 [code rows, metrics]; `like` is the tree of all stacks.
     """
-    stacks = (source_stacks if len(trace.code.chain_file) else kernel_stacks)(trace.code, own)
-    both = sandwich(stacks, element, like)
-    if not len(both.callees) or not both.callees.whole(metric):
+    down, up = sandwich(code_stacks(trace.code, own), element, like)
+    if not len(down) or not down.whole(metric):
         return None
-    texts = labels(trace, both.callees), labels(trace, both.callers)
-    tree, boxes = joined_frames(both, metric, order, texts)
+    texts = labels(trace, down), labels(trace, up)
+    tree, boxes = joined_frames(down, up, metric, order, texts)
     return tree, boxes, (*texts[0], *texts[1][1:])

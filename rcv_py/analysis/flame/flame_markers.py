@@ -23,7 +23,6 @@ from rcv_py.analysis.core.occupancy import latest
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.events.scope_costs import MAX_DEPTH, enclosing
 from rcv_py.analysis.flame.flame import (
@@ -32,13 +31,12 @@ from rcv_py.analysis.flame.flame import (
     Metric,
     Stacks,
     What,
+    code_stacks,
     fold,
     joined,
-    kernel_stacks,
     key,
-    source_stacks,
 )
-from rcv_py.base.runs import borders, distinct
+from rcv_py.base.runs import borders, distinct, ranges
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
@@ -55,8 +53,10 @@ def coarse_markers(spans: MarkerSpans) -> FlameTree:
     within = sums(nest.parent + 1, life, len(life) + 1)[1:]
     cost = np.maximum(life - within, 0)
     own = np.stack([cost, cost, np.zeros_like(cost), np.ones_like(cost)], axis=1)
-    chosen = _heads(nest).taken(nest.node + 1)
-    tree = fold(Stacks(chosen.first, chosen.element, own, spans.begin[nest.row]), spans.names)
+    heads = _heads(nest)
+    count = np.diff(heads.first)[nest.node + 1]
+    element = heads.element[ranges(heads.first[nest.node + 1], count)]
+    tree = fold(Stacks(borders(count), element, own, spans.begin[nest.row]), spans.names)
     tree.total[:, Metric.HITS.value] = tree.own[:, Metric.HITS.value]
     return tree
 
@@ -67,11 +67,7 @@ def scoped_costs(spans: MarkerSpans, *, show_idle: bool = True) -> Reduction[Sco
     An instruction counts in the scopes that are open when it starts, with its cycles and the idle before it
     if that is shown.
     """
-    return Reduction(partial(_map, _steps(spans, _nest(spans)), show_idle), _merge, unchanged)
-
-
-def _map(steps: _Steps, show_idle: bool, trace: Trace, parcel: Parcel) -> ScopedCosts:
-    return _pairs(parcel.own, steps, len(trace.code), show_idle)
+    return Reduction(partial(_pairs, _steps(spans, _nest(spans)), show_idle), _merge, unchanged)
 
 
 def marked_tree(
@@ -90,7 +86,7 @@ def marked_tree(
         share = np.clip(hidden, 0, whole)[line] / np.maximum(whole[line], 1)
         own[:, Metric.NONHIDDEN.value] = cycles - np.rint(cycles * share).astype(np.int64)
     every = np.ones((len(code), METRICS), dtype=np.int64)
-    tails = source_stacks(code, every) if len(code.chain_file) else kernel_stacks(code, every)
+    tails = code_stacks(code, every)
     place_of = np.full(len(code), -1, dtype=np.int64)
     place_of[tails.order] = np.arange(len(tails))
     keep = np.flatnonzero(place_of[line] >= 0)
@@ -173,8 +169,9 @@ def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
     return _Steps(owner[order], time[order], node[order])
 
 
-def _pairs(tokens: TokenColumns, steps: _Steps, rows: int, show_idle: bool) -> ScopedCosts:
+def _pairs(steps: _Steps, show_idle: bool, trace: Trace, parcel: Parcel) -> ScopedCosts:
     """Return the costs of instructions, summed by (node, code row)."""
+    tokens, rows = parcel.own, len(trace.code)
     keep = np.flatnonzero((tokens.line >= 0) & (tokens.line < rows))
     line, start = tokens.line[keep].astype(np.int64), tokens.start[keep]
     cycles = tokens.duration[keep] + (tokens.idle[keep] if show_idle else 0)

@@ -24,7 +24,11 @@ EXPLAINED = {
 
 def labels(trace: Trace, tree: FlameTree) -> tuple[str, ...]:
     """Return the label of each frame: `attn.py`, `attn.py:258`, an instruction, a kernel, a marker."""
-    files, kernels = _short_names(trace), [short_kernel(one.demangled) for one in trace.code.kernels]
+    # The last part of each file's path, with the folder before it if two would be equal.
+    parts = [source.path.replace("\\", "/").rstrip("/").split("/") for source in trace.sources]
+    often = Counter(part[-1] for part in parts)
+    files = ["/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts]
+    kernels = [short_kernel(one.demangled) for one in trace.code.kernels]
     block_names = _block_names(trace.code, tree)
     text_of: dict[int, Callable[[int, int], str]] = {
         What.FILE: lambda file, _: files[file],
@@ -90,13 +94,6 @@ def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
     for frame in np.flatnonzero(tree.own[:, metric.value] > 0).tolist():
         costs[";".join(names[one] for one in tree.ancestors(frame))] += int(tree.own[frame, metric.value])
     yield from (f"{stack} {cost}" for stack, cost in costs.items())
-
-
-def _short_names(trace: Trace) -> tuple[str, ...]:
-    """Return the last part of each file's path, with the folder before it if two would be equal."""
-    parts = [source.path.replace("\\", "/").rstrip("/").split("/") for source in trace.sources]
-    often = Counter(part[-1] for part in parts)
-    return tuple("/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts)
 
 
 def _block_names(code: CodeTable, tree: FlameTree) -> dict[int, str]:

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
-from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout, sandwich_frames
+from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, code_flame
+from rcv_py.analysis.flame.flame_layout import SiblingOrder, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.model.modes import LatencyMode
-from rcv_py.model.trace import Trace
 from rcv_py.state.session import Session
 from rcv_py.ui.core.costs import cost_job
 from rcv_py.ui.flame.flame_scene import FlameScene
@@ -68,8 +67,6 @@ def scene_job(
     known = hidden if session.clock_range.value is None else None
     covered = None if known is None else known.hidden(code, show_idle)
 
-    flame = kernel_flame if content is Content.KERNEL or not len(code.chain_file) else source_flame
-
     def of_markers() -> FlameTree | None:
         tree = coarse_markers if content is Content.MARKERS else marked
         return tree(spans) if spans is not None and len(spans) else None
@@ -86,10 +83,13 @@ def scene_job(
             columns = costs()
             own = code_costs(columns, show_idle, covered)
             unit = "samples" if columns.label == SAMPLES else "cycles"
-            tree = flame(code, own, unit, covered is not None)
+            tree = code_flame(code, own, unit, covered is not None, by_kernel=content is Content.KERNEL)
             if content is Content.SANDWICH:
                 frames = sandwich_frames(trace, own, tree, wanted.element, metric=metric, order=wanted.order)
-                return None if frames is None else _sandwiched(trace, metric, *frames)
+                if frames is None:
+                    return None
+                tree, boxes, texts = frames
+                return FlameScene(trace=trace, tree=tree, boxes=boxes, labels=texts, metric=metric, place=0)
         if tree is None or not tree.whole(metric):
             return None
         texts = labels(trace, tree)
@@ -97,9 +97,3 @@ def scene_job(
         return FlameScene(trace=trace, tree=tree, boxes=boxes, labels=texts, metric=metric)
 
     return scene
-
-
-def _sandwiched(
-    trace: Trace, metric: Metric, tree: FlameTree, boxes: FlameLayout, texts: tuple[str, ...]
-) -> FlameScene:
-    return FlameScene(trace=trace, tree=tree, boxes=boxes, labels=texts, metric=metric, place=0)

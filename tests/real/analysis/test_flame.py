@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.flame.flame import Metric, What, kernel_flame, source_flame
+from rcv_py.analysis.flame.flame import Metric, What, code_flame
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
@@ -33,7 +33,7 @@ def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
     real = real_trace(name)
     batch = real.reader.read(list(range(len(real.waves))))
     hidden = HIDDEN[ReferenceRule.REFERENCE].of(real, [batch]).hidden(real.code)
-    tree = source_flame(real.code, costs_of(real, True, hidden), has_hidden=True)
+    tree = code_flame(real.code, costs_of(real, True, hidden), has_hidden=True)
     expected = golden(f"rcv/{name}.json")
     assert tree.whole(Metric.TOTAL) == expected["flame_total"]["totalLatency"]
     assert tree.whole(Metric.NONHIDDEN) == expected["flame_nonhidden"]["totalLatency"]
@@ -41,8 +41,8 @@ def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
 
 def test_code_without_sources_keeps_its_instructions() -> None:
     real = real_trace("pa_mqa_small")
-    tree = source_flame(real.code, costs_of(real))
+    tree = code_flame(real.code, costs_of(real))
     assert labels(real, tree)[0] == "<no source>"
     assert int((tree.what == What.CODE).sum()) == len(tree) - 1 > 300
-    blocks = kernel_flame(real.code, costs_of(real))
+    blocks = code_flame(real.code, costs_of(real), by_kernel=True)
     assert [What(one) for one in np.unique(blocks.what)] == [What.CODE, What.KERNEL, What.BLOCK]
