@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import columns_of
+from rcv_py.analysis.core.token_columns import columns_of, states_of
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, NO_DURATION, EntryKind, event_table
@@ -93,11 +93,8 @@ def _states(trace: Trace, batch: WaveBatch) -> Columns:
 
 def segments(batch: WaveBatch) -> np.ndarray:
     """Return the segments of all timelines: wave of the batch, state, start and duration; int64 [4, n]."""
-    parts = [
-        np.stack([np.full(len(one), at), one.state, one.start, one.duration])
-        for at, one in enumerate(wave.states for wave in batch.waves)
-    ]
-    return np.concatenate([np.zeros((4, 0), dtype=np.int64), *parts], axis=1)
+    owner, state, begin, end = states_of(batch.waves)
+    return np.stack([owner, state, begin, end - begin])
 
 
 def _waits(trace: Trace, batch: WaveBatch) -> Columns:

@@ -71,7 +71,13 @@ def build(plan: Plan) -> Simulated:
     for se in range(len(plan.offsets)):
         rng = random.Random(f"{plan.seed}/{se}")
         waves = live[se] = _run(plan, se, rng, lines, rows)
-        residencies += _residencies(plan, se, waves, rng)
+        for place, cu in enumerate(plan.cus):  # the target, and others with similar work
+            own = cu == plan.target_cu
+            residencies += (
+                [_residency((se, cu), wave, wave.begin, wave.end) for wave in waves]
+                if own
+                else _neighbour(plan, se, place, waves, rng)
+            )
         seen: Counter[tuple[int, int]] = Counter()  # waves of each slot
         names: dict[int, tuple[int, int, int]] = {}
         for wave in waves:
@@ -179,17 +185,6 @@ def _by_cause(rows: list[dict[int, int]], default: int) -> np.ndarray:
     row = np.repeat(np.arange(len(rows)), [len(causes) for causes in rows])
     table[row, list(chain.from_iterable(rows))] = [value for causes in rows for value in causes.values()]
     return table
-
-
-def _residencies(plan: Plan, se: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:
-    """Rows (se, cu, simd, slot, begin, end, kernel, workgroup): the target CU, and similar others."""
-    found = []
-    for place, cu in enumerate(plan.cus):
-        if cu == plan.target_cu:
-            found += [_residency((se, cu), wave, wave.begin, wave.end) for wave in waves]
-        else:
-            found += _neighbour(plan, se, place, waves, rng)
-    return found
 
 
 def _residency(place: tuple[int, int], wave: LiveWave, begin: int, end: int, shift: int = 0) -> list[int]:

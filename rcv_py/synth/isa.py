@@ -89,8 +89,6 @@ def meaning(text: str, generation: int) -> InstructionTiming:
     counts = _COUNTERS[generation].get("vmem_store" if unit == "vmem" and is_store else unit, ())
     if name.startswith("s_sendmsg_rtn"):
         counts = ("kmcnt",) if generation == 12 else ("lgkmcnt",)
-    waits = _waits(text) if unit == "wait" else ()
-    passes = _passes(name, unit, width, generation)
     return InstructionTiming(
         unit=unit,
         port="valu" if unit == "matrix" else unit,
@@ -99,8 +97,8 @@ def meaning(text: str, generation: int) -> InstructionTiming:
         reads=reads,
         writes=writes,
         counts=counts,
-        waits=waits,
-        passes=passes,
+        waits=_waits(text) if unit == "wait" else (),
+        passes=_passes(name, unit, width, generation),
         width=width,
         is_store=is_store,
     )
@@ -180,10 +178,8 @@ def _size(text: str, unit: str) -> int:
     is_short = name.endswith("_e32") or name.startswith(("v_mov_b32", "v_readfirstlane", "v_nop"))
     if name.startswith("v_") and not is_short:
         return 8
-    return 8 if unit in ("salu", "valu") and _has_literal(text) else 4
-
-
-def _has_literal(text: str) -> bool:
-    """Whether a constant outside -16..64 follows the instruction as four more bytes."""
+    if unit not in ("salu", "valu") or name.startswith("s_movk"):
+        return 4
+    # A constant outside -16..64 follows the instruction as four more bytes.
     numbers = re.findall(r"(?:^|[\s,])(-?0x[0-9a-f]+|-?\d+)(?=[\s,]|$)", text.split(maxsplit=1)[-1])
-    return not text.startswith("s_movk") and any(not -16 <= int(number, 0) <= 64 for number in numbers)
+    return 8 if any(not -16 <= int(number, 0) <= 64 for number in numbers) else 4

@@ -72,11 +72,7 @@ def _alone(
 
     def plan() -> Plan:
         launch = SyntheticLaunch(
-            kernel=kernel(name),
-            groups=groups,
-            iterations=iterations,
-            waves_per_group=waves_per_group,
-            resident=resident,
+            kernel(name), groups, iterations, waves_per_group=waves_per_group, resident=resident
         )
         return Plan(hardware, (launch,), offsets, cus=cus, traced_simds=traced_simds)
 

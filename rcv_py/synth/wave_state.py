@@ -100,23 +100,15 @@ class LiveWave:
         """The unit that executed a token."""
         return self.launch.kernel.instructions[self.rows[token][INSTRUCTION]].meaning.unit
 
-    def block(self, cycles: int, cause: int, producer: int, blamed: int, by: LiveWave | None) -> None:
-        """Remember the longest reason for the stall of the current instruction."""
-        if cycles > self.blocked[0]:
-            self.blocked = (cycles, cause, producer, blamed, by)
-
     def stall(
         self, cycles: int, cause: int, producer: int = -1, blamed: int = -1, by: LiveWave | None = None
     ) -> None:
-        """Count a reason that explains a stall of the current instruction by itself."""
-        self.block(cycles, cause, producer, blamed, by)
-        self.hold(cause, cycles, blamed)
-
-    def hold(self, cause: int, cycles: int, blamed: int = -1) -> None:
         """Count cycles in which a cause alone would stall the current instruction.
 
-        For each cause the instruction to blame for most cycles at once is kept.
+        The longest reason is kept, and for each cause the instruction to blame for most cycles at once.
         """
+        if cycles > self.blocked[0]:
+            self.blocked = (cycles, cause, producer, blamed, by)
         self.held[cause] = self.held.get(cause, 0) + cycles
         if cycles > self.holder.get(cause, _NOT_HELD)[0]:
             self.holder[cause] = (cycles, blamed)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+import numpy as np
+
 from rcv_py.analysis.compare.costs import CaptureCosts, costs_from
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.cost_columns import LINES, LineStats
@@ -35,7 +37,15 @@ def all_lines(batches: Batches, code_rows: int, rows: Rows = None) -> LineStats:
 def hotspot(
     batches: Batches, code_rows: int, rows: Rows, bins: int | None = 32, window: TimeWindow | None = None
 ) -> HotspotBins:
-    return hotspot_bins(bins, window).of(of_rows(code_rows), batches, rows)
+    """Bins over the whole program, as the reference viewer has them; None: a bin is a code row."""
+    found = hotspot_bins(window).of(of_rows(code_rows), batches, rows)
+    if bins is None:
+        return found
+    step = max(1, -(-code_rows // bins))
+    first = step * np.arange(bins)
+    return HotspotBins(
+        first, first + step, np.stack([found.cycles[at : at + step].sum(0) for at in first]), step
+    )
 
 
 def kind_latency(batches: Batches, code_rows: int) -> HotspotBins:

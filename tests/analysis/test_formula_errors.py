@@ -143,8 +143,6 @@ def test_depth_is_limited_but_length_is_not_depth() -> None:
         assert caught.value.kind is FormulaKind.LIMIT
         parse(opening * (MAX_DEPTH - 1) + "A" + closing * (MAX_DEPTH - 1))
     assert value("+".join(["1"] * 3_000)).item() == 3_000
-    with pytest.raises(FormulaError, match="characters"):
-        parse("1+" * 5_000 + "1")
 
 
 def test_a_long_chain_of_definitions_is_no_recursion() -> None:
@@ -154,9 +152,6 @@ def test_a_long_chain_of_definitions_is_no_recursion() -> None:
 
 def test_sizes_are_limited() -> None:
     assert "characters" in str(read_definitions("#" * (MAX_TEXT + 1)).errors[0])
-    many = read_definitions("\n".join(f"X{i} := 1" for i in range(1_200)))
-    assert "1,000 formulas" in str(many.errors[0])
-    assert len(many.rows) == 1_000
     big = "linear(4096, axis=SE) * linear(8192)"
     with pytest.raises(FormulaError, match="would have 33,554,432 numbers"):
         value(big)

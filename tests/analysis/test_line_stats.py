@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.cost_columns import LineStats, cost_columns, executions, wave_lines
-from rcv_py.model.modes import LatencyMode, ReferenceRule
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
@@ -25,7 +25,6 @@ def test_a_token_adds_its_stall_its_latency_and_the_idle_before_it() -> None:
     assert stats.stall.tolist() == [2 + 3, 0, 0]
     assert stats.longest.tolist() == [4, 3, 0]
     assert stats.idle.tolist() == [2 + 3, 1, 0]
-    assert stats.idle_gaps.tolist() == [2, 1, 0]
 
 
 def test_a_token_without_a_code_line_counts_nowhere_but_is_no_idle_time() -> None:
@@ -78,7 +77,7 @@ def waves(draw: st.DrawFn) -> list[TracedWave]:
 
 def slow(some: list[TracedWave], n: int) -> LineStats:
     """The definition, one token after the other."""
-    rows = [[0] * n for _ in range(6)]
+    rows = [[0] * n for _ in range(5)]
     for wave in some:
         latest = wave.begin
         for row in range(len(wave.tokens)):
@@ -86,13 +85,11 @@ def slow(some: list[TracedWave], n: int) -> LineStats:
             start = wave.tokens.base + int(wave.tokens.offset[row])
             duration = int(wave.tokens.duration[row])
             if line >= 0:
-                idle = max(0, start - latest)
                 rows[0][line] += 1
                 rows[1][line] += duration
                 rows[2][line] += int(wave.tokens.stall[row])
                 rows[3][line] = max(rows[3][line], duration)
-                rows[4][line] += idle
-                rows[5][line] += idle > 0
+                rows[4][line] += max(0, start - latest)
             assert span.begin == start
             latest = max(latest, start + duration)
     return LineStats(*(np.array(row) for row in rows))
@@ -103,7 +100,7 @@ def test_sums_over_batches_equal_the_definition(some: list[TracedWave]) -> None:
     expected = slow(some, 5)
     for batches in ([build.batch(*some)], [build.batch(wave) for wave in some]):
         found = all_lines(batches, 5)
-        for name in ("hits", "latency", "stall", "longest", "idle", "idle_gaps"):
+        for name in ("hits", "latency", "stall", "longest", "idle"):
             assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
 
 
@@ -130,11 +127,6 @@ def test_each_mode(mode: LatencyMode, hit: int | None) -> None:
     found = tuple(column.tolist() for column in (columns.hits, columns.latency, columns.stall, columns.idle))
     assert found == EXPECTED[mode, hit]
     assert columns.total == sum(found[1]) + sum(found[3]) == int(columns.cost.sum())
-
-
-def test_mean_idle_of_the_reference_divides_by_gaps() -> None:
-    columns = cost_columns(CODE, LatencyMode.MEAN_WAVE, LOOP, None, rule=ReferenceRule.REFERENCE)
-    assert columns.idle.tolist() == [3, 1, 0]  # (2 + 3) / 2 gaps, not / 3 hits
 
 
 @pytest.mark.parametrize("mode", list(LatencyMode))

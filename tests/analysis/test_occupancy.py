@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.occupancy import all_resident, residencies, resident
 from rcv_py.analysis.timeline.wave_places import global_rows
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.ids import SlotId
-from rcv_py.model.modes import ReferenceRule
 from tests.analysis import build
 
 
@@ -25,9 +24,9 @@ def events(*slots: str) -> WaveEvents:
     return build.events(rows)
 
 
-def lives(table: WaveEvents, **options: object) -> list[tuple[int, int, int, bool, bool]]:
+def lives(table: WaveEvents) -> list[tuple[int, int, int, bool, bool]]:
     """(slot, begin, end, open at the start, open at the end)."""
-    found = residencies(table, **options)
+    found = residencies(table)
     columns = (found.slot, found.begin, found.end, found.is_open_start, found.is_open_end)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -51,37 +50,34 @@ def test_a_start_on_an_occupied_slot_closes_what_was_there() -> None:
 def test_a_wave_nobody_saw_end_lasts_to_the_end() -> None:
     table = events("(", "  ( )")
     assert lives(table)[0] == (0, 0, 4, False, True)
-    assert lives(table, end=9)[0] == (0, 0, 9, False, True)
 
 
-def test_a_wave_that_was_there_before_the_trace_is_ours_but_not_the_reference_s() -> None:
+def test_a_wave_that_was_there_before_the_trace_has_an_open_start() -> None:
     table = events("   )  ( )", "( )")
     assert lives(table) == [(0, 0, 3, True, False), (0, 6, 8, False, False), (1, 0, 2, False, False)]
-    assert lives(table, rule=ReferenceRule.REFERENCE) == [(0, 6, 8, False, False), (1, 0, 2, False, False)]
 
 
 def test_a_second_end_in_a_row_means_nothing() -> None:
     assert lives(events("( ) )")) == [(0, 0, 2, False, False)]
 
 
-def test_one_point_a_time_where_the_reference_has_one_an_event() -> None:
-    table = events("( x )", "(   )")
-    ours, reference = steps(table, "se")[0], steps(table, "se", ReferenceRule.REFERENCE)[0]
+def test_there_is_one_point_a_time() -> None:
+    ours = all_resident(events("( x )", "(   )"))
+    assert ours is not None
     assert (ours.time.tolist(), ours.value.tolist()) == ([0, 2, 4], [2, 2, 0])
-    assert reference.time.tolist() == [-1, 0, 0, 2, 2, 4, 4]
-    assert reference.value.tolist() == [0, 1, 2, 1, 2, 1, 0]
     assert [ours.at(time) for time in (-1, 0, 3, 4)] == [None, 2, 2, 0]
 
 
 def test_curves_by_kernel_take_the_kernel_of_the_start() -> None:
-    curves = steps(events("( )", "(    )"), "kernel")
+    found = residencies(events("( )", "(    )"))
+    curves = resident(found, found.kernel)
     assert {kernel: curve.area for kernel, curve in curves.items()} == {1: 2, 2: 5}
 
 
 def test_nothing_happened() -> None:
     table = events()
     assert lives(table) == []
-    assert steps(table) == {}
+    assert all_resident(table) is None
     assert global_rows(residencies(table))[0] == ()
 
 
@@ -99,13 +95,14 @@ def any_events(draw: st.DrawFn) -> WaveEvents:
     return build.events([(*one, 1) for one in draw(st.lists(row, max_size=30))])
 
 
-@given(any_events(), st.sampled_from(["se", "kernel", None]))
-def test_the_area_under_the_curves_is_the_length_of_all_lives(table: WaveEvents, by: str | None) -> None:
+@given(any_events(), st.sampled_from(["se", "kernel"]))
+def test_the_area_under_the_curves_is_the_length_of_all_lives(table: WaveEvents, by: str) -> None:
     found = residencies(table)
     assert (found.end >= found.begin).all()
-    area = sum(curve.area for curve in steps(table, by).values())
+    curves = resident(found, getattr(found, by)).values()
+    area = sum(curve.area for curve in curves)
     assert area == int((found.end - found.begin).sum())
-    assert all(curve.value[-1] == 0 and curve.value.min() >= 0 for curve in steps(table, by).values())
+    assert all(curve.value[-1] == 0 and curve.value.min() >= 0 for curve in curves)
 
 
 @given(any_events())

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.occupancy import all_resident, residencies
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import (
     dispatch_curves,
@@ -33,7 +33,7 @@ def test_numbers_are_those_of_waves_counted_cycle_by_cycle(trace: Trace) -> None
     waves = np.zeros(end - begin, dtype=np.int64)
     for time, is_start in zip(events.time.tolist(), events.is_start.tolist(), strict=True):
         waves[time - begin :] += 1 if is_start else -1
-    found = occupancy_numbers(steps(events)[-1])
+    found = occupancy_numbers(all_resident(events))
     assert (found.begin, found.end, found.peak) == (begin, end, waves.max())
     assert found.mean == pytest.approx(waves.mean())
     many = np.flatnonzero(2 * waves > waves.max())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.core.cost_columns import cost_columns, mean, wave_lines
-from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.occupancy import residencies, resident
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
@@ -23,12 +23,13 @@ from rcv_py.analysis.timeline.wave_places import global_rows
 from rcv_py.analysis.waits.program_waits import Arrows, arrows, wait_pairs
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
+from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines, hotspot, jumps
 from tests.support.opened import VARIED
 from tests.support.read_twice import Case, opened, opened_plainly
+from tests.support.reference_rules import reference_curves
 from tests.support.samples import sample, sample_path
 from tests.support.simd_cycles import passes_of, worked
 
@@ -99,7 +100,6 @@ def test_lines_of_a_wave(case: Case, plain: Case) -> None:
         assert found == [len(took), sum(took), max(took, default=0), sum(idle)]
         half_up = int(sum(took) / len(took) + 0.5) if took else 0
         assert mean(stats.latency, stats.hits)[line] == half_up
-        assert stats.idle_gaps[line] == sum(gap > 0 for gap in idle)
         assert first.latency[line] == (took[0] if took else 0)
 
 
@@ -148,36 +148,31 @@ def test_shares_of_idle_stall_and_issue(case: Case, plain: Case) -> None:
 
 
 def test_costs_of_source_lines(case: Case) -> None:
-    """The reference charges every place of a chain, once for each time that it occurs there."""
+    """Every place of a chain is charged once, and every file once."""
     rows = json.loads((case.trace.path / "code.json").read_text())["code"]
     cost: dict[tuple[str, int], np.ndarray] = defaultdict(lambda: np.zeros(4, dtype=np.int64))
     kinds: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
+    of_file: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, dtype=np.int64))
     for row, kind in zip(rows, case.trace.code.kind.tolist(), strict=True):
-        for place in (row[3] or "").split(" -> "):
-            path, _, line = place.rpartition(":")
-            if path and not row[0].lstrip().startswith(";"):
+        places = {place.rpartition(":")[::2] for place in (row[3] or "").split(" -> ")}
+        if row[3] and not row[0].lstrip().startswith(";"):
+            for path, line in places:
                 cost[path, int(line)] += (1, row[7], row[8], row[9])
                 kinds[path, int(line)][kind] += row[7]
-    code, rule = case.trace.code, ReferenceRule.REFERENCE
-    tables = [
-        source_costs(code, column, SourceCost.INCLUSIVE, rule=rule)
-        for column in (code.latency, code.stall, code.idle)
-    ]
+            for path in {path for path, _ in places}:
+                of_file[path] += row[7:10]
+    code, columns = case.trace.code, ("latency", "stall", "idle")
+    tables = [source_costs(code, getattr(code, name), SourceCost.INCLUSIVE) for name in columns]
     latency, paths = tables[0], [source.path for source in case.trace.sources]
     places = [(paths[file], line) for file, line in zip(latency.file, latency.line.tolist(), strict=True)]
-    columns = (latency.rows, *(table.cost for table in tables))
-    found = dict(zip(places, np.stack(columns, axis=1).tolist(), strict=True))
+    numbers = (latency.rows, *(table.cost for table in tables))
+    found = dict(zip(places, np.stack(numbers, axis=1).tolist(), strict=True))
     assert found == {place: row.tolist() for place, row in cost.items()}
     assert len(found) > 1
     for place, row in zip(places, latency.by_kind.tolist(), strict=True):
         assert {kind: n for kind, n in enumerate(row) if n} == +kinds[place]
-    for table, column in zip(tables, (1, 2, 3), strict=True):
-        of_file = Counter[str]()
-        for (path, _), row in cost.items():
-            of_file[path] += int(row[column])
-        assert dict(zip(paths, table.file_cost.tolist(), strict=True)) == {
-            path: of_file[path] for path in paths
-        }
+    for column, table in enumerate(tables):
+        assert table.file_cost.tolist() == [of_file[path][column] for path in paths]
 
 
 def test_labels_cost_what_runs_until_the_next(case: Case) -> None:
@@ -314,8 +309,8 @@ def test_curves_of_occupancy_and_of_dispatches(case: Case, plain: Case, by: str)
     for time, is_start, place, kernel in events:
         curve = expected.setdefault(place[0] if by == "se" else kernel, [(time - 1, 0)])
         curve.append((time, curve[-1][1] + (1 if is_start else -1)))
-    theirs = steps(case.trace.occupancy, by, ReferenceRule.REFERENCE)
-    ours = steps(case.trace.occupancy, by)
+    theirs, lives = reference_curves(case.trace.occupancy, by), residencies(case.trace.occupancy)
+    ours = resident(lives, getattr(lives, by))
     assert theirs.keys() == ours.keys() == expected.keys() != set()
     for name, curve in expected.items():
         drawn = curve if by == "se" else curve[1:]
@@ -325,15 +320,14 @@ def test_curves_of_occupancy_and_of_dispatches(case: Case, plain: Case, by: str)
         assert theirs[name].area == ours[name].area == area
 
 
-@pytest.mark.parametrize("rule", list(ReferenceRule))
-def test_lives_in_the_rows_of_all_slots(case: Case, plain: Case, rule: ReferenceRule) -> None:
+def test_lives_in_the_rows_of_all_slots(case: Case, plain: Case) -> None:
     expected: dict[tuple[int, ...], list[list[int]]] = {}
     for time, is_start, place, kernel in occurred(plain):
         if is_start:
             expected.setdefault(place, []).append([time, -1, kernel])
         else:
             expected[place][-1][1] = time
-    found = residencies(case.trace.occupancy, rule=rule)
+    found = residencies(case.trace.occupancy)
     slots, row = global_rows(found)
     assert [(slot.se, slot.sa, slot.cu, slot.simd, slot.slot) for slot in slots] == sorted(expected)
     for number, place in enumerate(sorted(expected)):

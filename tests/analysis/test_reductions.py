@@ -123,7 +123,7 @@ SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]]
     "busy units": lambda trace, batches: busy_units(trace, batches, middle(trace)),
     "bubbles": lambda trace, batches: bubbles_by(ReferenceRule.OURS, ASTRAY.of(trace, batches)),
     "costs": lambda trace, batches: costs_of(None).then(WORKGROUPS.of(trace, batches)),
-    "hotspot of a range": lambda trace, _: hotspot_bins(7, middle(trace)),
+    "hotspot of a range": lambda trace, _: hotspot_bins(middle(trace)),
     "states of waves in a range": lambda trace, _: wave_states(middle(trace)),
     "device summary": lambda trace, batches: summary_by(None).then(ASTRAY.of(trace, batches)),
     "device summary of some": lambda trace, batches: summary_by({0, 2, 3}).then(ASTRAY.of(trace, batches)),
@@ -225,7 +225,7 @@ def test_parcels_and_the_order_of_their_parts_do_not_matter(
     for chosen in (None, frozenset(rng.sample(rows, max(1, len(rows) // 2)))):
         whole = of_all if chosen is None else reduction.of(trace, [whole_batch(batches)], chosen)
         apart = rebatched(batches, rng)
-        parts = reduction.parts(trace, apart, chosen, enough=rng.choice((1, 200, 2_000)))
+        parts = list(reduction.each(trace, apart, chosen, enough=rng.choice((1, 200, 2_000))))
         answer = reduction.finish(trace, merged(reduction, parts, rng))
         assert not differences(whole, answer)
 
@@ -373,7 +373,7 @@ def test_workgroups_that_meet_at_barriers_may_be_cut_apart(name: str, tmp_path: 
     begins = [trace.waves.begin[found.number == number].min() for number in range(len(found))]
     assert min(ends) < max(begins), "some are gone before others begin"
     reduction = SURVEYED["bounds"](trace, batches)
-    parts = reduction.parts(trace, batches, enough=1)
+    parts = list(reduction.each(trace, batches, enough=1))
     assert len(parts) > 2
     assert not differences(reduction.of(trace, batches), reduction.finish(trace, reduction.merge(parts)))
 
@@ -389,7 +389,7 @@ def test_hundreds_of_waves_may_be_cut_apart(short_waves: Trace) -> None:
     batches = [short_waves.reader.read(rows)]
     reduction = bounds_by(SURVEY.of(short_waves, batches), ASTRAY.of(short_waves, batches))
     tokens = sum(len(wave.tokens) for wave in batches[0].waves)
-    parts = reduction.parts(short_waves, batches, enough=tokens // 8)
+    parts = list(reduction.each(short_waves, batches, enough=tokens // 8))
     assert len(parts) > 3
     whole = reduction.of(short_waves, batches)
     assert not differences(whole, reduction.finish(short_waves, reduction.merge(parts)))

@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.cost.ranking import ranking
-from rcv_py.analysis.cost.source_costs import code_rows, reasons, source_files, source_lines
+from rcv_py.analysis.cost.source_costs import code_rows, reasons, source_lines
 from rcv_py.cli.opening import batches
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
@@ -55,7 +55,7 @@ def test_every_frame_is_charged_once_a_code_line() -> None:
         mine = [at for at in range(len(code)) if not code.is_label[at] and place in code.chain(at)]
         assert code_rows(code, *place, INCLUSIVE).tolist() == mine
         assert (int(found.rows[row]), int(found.cost[row])) == (len(mine), int(costs.cost[mine].sum()))
-    files = source_files(code, costs, INCLUSIVE)
+    files = source_lines(code, costs, INCLUSIVE, by_file=True)
     for row in range(len(files)):
         file = int(files.file[row])
         mine = [
@@ -85,7 +85,7 @@ def test_the_largest_cause_of_a_line() -> None:
 def test_samples_name_their_reasons() -> None:
     trace = sample_trace("pc_sampling")
     found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
-    files = source_files(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
+    files = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None), by_file=True)
     assert trace.code.stall_reasons is not None
     rows = np.array(
         [row for row in range(len(trace.code)) if trace.code.chain(row)[:1] and not trace.code.is_label[row]]

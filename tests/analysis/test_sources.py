@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.ranking import BY, ranking
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
 from rcv_py.analysis.program.blocks import labels
 from rcv_py.model.code import CodeTable, SourceFile
-from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
+from rcv_py.model.modes import LatencyMode, SourceCost
 from tests.analysis import build
 
 SELF, INCLUSIVE = SourceCost.SELF, SourceCost.INCLUSIVE
@@ -49,12 +49,6 @@ def test_inclusive_charges_every_place_once_and_every_file_once() -> None:
     assert table(costs) == {(A, 5): 11, (B, 4): 110, (B, 8): 10}
     assert costs.file_cost.tolist() == [11, 110]
     assert costs.rows.tolist() == [2, 2, 1]
-
-
-def test_the_reference_charges_repeated_places_again() -> None:
-    costs = source_costs(CODE, CODE.latency, INCLUSIVE, rule=ReferenceRule.REFERENCE)
-    assert table(costs) == {(A, 5): 11, (B, 4): 210, (B, 8): 10}
-    assert costs.file_cost.tolist() == [11, 220]
 
 
 def test_cost_is_split_by_the_kind_of_the_code_line() -> None:

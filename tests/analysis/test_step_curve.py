@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core import step_curve
 from rcv_py.analysis.core.step_curve import StepCurve, pixel_edges, total
 from rcv_py.model.window import TimeWindow
 
@@ -68,21 +67,6 @@ def test_no_peak_is_lost_at_any_width(curve: StepCurve, seen: tuple[TimeWindow, 
         assert np.isnan(columns.high).all()
     else:
         assert (np.nanmin(columns.low), np.nanmax(columns.high)) == whole
-
-
-@given(curves(), windows())
-def test_the_pyramid_answers_as_the_rows_do(curve: StepCurve, seen: tuple[TimeWindow, int]) -> None:
-    window, width = seen
-    direct = curve.columns(window, width)
-    other = StepCurve(curve.time, curve.value)
-    before = step_curve.DIRECT
-    step_curve.DIRECT = 0
-    try:
-        stepped = other.columns(window, width)
-    finally:
-        step_curve.DIRECT = before
-    for name in ("first", "low", "high", "last"):
-        np.testing.assert_array_equal(getattr(direct, name), getattr(stepped, name))
 
 
 def test_a_single_peak_among_millions_is_seen() -> None:

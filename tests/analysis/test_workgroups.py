@@ -9,14 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
-from rcv_py.analysis.waves import workgroups as module
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, KnownBy, Workgroups
 from rcv_py.formats.open import open_trace
 from rcv_py.model.tokens import Tokens
@@ -416,18 +413,3 @@ def test_other_seeds_are_no_worse(tmp_path: Path) -> None:
 def test_the_page_shows_the_barriers_by_size(by_size: dict[str, workgroup_truth.Judged]) -> None:
     page = (ROOT / "docs" / "attribution.md").read_text(encoding="utf-8")
     assert markdown(workgroup_truth.table(by_size)) in page, markdown(workgroup_truth.table(by_size))
-
-
-@given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=12), min_size=2, max_size=8))
-def test_looking_at_many_turns_at_once_tells_the_same_apart(late: list[list[int]]) -> None:
-    """Waves that leave each barrier at one of three times, beside the same one turn after the other."""
-    waves = [
-        wave(row, 0, [(100 * turn + 10, 100 * turn + 50 + 16 * one) for turn, one in enumerate(turns)])
-        for row, turns in enumerate(late)
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_first_split", lambda key, at, rows, keys: int(at.nth[rows[0]]))
-        apart = told(*waves)
-    together = told(*waves)
-    assert together.number.tolist() == apart.number.tolist()
-    assert together.known_by.tolist() == apart.known_by.tolist()

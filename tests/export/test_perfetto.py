@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.events.marker_spans import marker_spans
@@ -145,7 +145,7 @@ def test_times_are_nanoseconds_of_the_clock(shown: Shown) -> None:
 def test_occupancy_and_counters_are_curves() -> None:
     trace, batch = whole(sample_path("counters"))
     found = written(trace, batch)
-    curve = steps(trace.occupancy)[-1]
+    curve = all_resident(trace.occupancy)
     values = found.values["resident waves, all waves"]
     assert [value for _, value in values] == curve.value.tolist()
     assert np.diff([time for time, _ in values]).tolist() == np.diff(curve.time).tolist()

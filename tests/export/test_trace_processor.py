@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.model.kinds import WaveState
@@ -100,7 +100,7 @@ def expected(trace: Trace, batch: WaveBatch) -> dict[str, object]:
         "stall": int(batch.stall.sum(dtype=np.int64)),
         "flows": len(edges),
         "negative": 0,
-        "curve": steps(trace.occupancy)[-1].value.tolist(),
+        "curve": all_resident(trace.occupancy).value.tolist(),
     }
 
 

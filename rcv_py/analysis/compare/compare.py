@@ -6,7 +6,7 @@ record of the wave continued.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -230,52 +230,34 @@ def compare(
     alignment = align(a.code, b.code)
     both = rates(a, b, alignment, measure, blocks(b.code))
     why = _why_not(a, b, alignment)
-    noise = (
-        None
-        if why or replicate is None
-        else compare(a, replicate, seed, measure=measure, threshold=threshold)
-    )
+    noise = None
+    if replicate is not None and not why:
+        noise = compare(a, replicate, seed, measure=measure, threshold=threshold)
     if noise is not None and (noise.kernel is None or not noise.align.is_same):
         why = NO_REPLICATE
+    found = Comparison(
+        a,
+        b,
+        measure,
+        align=alignment,
+        judgement=refuse(why),
+        kernel=None,
+        notes=(),
+        rates=both,
+        noise_of=given,
+    )
     if why:
-        return Comparison(
-            a=a,
-            b=b,
-            measure=measure,
-            align=alignment,
-            judgement=refuse(why),
-            kernel=None,
-            notes=(),
-            rates=both,
-            noise_of=given,
-        )
+        return found
     rng = np.random.default_rng(seed)
     is_assumed = replicate is None and (a.is_by_wave or b.is_by_wave)
-    kernel = kernel_delta(
-        (a, b),
-        both,
-        alignment,
-        rng,
-        threshold=threshold,
-        floor=max(threshold, ASSUMED if is_assumed else 0.0),
-    )
+    floor = max(threshold, ASSUMED if is_assumed else 0.0)
+    kernel = kernel_delta((a, b), both, alignment, rng, threshold=threshold, floor=floor)
     if noise is not None and noise.kernel is not None:
         kernel = kernel.beyond(noise.kernel)
     judgement = judge(kernel, alignment.is_same)
     own = (OWN_REPLICATE,) if given is not replicate else ()
     notes = tuple(filter(None, (judgement.beside, *_notes(a, b, kernel, is_assumed=is_assumed), *own)))
-    return Comparison(
-        a=a,
-        b=b,
-        measure=measure,
-        align=alignment,
-        judgement=judgement,
-        kernel=kernel,
-        notes=notes,
-        rates=both,
-        replicate=noise,
-        noise_of=given,
-    )
+    return replace(found, judgement=judgement, kernel=kernel, notes=notes, replicate=noise)
 
 
 def _is_same_record(a: CaptureCosts, replicate: CaptureCosts) -> bool:

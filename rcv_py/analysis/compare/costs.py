@@ -182,7 +182,14 @@ def costs_of(rows: Rows) -> Staged[Workgroups, _Costs, CaptureCosts]:
 
 
 def _costs_by(rows: Rows, known: Workgroups) -> Reduction[_Costs, CaptureCosts]:
-    groups = _groups(rows, known)
+    number = known.number.astype(np.int64)
+    counted = np.flatnonzero(number >= 0)
+    if rows is not None:
+        counted = counted[np.isin(counted, sorted(rows))]
+    key, at = np.unique(number[counted], return_index=True)
+    is_by_wave = len(key) == 1
+    first = counted if is_by_wave else counted[at]
+    groups = _Groups(number, counted if is_by_wave else key, first, is_by_wave)
     return Reduction(partial(_map, groups), _MERGE, partial(_finish, groups))
 
 
@@ -203,17 +210,6 @@ class _Groups(NamedTuple):
         together = _joined(trace.waves.se[self.first].astype(np.int64))
         _, first, group = np.unique(together, return_index=True, return_inverse=True)
         return first, group.reshape(-1)
-
-
-def _groups(rows: Rows, known: Workgroups) -> _Groups:
-    number = known.number.astype(np.int64)
-    counted = np.flatnonzero(number >= 0)
-    if rows is not None:
-        counted = counted[np.isin(counted, sorted(rows))]
-    key, at = np.unique(number[counted], return_index=True)
-    if len(key) == 1:
-        return _Groups(number, counted, counted, is_by_wave=True)
-    return _Groups(number, key, counted[at], is_by_wave=False)
 
 
 def _map(groups: _Groups, trace: Trace, parcel: Parcel) -> _Costs:

@@ -43,8 +43,12 @@ class ProgramChange(NamedTuple):
     a: Trace
     b: Trace
     facts: tuple[ProgramFacts, ProgramFacts]
-    align: Alignment  # of rows of `code`
-    code: tuple[CodeTable, CodeTable]
+    align: Alignment
+
+    @property
+    def code(self) -> tuple[CodeTable, CodeTable]:
+        """Their programs, whose rows are aligned."""
+        return self.a.code, self.b.code
 
     @property
     def worse(self) -> tuple[str, ...]:
@@ -82,33 +86,25 @@ def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:
     """Return the facts of a program; `facts` are from its descriptor or the tables of a run."""
     code = trace.code
     known = None if facts is None else facts.allocated
+    names = ("vgprs", "sgprs", "lds", "scratch", "spilled_vgprs", "spilled_sgprs")
+    allocated = {name: UNKNOWN if known is None else getattr(known, name) for name in names}
     is_read = not code.is_unreadable.any()
     classes = np.bincount(instruction_classes(code)[~code.is_label], minlength=CLASS_COUNT)
     held = live_registers(code).pressure[:, RegisterFile.VGPR] if is_read else np.zeros(0, np.int64)
     return ProgramFacts(
         instructions=int(np.count_nonzero(~code.is_label)),
-        vgprs=UNKNOWN if known is None else known.vgprs,
-        sgprs=UNKNOWN if known is None else known.sgprs,
         held=int(held.max(initial=0)) if is_read else UNKNOWN,
-        lds=UNKNOWN if known is None else known.lds,
-        scratch=UNKNOWN if known is None else known.scratch,
         spills=int(classes[InstructionClass.SCRATCH]),
-        spilled_vgprs=UNKNOWN if known is None else known.spilled_vgprs,
-        spilled_sgprs=UNKNOWN if known is None else known.spilled_sgprs,
         waves=UNKNOWN if known is None else occupancy_limits(trace, facts).waves,
         classes=classes.astype(np.int64),
+        **allocated,
     )
 
 
 def program_change(a: Trace, b: Trace, facts: tuple[RunFacts | None, RunFacts | None]) -> ProgramChange:
     """Compare two builds of a kernel."""
-    return ProgramChange(
-        a=a,
-        b=b,
-        facts=(program_facts(a, facts[0]), program_facts(b, facts[1])),
-        align=align(a.code, b.code),
-        code=(a.code, b.code),
-    )
+    own = program_facts(a, facts[0]), program_facts(b, facts[1])
+    return ProgramChange(a, b, own, align(a.code, b.code))
 
 
 class BlockChange(NamedTuple):

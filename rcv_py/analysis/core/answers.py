@@ -7,7 +7,7 @@ analysis runs when its result is first used.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from rcv_py.analysis.core.reduction import Reduction, Staged
@@ -122,9 +122,10 @@ class InMemory(Answers):
         self.missing = dict(sorted(missing.items()))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
-        return [one.merge(list(self._parts_of(one, rows))) for one in reductions]
-
-    def _parts_of(self, reduction: AnyReduction, rows: Rows) -> Iterator[Any]:
-        self._looks += 1
-        name = "waves" if self._looks == 1 else Message("step {0}, waves", self._looks)
-        return reduction.each(self.trace, self.batches, rows, report=self._report, name=name)
+        parts = []
+        for one in reductions:
+            self._looks += 1
+            name = "waves" if self._looks == 1 else Message("step {0}, waves", self._looks)
+            each = one.each(self.trace, self.batches, rows, report=self._report, name=name)
+            parts.append(one.merge(list(each)))
+        return parts

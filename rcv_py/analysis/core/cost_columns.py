@@ -30,7 +30,7 @@ from rcv_py.base.runs import starts_run
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
-from rcv_py.model.modes import LatencyMode, ReferenceRule
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
@@ -44,7 +44,6 @@ class LineStats(ColumnTable):
     stall: np.ndarray  # int64, cycles
     longest: np.ndarray  # int64, latency of the longest execution
     idle: np.ndarray  # int64, cycles between the latest end so far in the wave and the start
-    idle_gaps: np.ndarray  # int64, executions that had any idle
 
     def on(self, code: CodeTable) -> CodeTable:
         """Return the code table with these totals instead of its own."""
@@ -59,12 +58,12 @@ def wave_lines(wave: TracedWave, n: int) -> LineStats:
 class _RunLines(NamedTuple):
     """Totals of some waves over the lines that they ran."""
 
-    sums: Sums  # code row, and hits, latency, stall, idle and executions with idle
+    sums: Sums  # code row, and hits, latency, stall and idle
     longest: np.ndarray  # int64, cycles, one row a code row of `sums`
 
 
 def _merge(parts: Sequence[_RunLines]) -> _RunLines:
-    added = joined_sums([no_sums(5), *(part.sums for part in parts)])
+    added = joined_sums([no_sums(4), *(part.sums for part in parts)])
     longest = np.zeros(len(added[0]), dtype=np.int64)
     for part in parts:
         at = np.searchsorted(added[0], part.sums[0])
@@ -75,15 +74,15 @@ def _merge(parts: Sequence[_RunLines]) -> _RunLines:
 def _map(trace: Trace, parcel: Parcel) -> _RunLines:
     stats = _line_stats(parcel.own, len(trace.code))
     line = np.flatnonzero(stats.hits)
-    columns = (stats.hits, stats.latency, stats.stall, stats.idle, stats.idle_gaps)
+    columns = (stats.hits, stats.latency, stats.stall, stats.idle)
     return _RunLines((line, *(column[line] for column in columns)), stats.longest[line])
 
 
 def _finish(trace: Trace, part: _RunLines) -> LineStats:
     n = len(trace.code)
-    hits, latency, stall, idle, gaps = dense(part.sums, n)
+    hits, latency, stall, idle = dense(part.sums, n)
     (longest,) = dense((part.sums[0], part.longest), n)
-    return LineStats(hits=hits, latency=latency, stall=stall, longest=longest, idle=idle, idle_gaps=gaps)
+    return LineStats(hits=hits, latency=latency, stall=stall, longest=longest, idle=idle)
 
 
 LINES = Reduction(_map, _merge, _finish)
@@ -92,7 +91,7 @@ LINES = Reduction(_map, _merge, _finish)
 def _line_stats(tokens: TokenColumns, n: int) -> LineStats:
     known = (tokens.line >= 0) & (tokens.line < n)
     line = tokens.line[known].astype(np.int64)
-    duration, idle = tokens.duration[known], tokens.idle[known]
+    duration = tokens.duration[known]
     longest = np.zeros(n, dtype=np.int64)
     np.maximum.at(longest, line, duration)
     return LineStats(
@@ -100,8 +99,7 @@ def _line_stats(tokens: TokenColumns, n: int) -> LineStats:
         sums(line, duration, n),
         sums(line, tokens.stall[known], n),
         longest,
-        sums(line, idle, n),
-        np.bincount(line[idle > 0], minlength=n),
+        sums(line, tokens.idle[known], n),
     )
 
 
@@ -137,21 +135,21 @@ def cost_columns(
     wave: TracedWave | None = None,
     hit: int | None = None,
     counted: LineStats | None = None,
-    *,
-    rule: ReferenceRule = ReferenceRule.OURS,
 ) -> CostColumns:
     """Return the columns of a mode.
 
     `wave` and `hit` (0-based) apply to the modes of one wave; without a wave these modes are all zero.
-    `counted` are totals over the waves of a clock range, None for all traced waves.  The reference viewer
-    divides the mean idle of a wave by the executions that had any.
+    `counted` are totals over the waves of a clock range, None for all traced waves.  Means are per hit, where
+    the reference viewer divides the idle of a wave by the executions that had any.
     """
     if mode in _OF_ONE_WAVE:
-        return _of_one_wave(code, mode, wave, hit or 0, rule)
+        return _of_one_wave(code, mode, wave, hit or 0)
     if counted is not None:
         code = counted.on(code)
-    elif code.is_sampled:
-        return _samples(code)
+    elif code.samples is not None and code.is_sampled:
+        nothing = np.zeros_like(code.samples)
+        stalled = nothing if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
+        return CostColumns(code.samples, code.samples, stalled, nothing, SAMPLES)
     hits, latency, stall, idle = code.hits, code.latency, code.stall, code.idle
     if mode is LatencyMode.MEAN_ALL:
         latency, stall, idle = mean(latency, hits), mean(stall, hits), mean(idle, hits)
@@ -165,9 +163,7 @@ def mean(value: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.where(count > 0, (value + count // 2) // np.maximum(count, 1), 0)
 
 
-def _of_one_wave(
-    code: CodeTable, mode: LatencyMode, wave: TracedWave | None, hit: int, rule: ReferenceRule
-) -> CostColumns:
+def _of_one_wave(code: CodeTable, mode: LatencyMode, wave: TracedWave | None, hit: int) -> CostColumns:
     n = len(code)
     if wave is None:
         none = np.zeros(n, dtype=np.int64)
@@ -177,9 +173,8 @@ def _of_one_wave(
     if mode is LatencyMode.SUM_WAVE:
         return CostColumns(stats.hits, stats.latency, stats.stall, stats.idle, label)
     if mode is LatencyMode.MEAN_WAVE:
-        gaps = stats.idle_gaps if rule is ReferenceRule.REFERENCE else stats.hits
-        columns = (mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps))
-        return CostColumns(stats.hits, *columns, label)
+        latency, stall, idle = (mean(one, stats.hits) for one in (stats.latency, stats.stall, stats.idle))
+        return CostColumns(stats.hits, latency, stall, idle, label)
     if mode is LatencyMode.ITERATION:
         chosen, label = executions(tokens.line, hit), Message("Hit {0} of {1}", hit + 1, wave.id)
     else:  # the longest execution of each line, the first of equals
@@ -206,10 +201,3 @@ def executions(line: np.ndarray, hit: int) -> np.ndarray:
     order = np.argsort(line, kind="stable")
     first = np.searchsorted(line[order], line[order], side="left")
     return np.sort(order[np.arange(len(line)) - first == hit])
-
-
-def _samples(code: CodeTable) -> CostColumns:
-    assert code.samples is not None
-    nothing = np.zeros_like(code.samples)
-    stalled = nothing if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
-    return CostColumns(code.samples, code.samples, stalled, nothing, SAMPLES)

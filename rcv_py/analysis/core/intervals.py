@@ -74,46 +74,21 @@ class IntervalSet:
         return IntervalSet(begin, end)
 
     def covered_before_each(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many covered cycles lie before begin and end of each interval, int64; begin <= end.
+        """Return how many covered cycles lie before begin and end of each interval, int64."""
+        return self._before(begin), self._before(end)
 
-        Most intervals are short: only an interval that reaches into another stretch needs a second lookup.
-        """
+    def _before(self, time: np.ndarray) -> np.ndarray:
         if not len(self.begin):
-            return (np.zeros(len(begin), dtype=np.int64),) * 2
-        stop, offset, following = self._stretch(begin)
-        before = self._before(begin, stop, offset)
-        far = np.flatnonzero(self.begin.take(following, mode="clip") <= end)  # or after all of them
-        stop[far], offset[far], _ = self._stretch(end.take(far))
-        return before, self._before(end, stop, offset)
-
-    def _stretch(self, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """End and offset of the last stretch that began by each time, and the row of the stretch after it.
-
-        Before all stretches it is the first, which is not covered yet.
-        """
-        following = np.searchsorted(self.begin, time, side="right")
-        row = following - 1
-        return self.end.take(row, mode="clip"), self.offset.take(row, mode="clip"), following
-
-    def _before(self, time: np.ndarray, stop: np.ndarray, offset: np.ndarray) -> np.ndarray:
-        """Covered cycles before each time, given the end and offset of the stretch that the time may cut."""
+            return np.zeros(len(time), dtype=np.int64)
+        row = np.searchsorted(self.begin, time, side="right") - 1  # -1: before all of them
         covered = np.maximum(time, self.begin[0])
-        np.minimum(covered, stop, out=covered)
-        covered += offset
+        np.minimum(covered, self.end.take(row, mode="clip"), out=covered)
+        covered += self.offset.take(row, mode="clip")
         return covered
 
     def covered(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return how many cycles of each interval are covered, int64; none if it ends before it begins."""
-        is_some = end > begin
-        if is_some.all():
-            first, last = self.covered_before_each(begin, end)
-            return last - first
-        rows = np.flatnonzero(is_some)
-        cycles = np.zeros(len(begin), dtype=np.int64)
-        if len(rows):
-            first, last = self.covered_before_each(begin.take(rows), end.take(rows))
-            cycles[rows] = last - first
-        return cycles
+        return self._before(np.maximum(begin, end)) - self._before(begin)
 
     def inside(self, window: TimeWindow) -> int:
         """Return how many cycles of a window are covered."""
@@ -153,16 +128,6 @@ def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
         begin = np.sort(begin)
     # When k intervals have ended, `count` are open from the (k + count)-th begin on, until the next end.
     return IntervalSet.of(begin[count - 1 :], end[: max(0, len(end) - count + 1)])
-
-
-def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Begins and ends in order of time: the times, their place in [*begin, *end], and 1 or -1.
-
-    At equal times begins come first, so that adjacent intervals leave no gap.
-    """
-    time = np.concatenate([begin, end])
-    rows = order(time)
-    return time.take(rows), rows, np.where(rows < len(begin), 1, -1)
 
 
 def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
@@ -223,7 +188,9 @@ def owned(
     own = IntervalSet.of(begin + owner * stride, end + owner * stride)
     who = own.begin // stride
     to_lane = (lane[who] - who) * stride
-    time, rows, step = _edges(own.begin + to_lane, own.end + to_lane)
+    time = np.concatenate([own.begin + to_lane, own.end + to_lane])
+    rows = order(time)  # at equal times begins come first, so that adjacent intervals leave no gap
+    time, step = time.take(rows), np.where(rows < len(who), 1, -1)
     count = np.cumsum(step)
     held = np.cumsum(np.concatenate([who, who])[rows] * step)  # the sum over the owners at work
     single = np.flatnonzero((count[:-1] == 1) & (time[1:] > time[:-1]))

@@ -16,7 +16,6 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import WaveEvents
-from rcv_py.model.modes import ReferenceRule
 
 _PLACE_BITS = {"se": 16, "sa": 8, "cu": 16, "simd": 8, "slot": 12}
 
@@ -40,23 +39,20 @@ class Residencies(ColumnTable):
     is_open_end: np.ndarray  # bool: its end was not recorded
 
 
-def residencies(
-    events: WaveEvents, end: int | None = None, rule: ReferenceRule = ReferenceRule.OURS
-) -> Residencies:
+def residencies(events: WaveEvents) -> Residencies:
     """Pair the starts and ends of each slot.
 
-    A start on an occupied slot ends the previous wave; a wave without a recorded end lasts until `end` (by
-    default the last time of the events); an end that is the first event of its slot belongs to a wave that
-    began before the trace, which the reference viewer leaves out.
+    A start on an occupied slot ends the previous wave; a wave without a recorded end lasts until the last
+    time of the events; an end that is the first event of its slot belongs to a wave that began before the
+    trace, which the reference viewer leaves out.
     """
     key = place(events)
     order = np.lexsort((events.is_start, events.time, key))
     key, is_start, time = key[order], events.is_start[order], events.time[order]
-    opens = is_start | (starts_run(key) & (rule is ReferenceRule.OURS))
-    chosen = np.flatnonzero(opens)
+    chosen = np.flatnonzero(is_start | starts_run(key))
     starts, lasts = is_start[chosen], is_start[chosen] & ends_run(key)[chosen]
     own = chosen + (starts & ~lasts)
-    stop = int(time.max(initial=0)) if end is None else end
+    stop = int(time.max(initial=0))
     event = of_rows(events, order[chosen])
     return Residencies(
         **{name: getattr(event, name) for name in (*_PLACE_BITS, "kernel", "workgroup", "me", "pipe")},
@@ -67,27 +63,25 @@ def residencies(
     )
 
 
-def steps(
-    events: WaveEvents, by: str | None = None, rule: ReferenceRule = ReferenceRule.OURS
-) -> dict[int, StepCurve]:
-    """Return the number of resident waves by shader engine ("se"), by kernel id ("kernel") or in total (-1).
-
-    This function counts residencies and has one point a time.  The reference viewer adds or subtracts 1 at
-    every event, keeps every point, and puts a zero one cycle before the first event of a shader engine.
-    """
-    if rule is ReferenceRule.REFERENCE:
-        group = _group(getattr(events, by) if by else None, len(events))
-        return _running(group, events.time, events.is_start, by == "se")
+def all_resident(events: WaveEvents) -> StepCurve | None:
+    """Return the number of resident waves on the whole device, None without events."""
     lives = residencies(events)
-    return resident(lives, _group(getattr(lives, by) if by else None, len(lives)))
+    return resident(lives, np.zeros(len(lives), dtype=np.int64)).get(0)
 
 
 def resident(lives: Residencies, group: np.ndarray) -> dict[int, StepCurve]:
-    """Return the number of resident waves in each group; `group` is the group of each wave, int64."""
-    time = np.concatenate([lives.begin, lives.end])
-    is_start = np.repeat([True, False], len(lives))
-    curves = _running(np.concatenate([group, group]), time, is_start, False)
-    return {name: _one_point_a_time(curve) for name, curve in curves.items()}
+    """Return the number of resident waves in each group; `group` is the group of each wave, int64.
+
+    A curve has one point a time, where the reference viewer has one an event.
+    """
+    curves = {}
+    for name in ascending(group).tolist():
+        own = np.flatnonzero(group == name)
+        time, change = np.concatenate([lives.begin[own], lives.end[own]]), np.repeat([1, -1], len(own))
+        order = np.argsort(time, kind="stable")
+        last = ends_run(time[order])
+        curves[name] = StepCurve(time[order][last], np.cumsum(change[order])[last].astype(np.int32))
+    return curves
 
 
 def place(table: object) -> np.ndarray:
@@ -101,29 +95,6 @@ def slot_key(*columns: np.ndarray) -> np.ndarray:
     for column, bits in zip(columns, _PLACE_BITS.values(), strict=True):
         key = key << bits | (column.astype(np.int64) & ((1 << bits) - 1))
     return key
-
-
-def _group(column: np.ndarray | None, n: int) -> np.ndarray:
-    return np.full(n, -1, dtype=np.int64) if column is None else column.astype(np.int64)
-
-
-def _running(
-    group: np.ndarray, time: np.ndarray, is_start: np.ndarray, has_zero: bool
-) -> dict[int, StepCurve]:
-    order = np.lexsort((is_start, time))
-    curves = {}
-    for name in ascending(group).tolist():
-        own = order[group[order] == name]
-        moment, waves = time[own], np.cumsum(np.where(is_start[own], 1, -1))
-        if has_zero:
-            moment, waves = np.append(moment[0] - 1, moment), np.append(0, waves)
-        curves[name] = StepCurve(moment, waves.astype(np.int32))
-    return curves
-
-
-def _one_point_a_time(curve: StepCurve) -> StepCurve:
-    keep = ends_run(curve.time)
-    return StepCurve(curve.time[keep], curve.value[keep])
 
 
 def latest(place: np.ndarray, begin: np.ndarray, wanted: np.ndarray, time: np.ndarray) -> np.ndarray:

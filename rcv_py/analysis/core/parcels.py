@@ -183,8 +183,6 @@ class Parcel:
     def touches(self) -> np.ndarray:
         """Whether the stall of each token of a chosen wave, or the gap before it, is partly in the slab."""
         tokens = self.tokens
-        if self.begin == -FOREVER and self.end == FOREVER:
-            return self.chosen[tokens.owner]
         # A token that starts after the slab may touch it with the gap before; the next token's gap is later.
         first, stop = tokens.first[:-1], tokens.first[1:]
         late = first_from(tokens.start, first, stop, self.end)
@@ -208,8 +206,6 @@ class Parcel:
 
         In a damaged file a token may start outside its wave's life: it counts at the nearest time inside.
         """
-        if self.begin == -FOREVER and self.end == FOREVER:
-            return self.chosen[self.tokens.owner]
         begin, end = self.tokens.lives
         end = np.maximum(begin, end)
         first, stop = self.tokens.first[:-1], self.tokens.first[1:]

@@ -48,16 +48,6 @@ class Reduction(Generic[Part, Answer]):
     is_together: bool = False
     is_of_simd: bool = False
 
-    def parts(
-        self,
-        trace: Trace,
-        batches: Iterable[WaveBatch],
-        rows: Collection[int] | None = None,
-        enough: int = ENOUGH,
-    ) -> list[Part]:
-        """Return the part of each parcel of waves that are in memory, of which `rows` (None: all) count."""
-        return list(self.each(trace, batches, rows, enough))
-
     def each(
         self,
         trace: Trace,
@@ -68,7 +58,10 @@ class Reduction(Generic[Part, Answer]):
         report: Report = silent,
         name: str = "waves",
     ) -> Iterator[Part]:
-        """Yield the same one by one; `report` gets the number of waves read, under `name`."""
+        """Yield the part of each parcel of waves that are in memory, of which `rows` (None: all) count.
+
+        `report` gets the number of waves read, under `name`.
+        """
         batches = tuple(batches)
         done, total = 0, sum(len(batch.waves) for batch in batches)
         for parcel in parcels(batches, rows, enough) if self.is_together else alone(batches, rows):
@@ -79,7 +72,7 @@ class Reduction(Generic[Part, Answer]):
 
     def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
         """Return the answer for waves that are in memory, of which `rows` (None: all) count."""
-        return self.finish(trace, self.merge(self.parts(trace, batches, rows)))
+        return self.finish(trace, self.merge([*self.each(trace, batches, rows)]))
 
 
 def unchanged(_trace: Trace, part: Part) -> Part:

@@ -1,4 +1,4 @@
-"""A step function of time, reduced to pixels: exact extremes, exact means, cost proportional to pixels.
+"""A step function of time, reduced to pixels: exact extremes and exact means.
 
 ```
 value   ┌──┐     ┌┐
@@ -12,17 +12,14 @@ A mean over a pixel would hide a peak that is narrower than the pixel; so a pixe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
-
-DIRECT = 1 << 16  # rows in a window up to which all of them are read
-FAN = 16  # rows of a pyramid level that form a row of the next level
 
 
 class PixelCurve(NamedTuple):
@@ -56,11 +53,6 @@ class StepCurve:
     def area(self) -> float:
         """Value times cycles between the first and the last time; a whole number if all values are whole."""
         return (np.diff(self.time) * self.value[:-1]).sum().item()
-
-    def prepare(self) -> None:
-        """Build the pyramid now, in a thread: afterwards the cost of a query depends on the pixels only."""
-        if len(self):
-            _ = self._area, self._pyramids
 
     def rows_in(self, window: TimeWindow) -> slice:
         """The rows whose time lies in the window."""
@@ -122,19 +114,10 @@ class StepCurve:
         chosen = np.flatnonzero(before[1:] > before[:-1])
         if not len(chosen):
             return low, high
-        begin, stop = before[:-1][chosen], before[1:][chosen]
-        if stop[-1] - begin[0] <= DIRECT:
-            part = self.value[begin[0] : stop[-1]]
-            low[chosen] = np.minimum.reduceat(part, begin - begin[0])
-            high[chosen] = np.maximum.reduceat(part, begin - begin[0])
-        else:
-            low[chosen] = _in_ranges(self._pyramids[0], begin, stop, np.min, np.inf)
-            high[chosen] = _in_ranges(self._pyramids[1], begin, stop, np.max, -np.inf)
+        part = self.value[before[0] : before[-1]]
+        first = before[:-1][chosen] - before[0]
+        low[chosen], high[chosen] = np.minimum.reduceat(part, first), np.maximum.reduceat(part, first)
         return low, high
-
-    @cached_property
-    def _pyramids(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        return _pyramid(self.value, np.minimum), _pyramid(self.value, np.maximum)
 
 
 def total(curves: Sequence[StepCurve]) -> StepCurve:
@@ -155,30 +138,3 @@ def total(curves: Sequence[StepCurve]) -> StepCurve:
 def pixel_edges(window: TimeWindow, width_px: int) -> np.ndarray:
     """Pixel k covers the cycles edges[k] up to edges[k + 1]; int64 [width + 1]."""
     return np.arange(width_px + 1, dtype=np.int64) * window.width // width_px + window.begin
-
-
-def _pyramid(value: np.ndarray, reduce: np.ufunc) -> list[np.ndarray]:
-    levels = [value]
-    while len(levels[-1]) > FAN:
-        levels.append(reduce.reduceat(levels[-1], np.arange(0, len(levels[-1]), FAN)))
-    return levels
-
-
-def _in_ranges(
-    levels: list[np.ndarray], begin: np.ndarray, stop: np.ndarray, reduce: Callable[..., Any], nothing: float
-) -> np.ndarray:
-    """Reduce rows [begin, stop) of each range: level by level the rows that do not fill whole blocks."""
-    reduced = np.full(len(begin), nothing)
-    reach = np.arange(FAN)
-    for level in levels:
-        inner_begin, inner_stop = -(-begin // FAN), stop // FAN
-        left_stop = np.minimum(stop, inner_begin * FAN)
-        for first, last in ((begin, left_stop), (np.maximum(left_stop, inner_stop * FAN), stop)):
-            rows = first[:, None] + reach
-            held = level[np.minimum(rows, len(level) - 1)]
-            edge = np.where(rows < last[:, None], held, nothing)
-            reduced = reduce(np.stack([reduced, reduce(edge, axis=1)]), axis=0)
-        begin, stop = inner_begin, np.maximum(inner_begin, inner_stop)
-        if not (stop > begin).any():
-            break
-    return reduced

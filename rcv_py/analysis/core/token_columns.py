@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.core.saturated import later, narrow, sums, sums_of_runs
-from rcv_py.base.runs import ascending, borders, ranges, repeated, run_starts
+from rcv_py.base.runs import ascending, borders, repeated, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import TracedWave, WaveBatch
 
@@ -36,10 +37,6 @@ class TokenColumns:
     def _code_rows(self) -> dict[int, np.ndarray]:
         return {}
 
-    @cached_property
-    def _by_kind(self) -> dict[int, np.ndarray]:
-        return {}
-
     def code_rows(self, count: int) -> np.ndarray:
         """The code row of each token, int64; `count`, the number of code rows, if no row matched."""
         if count not in self._code_rows:
@@ -52,17 +49,14 @@ class TokenColumns:
 
         Kinds without a name count as the last kind.
         """
-        if count not in self._by_kind:
-            key = self.code_rows(count) * KIND_COUNT
-            key += np.minimum(self.kind, KIND_COUNT - 1)
-            found = np.bincount(key, minlength=(count + 1) * KIND_COUNT)
-            self._by_kind[count] = found[: count * KIND_COUNT].reshape(count, KIND_COUNT)
-        return self._by_kind[count]
+        key = self.code_rows(count) * KIND_COUNT
+        key += np.minimum(self.kind, KIND_COUNT - 1)
+        found = np.bincount(key, minlength=(count + 1) * KIND_COUNT)
+        return found[: count * KIND_COUNT].reshape(count, KIND_COUNT)
 
     def executions(self, count: int) -> np.ndarray:
         """Number of tokens of each code row, int64 [count]."""
-        executed: np.ndarray = self.by_kind(count).sum(axis=1)
-        return executed
+        return np.bincount(self.code_rows(count), minlength=count + 1)[:count]
 
     @property
     def duration(self) -> np.ndarray:
@@ -127,50 +121,18 @@ class TokenColumns:
 
         int32, or int64 if values do not fit.
         """
-        return narrow(self._idle)
-
-    @property
-    def _idle(self) -> np.ndarray:
-        begin, _ = self.lives
-        quick = self._idle_in_order(begin)
-        if quick is None:
-            return self._idle_by_ends(begin)
-        overlap = np.flatnonzero(quick < 0)
-        if len(overlap):
-            some = ascending(self.owner[overlap])
-            part = of_waves([self.waves[at] for at in some.tolist()])
-            idle = part._idle_by_ends(begin[some])
-            quick[ranges(self.first[some], np.diff(self.first)[some])] = idle
-        return quick
-
-    def _idle_by_ends(self, begin: np.ndarray) -> np.ndarray:
-        """The same for tokens that may overlap."""
-        start = self.start - begin[self.owner]
+        begin = self.lives[0][self.owner]
+        start = self.start - begin
         end = np.maximum(later(start, later(self.stall, self.busy)), 0)
         reach = int(max(end.max(initial=0), start.max(initial=0))) + 1
         if reach > _MAX_CYCLE // max(1, len(self.waves)):
-            return self._idle_of_each(start, end)
+            return narrow(self._idle_of_each(start, end))
         # With each wave shifted beyond all ends of the wave before, one running maximum serves them all.
         shift = self.owner * reach
-        latest = np.maximum.accumulate(np.concatenate([[0], end + shift]))[:-1]
-        return np.maximum(0, start + shift - np.maximum(latest, shift))
-
-    def _idle_in_order(self, begin: np.ndarray) -> np.ndarray | None:
-        """The same for the usual case that no token of a wave starts before the previous token ended.
-
-        A wave with such a token has a negative number there and needs another pass; None: all waves do.
-        """
-        some = np.flatnonzero(np.diff(self.first))
-        first = self.first[some]
-        idle = np.zeros(len(self), dtype=np.int64)
-        if not len(self):
-            return None
-        if self.last_end > _MAX_CYCLE or int(self.start.min()) < -_MAX_CYCLE:
-            return None
-        np.subtract(self.start[1:], self.issue[:-1], out=idle[1:])
-        idle[1:] -= self.busy[:-1]
-        idle[first] = self.start[first] - np.clip(begin[some], -_MAX_CYCLE, _MAX_CYCLE)
-        return idle
+        end += shift
+        latest = np.maximum.accumulate(np.concatenate([[0], end]))[:-1]
+        start += shift
+        return narrow(np.maximum(0, start - np.maximum(latest, shift)))
 
     def _idle_of_each(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """The same wave by wave: times of a damaged file are too far apart to be shifted."""
@@ -220,6 +182,28 @@ def _numbers(values: Iterable[int]) -> np.ndarray:
 
 def _joined(columns: list[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate(columns) if columns else np.zeros(0, dtype=dtype)
+
+
+class StateColumns(NamedTuple):
+    """The recorded states of some waves, one wave after the other."""
+
+    owner: np.ndarray  # int64, position of the wave
+    state: np.ndarray  # uint8, WaveState, or a number that is none
+    begin: np.ndarray  # int64, cycles, aligned
+    end: np.ndarray  # int64, cycles, aligned; in a damaged wave the last may be before its begin
+
+
+def states_of(waves: Iterable[TracedWave]) -> StateColumns:
+    """Return the states of these waves."""
+    tables = [wave.states for wave in waves]
+    first = borders([len(table) for table in tables])
+    base = _numbers(table.base for table in tables)
+    begin = repeated(base, np.diff(first)) + _joined([table.offset for table in tables], np.int64)
+    end = np.append(begin[1:], 0)[: len(begin)]
+    some = np.flatnonzero(np.diff(first))
+    end[first[some + 1] - 1] = (base + _numbers(table.length for table in tables))[some]
+    owner = repeated(np.arange(len(tables)), np.diff(first))
+    return StateColumns(owner, _joined([table.state for table in tables], np.uint8), begin, end)
 
 
 class SpanSums:

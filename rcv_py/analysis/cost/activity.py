@@ -13,6 +13,8 @@ import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, totals, unchanged
+from rcv_py.analysis.core.token_columns import states_of
+from rcv_py.base.runs import run_starts
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
@@ -70,16 +72,9 @@ class StateShares(NamedTuple):
 
 def _shares(_trace: Trace, parcel: Parcel) -> StateShares:
     """Return the cycles of all waves in each state; numbers beyond the known states do not count."""
-    tables = [wave.states for wave in parcel.own.waves if len(wave.states)]
-    if not tables:
-        return _merge(())
-    offset = np.concatenate([table.offset for table in tables]).astype(np.int64)
-    last = np.cumsum([len(table) for table in tables]) - 1
-    length = np.diff(offset, append=0)
-    length[last] = np.array([table.length for table in tables], dtype=np.int64) - offset[last]
-    state = np.concatenate([table.state for table in tables])
-    cycles = np.bincount(state, length, len(WaveState))[: len(WaveState)].astype(np.int64)
-    return StateShares(cycles, len(tables))
+    found = states_of(parcel.own.waves)
+    cycles = np.bincount(found.state, found.end - found.begin, len(WaveState))[: len(WaveState)]
+    return StateShares(cycles.astype(np.int64), len(run_starts(found.owner)))
 
 
 _merge = by_field(StateShares, cycles=totals(len(WaveState)), waves=sum)

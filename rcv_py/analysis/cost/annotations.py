@@ -31,34 +31,25 @@ from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 
-HEADINGS = {
-    "TOTAL": "cost",
-    "NONHIDDEN": "not hidden",
-    "KINDS": "kinds",
-    "CAUSES": "causes",
-    "REASONS": "reasons",
-    "LATENCY_STALL": "stall below",
-    "MEMORY": "memory",
-    "MEMORY_WAITS": "memory",
-}
-
 
 class Annotation(Enum):
-    """A mode of the bars; the value is its name on screen."""
+    """A mode of the bars; the value is its name on screen, `heading` its name in a column."""
 
-    TOTAL = "Total latency"
-    NONHIDDEN = "Non-hidden latency"
-    KINDS = "Kinds and idle"
-    CAUSES = "Stall causes"
-    REASONS = "Stall reasons"
-    LATENCY_STALL = "Latency + stall"
-    MEMORY = "Memory latency"
-    MEMORY_WAITS = "Memory, by waits"
+    TOTAL = "Total latency", "cost"
+    NONHIDDEN = "Non-hidden latency", "not hidden"
+    KINDS = "Kinds and idle", "kinds"
+    CAUSES = "Stall causes", "causes"
+    REASONS = "Stall reasons", "reasons"
+    LATENCY_STALL = "Latency + stall", "stall below"
+    MEMORY = "Memory latency", "memory"
+    MEMORY_WAITS = "Memory, by waits", "memory"
 
-    @property
-    def heading(self) -> str:
-        """The name in a word or two, for a column."""
-        return HEADINGS[self.name]
+    heading: str
+
+    def __new__(cls, title: str, heading: str) -> Annotation:
+        mode = object.__new__(cls)
+        mode._value_, mode.heading = title, heading
+        return mode
 
 
 class Ingredients(NamedTuple):
@@ -76,11 +67,6 @@ class Ingredients(NamedTuple):
     memory: Any = None
     waits: Any = None
     causes: Any = None
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether the capture has PC samples and no cycles."""
-        return self.code.is_sampled
 
 
 class Part(NamedTuple):
@@ -126,6 +112,7 @@ FAINT_IDLE = Part("idle", "idle time before it", "role", "line")  # the kinds ha
 HIDDEN = Part("hidden", "hidden by other waves of the same SIMD; an estimate", "role", "hidden")
 ISSUED = Part("issued", "samples that did issue", "role", "idle")
 MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
+_EACH = "cycles per execution"
 
 
 _NO_ROWS = {
@@ -140,7 +127,7 @@ def why_not(mode: Annotation, has: Ingredients) -> str:
     if mode is Annotation.REASONS:
         missing = code.stall_reasons is None or not code.stall_reasons.size
         return "This capture holds no PC samples with stall reasons." if missing else ""
-    if has.is_sampled and mode is not Annotation.TOTAL:
+    if code.is_sampled and mode is not Annotation.TOTAL:
         return "This capture holds PC samples and no cycles; record a thread trace."
     needs = {
         Annotation.NONHIDDEN: (has.hidden, "Hidden latency is not computed yet."),
@@ -170,18 +157,16 @@ def _bars(
     nothing = np.zeros(len(has.code), dtype=np.int64)
     value = np.stack([nothing, *(column for _, column in shown)])[1:] * ~has.code.is_label
     lanes = 1 + max((part.lane for part, _ in shown), default=0)
-    return LineBars(
-        mode=mode, parts=tuple(part for part, _ in shown), value=value, unit=unit, of=of, lanes=lanes
-    )
+    return LineBars(mode, tuple(part for part, _ in shown), value, unit=unit, of=of, lanes=lanes)
 
 
 def _total(has: Ingredients) -> LineBars:
     costs = has.costs
     idle, stall, issue = split_cycles(costs.latency, costs.stall, costs.idle, has.show_idle)
     shown = [(STALL, stall), (ISSUE, issue)]
-    if has.show_idle and not has.is_sampled:
+    if has.show_idle and not has.code.is_sampled:
         shown.append((IDLE, idle))
-    return _bars(Annotation.TOTAL, has, shown, "samples" if has.is_sampled else "cycles", costs.label)
+    return _bars(Annotation.TOTAL, has, shown, "samples" if has.code.is_sampled else "cycles", costs.label)
 
 
 def _nonhidden(has: Ingredients) -> LineBars:
@@ -246,16 +231,8 @@ def _memory(has: Ingredients) -> LineBars:
     deviation = np.where(deviation > 0, deviation, np.nan)
     of = "means by level counters, whisker one standard deviation"
     low, high = np.maximum(0.0, ends - deviation), ends + deviation
-    parts = (STALL, ISSUE, MEMORY)
     return LineBars(
-        mode=Annotation.MEMORY,
-        parts=parts,
-        value=value,
-        unit="cycles per execution",
-        of=of,
-        low=low,
-        high=high,
-        is_sum=False,
+        Annotation.MEMORY, (STALL, ISSUE, MEMORY), value, unit=_EACH, of=of, low=low, high=high, is_sum=False
     )
 
 
@@ -265,16 +242,8 @@ def _memory_waits(has: Ingredients) -> LineBars:
     value = np.maximum(0.0, np.nan_to_num(median))[None]
     low, high = (np.where(is_known, column, np.nan) for column in (median, high))
     of = "medians by waits, whisker to the 90th percentile"
-    mode, parts = Annotation.MEMORY_WAITS, (MEMORY,)
     return LineBars(
-        mode=mode,
-        parts=parts,
-        value=value,
-        unit="cycles per execution",
-        of=of,
-        low=low,
-        high=high,
-        is_sum=False,
+        Annotation.MEMORY_WAITS, (MEMORY,), value, unit=_EACH, of=of, low=low, high=high, is_sum=False
     )
 
 

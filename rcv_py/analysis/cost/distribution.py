@@ -21,7 +21,6 @@ from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, unchanged
 from rcv_py.analysis.core.saturated import Sums
-from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.modes import Which
@@ -85,10 +84,6 @@ class Histogram(NamedTuple):
     edges: np.ndarray  # int64 [bins + 1], ascending
     totals: np.ndarray  # int64 [bins], hits
 
-    def bin_of(self, value: np.ndarray | int) -> np.ndarray:
-        """The bin of each value, -1 or the number of bins outside."""
-        return np.searchsorted(self.edges, value, side="right") - 1
-
     def place(self, value: float) -> float:
         """Position of a value if every bin has width 1: 2.5 is the middle of the third bin."""
         return float(np.interp(value, self.edges, np.arange(len(self.edges))))
@@ -99,16 +94,12 @@ def _in_order(parts: Sequence[LineHits]) -> LineHits:
     return of_rows(hits, np.lexsort((hits.token, hits.wave)))
 
 
-def _of_parcel(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool) -> LineHits:
-    return _of_line(parcel.own, line, has_idle)
-
-
 def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits]:
     """Return the reduction for all hits of a code row.
 
     Without the idle cycles before hits it reads only the hits, not all tokens of the waves.
     """
-    return Reduction(partial(_of_parcel, line=line, has_idle=has_idle), _in_order, unchanged)
+    return Reduction(partial(_hits, line=line, has_idle=has_idle), _in_order, unchanged)
 
 
 def pick(hits: LineHits, which: Which, current: int = -1) -> int:
@@ -182,8 +173,7 @@ class _Latencies(NamedTuple):
     slowest: SlowestHit | None
 
 
-def _latencies_of(tokens: TokenColumns, line: int) -> _Latencies:
-    hits = _of_line(tokens, line)
+def _latencies_of(hits: LineHits) -> _Latencies:
     values, times = np.unique(hits.latency, return_counts=True)
     if not len(values):
         return _Latencies((values, times), None)
@@ -200,8 +190,8 @@ def _slowest(parts: Sequence[SlowestHit | None]) -> SlowestHit | None:
 _latencies_joined = by_field(_Latencies, values=added(1), slowest=_slowest)
 
 
-def _latencies(_trace: Trace, parcel: Parcel, *, lines: tuple[int, ...]) -> tuple[_Latencies, ...]:
-    return tuple(_latencies_of(parcel.own, line) for line in lines)
+def _latencies(trace: Trace, parcel: Parcel, *, lines: tuple[int, ...]) -> tuple[_Latencies, ...]:
+    return tuple(_latencies_of(_hits(trace, parcel, line=line)) for line in lines)
 
 
 def _all_latencies(parts: Sequence[tuple[_Latencies, ...]], *, lines: int) -> tuple[_Latencies, ...]:
@@ -250,7 +240,8 @@ def histogram(
     return Histogram(edges, np.bincount(place, minlength=len(edges) - 1).astype(np.int64))
 
 
-def _of_line(tokens: TokenColumns, line: int, has_idle: bool = True) -> LineHits:
+def _hits(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool = True) -> LineHits:
+    tokens = parcel.own
     rows = np.flatnonzero(tokens.line == line)
     owner = np.searchsorted(tokens.first, rows, side="right") - 1
     start = tokens.start[rows] if has_idle else tokens.starts_at(rows, owner)
@@ -305,10 +296,6 @@ class DistributionView:
     values: np.ndarray  # int64
     spread: Spread | None  # None if no hit has a value
     histogram: Histogram
-
-    def slowest(self, count: int = LISTED) -> np.ndarray:
-        """Rows of the hits with the largest values, the largest first, ties in order of time."""
-        return self.ranked[:count]
 
     @cached_property
     def ranked(self) -> np.ndarray:

@@ -35,45 +35,38 @@ class HotspotBins(NamedTuple):
         return self.cycles.sum(axis=1)
 
 
-def _step(n_lines: int, bins: int) -> int:
-    return max(1, -(-n_lines // max(1, bins)))
-
-
-def _map(trace: Trace, parcel: Parcel, *, bins: int | None, window: TimeWindow | None) -> Sums:
-    """Return the cycles of each bin and kind with any cycles."""
+def _map(trace: Trace, parcel: Parcel, *, window: TimeWindow | None) -> Sums:
+    """Return the cycles of each code row and kind with any cycles."""
     tokens, n = parcel.own, len(trace.code)
-    bins = n if bins is None else bins
     inside = (tokens.line >= 0) & (tokens.line < n)
-    group, spent = tokens.line[inside].astype(np.int64) // _step(n, bins), tokens.duration
+    row, spent = tokens.line[inside].astype(np.int64), tokens.duration
     if window is not None:
         end = np.minimum(tokens.start + spent, window.end)
         spent = np.maximum(0, end - np.maximum(tokens.start, window.begin))
-    return nonzero(sums_by_kind(group, tokens.kind[inside], spent[inside], bins).reshape(-1))
+    return nonzero(sums_by_kind(row, tokens.kind[inside], spent[inside], n).reshape(-1))
 
 
-def _finish(trace: Trace, part: Sums, *, bins: int | None) -> HotspotBins:
+def _finish(trace: Trace, part: Sums) -> HotspotBins:
     n = len(trace.code)
-    bins = n if bins is None else bins
-    return _bins(_step(n, bins), dense(part, bins * KIND_COUNT)[0].reshape(bins, KIND_COUNT))
+    return _bins(1, dense(part, n * KIND_COUNT)[0].reshape(n, KIND_COUNT))
 
 
-def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Reduction[Sums, HotspotBins]:
-    """Return the reduction that counts cycles over the code rows; without `bins`, a bin is a code row.
+def hotspot_bins(window: TimeWindow | None = None) -> Reduction[Sums, HotspotBins]:
+    """Return the reduction that counts the cycles of each code row, which is a bin of its own.
 
     With a window only the cycles inside it count.  Without a window every token of a wave counts in full, as
     in the reference viewer.  Idle is not counted; unknown kinds count as NONE.
     """
-    return Reduction(partial(_map, bins=bins, window=window), added(1), partial(_finish, bins=bins))
+    return Reduction(partial(_map, window=window), added(1), _finish)
 
 
-KINDS = hotspot_bins(None)  # latency of each code row; a branch has two kinds: taken and not taken
+KINDS = hotspot_bins()  # latency of each code row; a branch has two kinds: taken and not taken
 
 
-def static_bins(code: CodeTable, bins: int) -> HotspotBins:
-    """Return the histogram from the code table alone: latency, or samples, by kind of mnemonic."""
+def static_bins(code: CodeTable) -> HotspotBins:
+    """Return the same from the code table alone: latency, or samples, by kind of mnemonic."""
     cost = code.samples if code.samples is not None and not code.latency.any() else code.latency
-    step = _step(len(code), bins)
-    return _bins(step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
+    return _bins(1, sums_by_kind(np.arange(len(code)), code.kind, cost, len(code)))
 
 
 def binned(rows: HotspotBins, bins: int) -> HotspotBins:
@@ -84,7 +77,7 @@ def binned(rows: HotspotBins, bins: int) -> HotspotBins:
     kinds, used = rows.cycles.shape[1], np.flatnonzero(rows.totals)
     is_wide = not len(used) or 2 * (used[-1] + 1 - used[0]) >= len(rows.cycles)
     begin, stop = (0, len(rows.cycles)) if is_wide else (int(used[0]), int(used[-1]) + 1)
-    step = _step(stop - begin, bins)
+    step = max(1, -(-(stop - begin) // max(1, bins)))
     place = (np.arange(stop - begin) // step)[:, np.newaxis] * kinds + np.arange(kinds)
     cycles = sums(place, rows.cycles[begin:stop].reshape(-1), bins * kinds)
     return _bins(step, cycles.reshape(bins, kinds), begin)

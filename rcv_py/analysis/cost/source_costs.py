@@ -24,7 +24,7 @@ from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
-from rcv_py.model.modes import ReferenceRule, SourceCost
+from rcv_py.model.modes import SourceCost
 
 if TYPE_CHECKING:  # it imports all of the attribution, which views of costs do not need
     from rcv_py.analysis.attribution.attribute import Attribution
@@ -51,39 +51,30 @@ class SourceCosts(ColumnTable):
         return slice(*np.searchsorted(self.file, [file, file + 1]).tolist())
 
 
-def source_costs(
-    code: CodeTable,
-    cost: np.ndarray,
-    how: SourceCost,
-    files: int = 0,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> SourceCosts:
+def source_costs(code: CodeTable, cost: np.ndarray, how: SourceCost, files: int = 0) -> SourceCosts:
     """Charge `cost` (int64, one a code row) to source places.  `files` is at least the number of files.
 
     The reference viewer charges every element of a chain, even if it repeats, and a file's total is the sum
     of its lines.
     """
-    row, file, line = places(code, how, rule)
+    row, file, line = places(code, how)
     files = max(files, int(code.chain_file.max(initial=-1)) + 1)
     first, group = distinct(file, line)
     by_kind = sums_by_kind(group, code.kind[row], cost[row], len(first))
-    once = np.arange(len(row)) if rule is ReferenceRule.REFERENCE else distinct(row, file)[0]
-    file_by_kind = sums_by_kind(file[once], code.kind[row[once]], cost[row[once]], files)
+    once = distinct(row, file)[0]
     return SourceCosts(
         file=file[first].astype(np.int32),
         line=line[first].astype(np.int32),
         rows=np.bincount(group, minlength=len(first)),
         cost=by_kind.sum(axis=1),
         by_kind=by_kind,
-        file_cost=file_by_kind.sum(axis=1),
+        file_cost=sums(file[once], cost[row[once]], files),
         unmapped=int(cost[code.leaf < 0].sum()),
         total=int(cost.sum()),
     )
 
 
-def places(
-    code: CodeTable, how: SourceCost, rule: ReferenceRule = ReferenceRule.OURS
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (code row, file, line) of all places that a code row is charged to, int64, each once a row."""
     if how is SourceCost.SELF:
         row = np.flatnonzero(code.leaf >= 0)
@@ -92,7 +83,7 @@ def places(
         row = np.repeat(np.arange(len(code)), np.diff(code.chain_first))
         at = np.arange(len(code.chain_file))
     file, line = code.chain_file[at].astype(np.int64), code.chain_line[at].astype(np.int64)
-    if how is SourceCost.SELF or rule is ReferenceRule.REFERENCE:
+    if how is SourceCost.SELF:
         return row, file, line
     once = np.sort(distinct(row, file, line)[0])
     return row[once], file[once], line[once]
@@ -158,40 +149,16 @@ def reasons(code: CodeTable, causes: Attribution | None) -> Reasons | None:
 
 
 def source_lines(
-    code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None
+    code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None, *, by_file: bool = False
 ) -> SourceLines:
-    """Return a row for every source line with instructions."""
-    return _grouped(_places(code, how), code, costs, why)
+    """Return a row for every source line with instructions, or for every file.
 
-
-def source_files(
-    code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None
-) -> SourceLines:
-    """Return a row for every file; a code line is charged to a file once."""
+    A code line is charged to a file once.
+    """
     row, file, line = _places(code, how)
-    once = distinct(row, file)[0]
-    return _grouped((row[once], file[once], np.zeros_like(line[once])), code, costs, why)
-
-
-def code_rows(code: CodeTable, file: int, line: int, how: SourceCost) -> np.ndarray:
-    """Return the code rows of a source line, int64, in program order."""
-    row, files, lines = _places(code, how)
-    return ascending(row[(files == file) & (lines == line)])
-
-
-def _places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    row, file, line = places(code, how)
-    real = ~code.is_label[row]
-    return row[real], file[real], line[real]
-
-
-def _grouped(
-    places: tuple[np.ndarray, np.ndarray, np.ndarray],
-    code: CodeTable,
-    costs: CostColumns,
-    why: Reasons | None,
-) -> SourceLines:
-    row, file, line = places
+    if by_file:
+        once = distinct(row, file)[0]
+        row, file, line = row[once], file[once], np.zeros_like(line[once])
     first, group = distinct(file, line)
     n = len(first)
     waited = np.zeros((n, 1 if why is None else why.amount.shape[1]), dtype=np.int64)
@@ -213,3 +180,15 @@ def _grouped(
         whole=int(costs.cost[real].sum()),
         unmapped=int(costs.cost[real & (code.leaf < 0)].sum()),
     )
+
+
+def code_rows(code: CodeTable, file: int, line: int, how: SourceCost) -> np.ndarray:
+    """Return the code rows of a source line, int64, in program order."""
+    row, files, lines = _places(code, how)
+    return ascending(row[(files == file) & (lines == line)])
+
+
+def _places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    row, file, line = places(code, how)
+    real = ~code.is_label[row]
+    return row[real], file[real], line[real]

@@ -115,14 +115,12 @@ class Tensors(Mapping[str, np.ndarray]):
             numbers["SHADER_HZ"] = clock.shader_hz
         makers = dict(self._aliases())
         for counter in self._raw:
-            makers[counter.name] = partial(self._tensor, counter, grid)
+            samples = counter.samples.of(*self._places)
+            makers[counter.name] = partial(tensor, samples, grid, counter.interval)
         makers["SCLOCK"] = lambda: grid.times(grid.length).astype(np.float64).reshape(1, 1, 1, -1)
         if clock.samples:
             makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines)
         return makers | {name: partial(scalar, value) for name, value in numbers.items()}
-
-    def _tensor(self, counter: RawCounter, grid: CounterGrid) -> np.ndarray:
-        return tensor(counter.samples.of(*self._places), grid, counter.interval)
 
     def _aliases(self) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
         """Other names of raw counters: with or without `SQ_`, and without the mask if that is unambiguous."""

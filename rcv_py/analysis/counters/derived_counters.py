@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -124,16 +124,8 @@ def _derived(row: Definition, evaluators: dict[CounterFamily, Evaluator]) -> Der
     result, match = results[family], _UNIT.match(row.comment)
     unit, tip = match.groups() if match else ("", row.comment)
     value, error = (None, result) if isinstance(result, FormulaError) else (result, None)
-    return Derived(
-        name=row.name,
-        file=row.file,
-        family=family,
-        value=value,
-        error=error,
-        uses=evaluators[family].uses(row.name),
-        unit=unit,
-        tip=tip,
-    )
+    uses = evaluators[family].uses(row.name)
+    return Derived(row.name, row.file, family, value=value, error=error, uses=uses, unit=unit, tip=tip)
 
 
 def _reasons(tensors: dict[CounterFamily, Tensors], family: CounterFamily) -> dict[str, str]:
@@ -168,13 +160,11 @@ def curves(value: np.ndarray, grid: CounterGrid) -> Iterator[tuple[str, StepCurv
     for row in (lively if len(lively) else np.arange(min(1, len(rows))))[:MAX_CURVES].tolist():
         place = np.unravel_index(row, sizes)
         names = zip(("XCC", "SE", "CU"), place, sizes, strict=True)
-        yield "".join(f"_{axis}{at}" for axis, at, size in names if size > 1), _steps(rows[row], grid)
-
-
-def _steps(value: np.ndarray, grid: CounterGrid) -> StepCurve:
-    if len(value) == 1:
-        return StepCurve(grid.times(grid.length + 1)[[0, -1]], np.repeat(value, 2))
-    return StepCurve(grid.times(len(value) + 1), np.append(value, 0.0))
+        suffix = "".join(f"_{axis}{at}" for axis, at, size in names if size > 1)
+        if value.shape[3] == 1:
+            yield suffix, StepCurve(grid.times(grid.length + 1)[[0, -1]], np.repeat(rows[row], 2))
+        else:
+            yield suffix, StepCurve(grid.times(value.shape[3] + 1), np.append(rows[row], 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,18 +213,8 @@ def raw_rows(
         tip = Message("{0}, {1}.{2}", how, simd_names(counter.simds), silence)
         total = None if counter.is_level else curve.area / counter.interval
         group = counter.family.value
-        rows.append(
-            CounterRow(
-                name=counter.name,
-                group=group,
-                curve=curve,
-                unit=counter.unit,
-                tip=tip,
-                total=total,
-                is_raw=True,
-                simds=counter.simds,
-            )
-        )
+        row = CounterRow(counter.name, group, curve, unit=counter.unit, tip=tip, total=total, is_raw=True)
+        rows.append(replace(row, simds=counter.simds))
     return tuple(rows)
 
 

@@ -167,34 +167,25 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         _vector(use, kernel, device, resident.peak, notes) if known is None else (known.vgprs, known.file)
     )
     limits = [
-        OccupancyLimit(
-            name=_VECTOR,
-            used=vgprs,
-            available=device.vgprs,
-            unit=_VECTOR,
-            source=source,
-            granule=device.granule,
-        )
+        OccupancyLimit(_VECTOR, vgprs, device.vgprs, unit=_VECTOR, source=source, granule=device.granule)
     ]
     if device.sgprs:
         listed = next((one for one in (known, kernel) if one is not None and one.sgprs > 0), None)
         sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
         source = GUESS if listed is None else listed.file
         limits.append(
-            OccupancyLimit(
-                name=_SCALAR,
-                used=sgprs,
-                available=device.sgprs,
-                unit=_SCALAR,
-                source=source,
-                granule=_SGPR_GRANULE,
-            )
+            OccupancyLimit(_SCALAR, sgprs, device.sgprs, unit=_SCALAR, source=source, granule=_SGPR_GRANULE)
         )
-    local = _of_lds(kernel, known, device, notes) if threads else []
-    if not local:
+    lds, source = _lds(kernel, known, notes) if threads else (-1, "")
+    shared = OccupancyLimit("LDS", lds, device.lds, unit="bytes of LDS", source=source, is_shared=True)
+    limits.append(shared._replace(granule=device.lds_granule))
+    if lds < 0:
         notes.append(_without_lds(trace, known, group))
-    limits += local
-    limits = _known(limits, trace, notes)
+    # A program with raw words names only some of its registers.
+    is_read = not trace.code.is_unreadable.any()
+    if not is_read:
+        notes.append("Registers that no table has are not known: some instruction texts are unreadable.")
+    limits = [one for one in limits if one.used >= 0 and (is_read or one.source != GUESS)]
 
     # Workgroups are resident as a whole or not at all, on the SIMDs that share the LDS.
     simds, size = device.simds, group or 1
@@ -214,14 +205,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     limits = _without_effects_of_lds(list(map(completed, limits)), use, device, notes)
     if group > 1:
         limits.append(
-            OccupancyLimit(
-                name="workgroup",
-                used=group,
-                available=cap * simds,
-                unit="waves",
-                source=group_source,
-                waves=waves,
-            )
+            OccupancyLimit("workgroup", group, cap * simds, unit="waves", source=group_source, waves=waves)
         )
     if resident.peak > waves:
         notes.append(
@@ -252,31 +236,17 @@ def _without_lds(trace: Trace, known: AllocatedRegisters | None, group: int) -> 
     return Message("No table of the run has {0}, which may bind earlier.", missing)
 
 
-def _of_lds(
-    kernel: KernelResources | None,
-    known: AllocatedRegisters | None,
-    device: Architecture,
-    notes: list[str],
-) -> list[OccupancyLimit]:
-    """The limit of LDS, none if nothing says its size."""
-    used, source = (kernel.lds, kernel.file) if kernel is not None else (-1, "")
-    if used < 0 and known is not None:
-        used, source = known.lds, known.file
-        text = "{0} says what LDS the program declares; a launch may ask for more."
-        notes.append(Message(text, known.file))
-    if used < 0:
-        return []
-    return [
-        OccupancyLimit(
-            name="LDS",
-            used=used,
-            available=device.lds,
-            unit="bytes of LDS",
-            source=source,
-            granule=device.lds_granule,
-            is_shared=True,
-        )
-    ]
+def _lds(
+    kernel: KernelResources | None, known: AllocatedRegisters | None, notes: list[str]
+) -> tuple[int, str]:
+    """Bytes of LDS of a workgroup, -1 if unknown, and their source."""
+    if kernel is not None and kernel.lds >= 0:
+        return kernel.lds, kernel.file
+    if known is None:
+        return -1, ""
+    text = "{0} says what LDS the program declares; a launch may ask for more."
+    notes.append(Message(text, known.file))
+    return known.lds, known.file
 
 
 def _threads(facts: RunFacts, trace: Trace) -> tuple[int, str]:
@@ -285,14 +255,6 @@ def _threads(facts: RunFacts, trace: Trace) -> tuple[int, str]:
     if kernel is not None and kernel.threads:
         return kernel.threads, kernel.file
     return (known.threads, known.file) if known is not None and known.is_exact else (0, BARRIERS)
-
-
-def _known(limits: list[OccupancyLimit], trace: Trace, notes: list[str]) -> list[OccupancyLimit]:
-    """Leave out limits whose use is not known; a program with raw words names only some of its registers."""
-    if not trace.code.is_unreadable.any():
-        return [limit for limit in limits if limit.used >= 0]
-    notes.append("Registers that no table has are not known: some instruction texts are unreadable.")
-    return [limit for limit in limits if limit.used >= 0 and limit.source != GUESS]
 
 
 def _use(trace: Trace) -> RegisterUse:

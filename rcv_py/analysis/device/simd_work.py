@@ -33,7 +33,7 @@ from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
-from rcv_py.base.runs import ascending, repeated, starts_run
+from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.modes import ReferenceRule
@@ -241,13 +241,10 @@ def _axis(tokens: TokenColumns, work: int) -> SimdAxis:
 
 
 def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Issue times of waves, merged inside each wave first, so that little is left to sort."""
+    """Issue times of waves."""
     begin = repeated(axis.shift(tokens.waves), np.diff(tokens.first))
     begin += tokens.issue
     end = begin + tokens.busy
     at, rest = rests(tokens, ends)
     end[at] -= rest
-    is_apart = starts_run(tokens.owner)
-    is_apart[1:] |= (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1])
-    at = np.flatnonzero(is_apart)
-    return begin.take(at), np.maximum.reduceat(end, at) if len(at) else end
+    return begin, end

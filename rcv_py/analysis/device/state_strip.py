@@ -16,8 +16,8 @@ import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
-from rcv_py.analysis.core.saturated import Sums, dense, no_sums, nonzero, sums
-from rcv_py.base.runs import borders, repeated
+from rcv_py.analysis.core.saturated import Sums, dense, nonzero, sums
+from rcv_py.analysis.core.token_columns import states_of
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -60,22 +60,11 @@ def _steps(trace: Trace) -> tuple[int, int]:
 def _map(trace: Trace, parcel: Parcel) -> Sums:
     """Return the nonzero wave-cycles by state and step, as a single key."""
     steps, shift = _steps(trace)
-    tables = [wave.states for wave in parcel.own.waves if len(wave.states)]
-    if not tables:
-        return no_sums(1)
-    first = borders([len(table) for table in tables])
-    base = np.array([table.base - trace.span.begin for table in tables], dtype=np.int64)
-    life = np.array([table.length for table in tables], dtype=np.int64)
-    begin = np.concatenate([table.offset for table in tables]) + repeated(base, np.diff(first))
-    begin = np.clip(begin, 0, steps << shift, out=begin)
-    end = np.empty_like(begin)
-    end[:-1] = begin[1:]
-    end[first[1:] - 1] = np.clip(base + life, 0, steps << shift)
+    _, state, *times = states_of(parcel.own.waves)
+    begin, end = (np.clip(time - trace.span.begin, 0, steps << shift) for time in times)
     end = np.maximum(begin, end, out=end)  # in a damaged file it may come before
-    state = np.concatenate([table.state for table in tables])
     known = (state >= STATES[0]) & (state <= STATES[-1])
-    if not known.all():
-        begin, end, state = begin[known], end[known], state[known]
+    begin, end, state = begin[known], end[known], state[known]
     row = (state.astype(np.int64) - STATES[0]) * (steps + 1)
     cycles = _spent(begin, end, row, shift, len(STATES) * (steps + 1)).reshape(len(STATES), -1)
     return nonzero(cycles[:, :-1].reshape(-1))

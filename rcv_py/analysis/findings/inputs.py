@@ -27,7 +27,7 @@ from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.occupancy import Residencies, residencies, resident, steps
+from rcv_py.analysis.core.occupancy import Residencies, all_resident, residencies, resident
 from rcv_py.analysis.core.reduction import Reduction, of_some
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.cost.hotspot import hottest
@@ -337,7 +337,7 @@ class FindingInputs:
     @cached_property
     def occupancy(self) -> OccupancyNumbers | None:
         """Statistics of all resident waves on all compute units over time, None if not recorded."""
-        curve = steps(self.trace.occupancy).get(-1)
+        curve = all_resident(self.trace.occupancy)
         return occupancy_numbers(curve) if curve is not None and curve.area else None
 
     @property

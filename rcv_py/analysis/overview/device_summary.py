@@ -13,7 +13,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.occupancy import all_resident, residencies
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, by_field
 from rcv_py.analysis.cost.activity import STATE_SHARES, Activity, StateShares, activity
@@ -122,7 +122,7 @@ def _finish(
 ) -> DeviceSummary:
     code = trace.code if rows is None else LINES.finish(trace, part.lines).on(trace.code)
     ran = activity(code)
-    curve = steps(trace.occupancy).get(-1)
+    curve = all_resident(trace.occupancy)
     occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
     states, pipes = part.states, PIPE_USE.finish(trace, part.pipes)
     work = part.work if len(pipes) else None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.compare.costs import launch_of
-from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
@@ -70,8 +70,8 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     rows = ~code.is_label
     notes = capture_health(trace)
     top, share = _top(code)
-    curve = steps(trace.occupancy).get(-1)
-    numbers = None if curve is None or not len(trace.occupancy) else occupancy_numbers(curve)
+    curve = all_resident(trace.occupancy)
+    numbers = None if curve is None else occupancy_numbers(curve)
     launch = launch_of(trace)
     cycles = -1 if launch is None else launch.duration
     ns = trace.clock.ns(cycles) if cycles >= 0 else None
@@ -134,14 +134,16 @@ def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
     for row in rows:
         if row.isa and row.hits:
             first.setdefault(row.isa, row)
-    return tuple(_with_replicate(row, first.get(row.isa)) for row in rows)
-
-
-def _with_replicate(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
-    if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
-        return row
-    noise = replicate_noise(other.costs, row.costs)
-    return row._replace(replicate=other.name, noise=-1.0 if noise is None else noise.per_hit)
+    found = []
+    for row in rows:
+        other = first.get(row.isa)
+        if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
+            found.append(row)
+        else:
+            noise = replicate_noise(other.costs, row.costs)
+            per_hit = -1.0 if noise is None else noise.per_hit
+            found.append(row._replace(replicate=other.name, noise=per_hit))
+    return tuple(found)
 
 
 # Orders of rows: the sort key, and whether the largest comes first.

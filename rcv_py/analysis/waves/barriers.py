@@ -15,7 +15,6 @@ workgroup.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -59,18 +58,6 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     Only barriers of the whole workgroup count: cluster barriers and named barriers hold other waves.  Some
     captures of gfx9 have two consecutive tokens per barrier, a message and a wait: they count as one.
     """
-    known, found = _KNOWN.get(tokens, (None, None))
-    if found is None or known is not code:
-        found = _crossings(tokens, code)
-        _KNOWN[tokens] = code, found
-    return found
-
-
-# Several analyses need the crossings of the same columns.
-_KNOWN: WeakKeyDictionary[TokenColumns, tuple[CodeTable, TokenCrossings]] = WeakKeyDictionary()
-
-
-def _crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     line, roles = tokens.line, _roles(code)
     at = np.flatnonzero((roles > 0)[tokens.code_rows(len(code))])
     role, owner = roles[line[at]], tokens.owner[at]

@@ -288,18 +288,14 @@ def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     line = tokens.code_rows(len(program.is_end))
     does, is_end = np.append(~program.is_idle, True), np.append(program.is_end, False)
     some = np.flatnonzero(np.diff(tokens.first))
-    first, stop = tokens.first[some], tokens.first[some + 1]
-    is_empty, at_end = np.ones(len(tokens.waves), dtype=bool), np.zeros(len(tokens.waves), dtype=bool)
-    at_end[some] = is_end[line[stop - 1]]
-    is_empty[some] = ~does[line[(first + stop) // 2]]  # for most waves, any token shows it
-    for wave in np.flatnonzero(is_empty).tolist():
-        is_empty[wave] = not does[line[tokens.first[wave] : tokens.first[wave + 1]]].any()
+    at_end = np.zeros(len(tokens.waves), dtype=bool)
+    at_end[some] = is_end[line[tokens.first[some + 1] - 1]]
     return _Waves(
         row=np.array([wave.row for wave in tokens.waves], dtype=np.int64),
         tokens=np.diff(tokens.first),
         life=np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
         at_end=at_end,
-        is_empty=is_empty,
+        is_empty=np.bincount(tokens.owner, does[line], len(tokens.waves)) == 0,
         way=way,
     )
 

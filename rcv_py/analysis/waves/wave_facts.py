@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.model.columns import ColumnTable, Table, joined, of_rows
@@ -37,17 +37,9 @@ class WaveFactColumns(ColumnTable):
 
 
 def _map(_trace: Trace, parcel: Parcel) -> WaveFactColumns:
-    waves = parcel.own.waves
     facts = [
-        (
-            wave.row,
-            wave.cu,
-            wave.begin,
-            wave.end,
-            len(wave.tokens),
-            int(wave.tokens.stall.sum(dtype=np.int64)),
-        )
-        for wave in waves
+        (one.row, one.cu, one.begin, one.end, len(one.tokens), int(one.tokens.stall.sum(dtype=np.int64)))
+        for one in parcel.own.waves
     ]
     return WaveFactColumns(*np.array(facts, dtype=np.int64).reshape(-1, 6).T)
 
@@ -76,10 +68,8 @@ def states_within(wave: TracedWave, window: TimeWindow | None) -> tuple[int, ...
     """
     if not len(wave.states):
         return None
-    if window is not None:
-        return state_cycles(wave, window.begin, window.end)
-    end = wave.states.start + wave.states.duration
-    return state_cycles(wave, int(wave.states.start.min()), int(end.max()))
+    begin, end = (-FOREVER, FOREVER) if window is None else (window.begin, window.end)
+    return state_cycles(wave, begin, end)
 
 
 def wave_states(window: TimeWindow | None) -> Reduction[WaveStates, WaveStates]:

@@ -31,7 +31,6 @@ BURST = 12  # cycles: maximum distance between starts in a workgroup, one after 
 TURN = 4  # cycles: additional distance for each SIMD that is not traced
 SIMDS = 4
 MAX_BY_CHANCE = 2  # barriers: up to this many may open together by chance in two workgroups
-_AT_ONCE = 1 << 16  # barriers that are processed together
 CLOSE = 64  # cycles: a wave whose barriers fit two workgroups started no further from its own
 
 
@@ -223,37 +222,14 @@ def _by_barriers(at: Crossings, use: np.ndarray, starts: WaveStarts) -> np.ndarr
         return key
     parent: dict[int, int] = {}
     rows = rows[np.argsort(at.nth[rows], kind="stable")]
-    turns = np.searchsorted(at.nth[rows], np.arange(int(at.nth[rows].max(initial=-1)) + 2))
-    fresh, now, ahead = int(key.max(initial=-1)) + 1, 0, 1
-    while now < len(turns) - 1:
-        # Most turns divide no number: after turns that did not, take twice as many at once.
-        most = int(np.searchsorted(turns, turns[now] + _AT_ONCE, side="right")) - 1
-        stop = max(now + 1, min(now + ahead, most))
-        split = _first_split(key, at, rows[turns[now] : turns[stop]], fresh)
-        if split is not None:
-            turn = rows[turns[split] : turns[split + 1]]
-            cluster = _clusters(key[at.wave[turn]], at, turn)
-            fresh = _renumbered(key, at.wave[turn], cluster, parent, fresh)
-        now, ahead = (stop, 2 * ahead) if split is None else (split + 1, max(1, ahead // 2))
+    fresh = int(key.max(initial=-1)) + 1
+    for turn in np.split(rows, run_starts(at.nth[rows])[1:]):
+        cluster = _clusters(key[at.wave[turn]], at, turn)
+        fresh = _renumbered(key, at.wave[turn], cluster, parent, fresh)
     met = ascending(at.wave[rows])
     _settle(key, met, parent, starts.begin)
     _split_by_start(key, met, at, rows, starts)
     return key
-
-
-def _first_split(key: np.ndarray, at: Crossings, rows: np.ndarray, keys: int) -> int | None:
-    """Return the first of some turns that divides the waves of a key, None if no turn does.
-
-    Keys are below `keys`.
-    """
-    of = at.nth[rows] * np.int64(keys) + key[at.wave[rows]]
-    cluster = _clusters(of, at, rows)
-    known = np.flatnonzero(cluster >= 0)
-    of, cluster = of[known], cluster[known]
-    order = np.argsort(of, kind="stable")
-    of, cluster = of[order], cluster[order]
-    splits = np.flatnonzero((of[1:] == of[:-1]) & (cluster[1:] != cluster[:-1]))
-    return int(of[splits[0]]) // keys if len(splits) else None
 
 
 def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:

@@ -18,9 +18,9 @@ from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
-from rcv_py.base.runs import ascending
+from rcv_py.base.runs import ascending, ends_run
 from rcv_py.base.text import Message, plural, short_kernel, short_paths, translated
-from rcv_py.export.interactive.lists import lists_of, said_text, shown_text
+from rcv_py.export.interactive.lists import known, lists_of, said_text, shown_text
 from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.export.interactive.waves import PageWaves, put_waves, shown_waves
 from rcv_py.export.report.inputs import ReportInputs
@@ -63,9 +63,10 @@ def content(
     waves = (one.wave for finding in inputs.findings.in_full for one in finding.evidence)
     wanted = [row for wave in waves if wave is not None and (row := trace.waves.row(wave)) is not None]
     slowest = (one.slowest.wave for one in inputs.spreads.values()) if len(trace.waves) else ()
-    made = Making(
-        inputs, shown_waves(trace, [*wanted, *slowest], tokens), _code_rows(inputs), PackedColumns()
-    )
+    shown = shown_waves(trace, [*wanted, *slowest], tokens)
+    # All rows of the program, or the costliest rows and labels, in its order.
+    cost = inputs.costs.cost + trace.code.is_label
+    made = Making(inputs, shown, np.sort(np.argsort(-cost, kind="stable")[:MAX_CODE]), PackedColumns())
     document = {}
     for done, (name, part) in enumerate(PARTS.items()):
         if cancel is not None:
@@ -73,16 +74,6 @@ def content(
         report(Stage("Writing the page", done, len(PARTS)))
         document[name] = part(made)
     return document, made.columns
-
-
-def _code_rows(inputs: ReportInputs) -> np.ndarray:
-    """All rows of the program, or the costliest rows and labels, in order of the program."""
-    code = inputs.trace.code
-    if len(code) <= MAX_CODE:
-        return np.arange(len(code))
-    order = np.argsort(-(inputs.costs.cost + code.is_label), kind="stable")
-    rows: np.ndarray = np.sort(order[:MAX_CODE])
-    return rows
 
 
 # -- the parts ------------------------------------------------------------------------------------------
@@ -116,11 +107,8 @@ def _left_out(made: Making) -> list[str]:
     shown, code = made.shown, made.trace.code
     said: list[str] = []
     if len(shown.detailed) < shown.traced:
-        drawn = (
-            Message(", and the lives of {0:,}", len(shown.rows))
-            if len(shown.rows) > len(shown.detailed)
-            else ""
-        )
+        is_more = len(shown.rows) > len(shown.detailed)
+        drawn = Message(", and the lives of {0:,}", len(shown.rows)) if is_more else ""
         said.append(
             Message(
                 "This page has the instructions of {0:,} of {1}{2}: waves that findings name, and waves "
@@ -146,14 +134,10 @@ def _waves(made: Making) -> dict[str, Any]:
     put_waves(made.shown, trace, made.columns)
     index = trace.waves
     units = zip(index.se[rows].tolist(), index.sa[rows].tolist(), index.cu[rows].tolist(), strict=True)
+    title = trace.architecture.unit_name
     names: dict[str, int] = {}
-    made.columns.put(
-        "wave.unit",
-        [
-            names.setdefault(place_name(*unit, unit=trace.architecture.unit_name), len(names))
-            for unit in units
-        ],
-    )
+    of_wave = [names.setdefault(place_name(*unit, unit=title), len(names)) for unit in units]
+    made.columns.put("wave.unit", of_wave)
     return {"units": list(names)}
 
 
@@ -237,16 +221,15 @@ def place_of(trace: Trace, one: Evidence) -> dict[str, Any]:
     """
     row = None if one.wave is None else trace.waves.row(one.wave)
     has_times = one.kind in ("token", "window")
-    place = {
-        "name": said_text(one.place),
-        "text": said_text(one.text),
-        "line": one.line if one.line >= 0 else None,
-        "wave": row,
-        "begin": one.begin - trace.span.begin if has_times else None,
-        "end": one.end - trace.span.begin if has_times else None,
-        "source": one.source,
-    }
-    return {name: value for name, value in place.items() if value is not None}
+    return known(
+        name=said_text(one.place),
+        text=said_text(one.text),
+        line=one.line if one.line >= 0 else None,
+        wave=row,
+        begin=one.begin - trace.span.begin if has_times else None,
+        end=one.end - trace.span.begin if has_times else None,
+        source=one.source,
+    )
 
 
 def _device(made: Making) -> dict[str, Any]:
@@ -256,8 +239,10 @@ def _device(made: Making) -> dict[str, Any]:
     curves = curves[:MAX_ROWS]
     steps = [curve.steps for curve in curves]
     most = MAX_STEPS // max(1, len(steps))
-    if sum(map(len, steps)) > MAX_STEPS:
-        steps = [_thinned(one, trace, most) for one in steps]
+    if sum(map(len, steps)) > MAX_STEPS:  # the last step of each of so many equal parts of the capture
+        begin, length = trace.span.begin, max(1, trace.span.end - trace.span.begin)
+        last = [ends_run((one.time - begin) * most // length) for one in steps]
+        steps = [StepCurve(one.time[at], one.value[at]) for one, at in zip(steps, last, strict=True)]
     columns.put("device.steps", [len(one) for one in steps])
     time = [np.diff(one.time, prepend=trace.span.begin) for one in steps]
     value = [np.diff(one.value.astype(np.int64), prepend=0) for one in steps]
@@ -265,13 +250,6 @@ def _device(made: Making) -> dict[str, Any]:
     columns.put("device.time", np.concatenate([none, *time]))
     columns.put("device.waves", np.concatenate([none, *value]))
     return {"rows": [curve.name.replace("CU", trace.architecture.unit_name) for curve in curves]}
-
-
-def _thinned(steps: StepCurve, trace: Trace, most: int) -> StepCurve:
-    """Keep the last step of each of `most` equal parts of the capture."""
-    stretch = (steps.time - trace.span.begin) * most // max(1, trace.span.end - trace.span.begin)
-    last = np.append(stretch[1:] != stretch[:-1], True)
-    return StepCurve(steps.time[last], steps.value[last])
 
 
 PARTS: Mapping[str, Callable[[Making], dict[str, Any] | Sequence[dict[str, Any]]]] = {

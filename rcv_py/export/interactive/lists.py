@@ -42,6 +42,11 @@ def said_text(text: str) -> str:
     return shown_text(translated(text))
 
 
+def known(**parts: Any) -> dict[str, Any]:
+    """Return the parts of a place that are not None."""
+    return {name: value for name, value in parts.items() if value is not None}
+
+
 def _row(text: str, more: str, line: int = -1) -> dict[str, Any]:
     """A line of a list; `line` is the instruction that it links to, -1 for none."""
     return {"name": said_text(text), "text": translated(more), **({"line": line} if line >= 0 else {})}
@@ -129,15 +134,14 @@ def _notes(inputs: ReportInputs) -> dict[str, Any]:
 def _noted(trace: Trace, anchor: Anchor) -> dict[str, Any]:
     """The place of a note, in the form of `place_of`."""
     span, origin = anchor.span, trace.span.begin
-    place = {
-        "name": shown_text(str(anchor)),
-        "line": anchor.instructions[0] if anchor.instructions else None,
-        "wave": None if anchor.wave is None else trace.waves.row(anchor.wave),
-        "begin": None if span is None else span.begin - origin,
-        "end": None if span is None else span.end - origin,
-        "source": anchor.place_in(trace),
-    }
-    return {name: value for name, value in place.items() if value is not None}
+    return known(
+        name=shown_text(str(anchor)),
+        line=anchor.instructions[0] if anchor.instructions else None,
+        wave=None if anchor.wave is None else trace.waves.row(anchor.wave),
+        begin=None if span is None else span.begin - origin,
+        end=None if span is None else span.end - origin,
+        source=anchor.place_in(trace),
+    )
 
 
 def _health(inputs: ReportInputs) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from rcv_py import __version__
 from rcv_py.analysis.findings.finding import RANKED, Finding
 from rcv_py.analysis.health.capture_health import headline
-from rcv_py.base.markdown import md_text
 from rcv_py.base.text import Message, plural, short_kernel, visible
 from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
 from rcv_py.export.report.html import html
@@ -88,11 +87,6 @@ def _captures(entries: Sequence[IndexEntry]) -> ReportTable:
         shares("share", (one.share if one.at_stake else None for one in entries), 1),
         texts("health", (one.health for one in entries)),
     )
-
-
-def library_markdown(heading: str, library: results.ResultTable) -> str:
-    """Return the table of a library for a README."""
-    return f"# {md_text(heading)}\n\n{library.markdown()}"
 
 
 def library_page(heading: str, library: results.ResultTable) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from rcv_py.analysis.overview.library import ranked_rows, with_replicates
+from rcv_py.base.markdown import md_text
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.opening import captures_below
 from rcv_py.cli.terminal import progress
-from rcv_py.export.report.index import library_markdown, library_page
+from rcv_py.export.report.index import library_page
 from rcv_py.features.compare.library_result import SCHEMA, library_table
 from rcv_py.features.compare.options import IndexOptions
 from rcv_py.work.library import library_rows
@@ -40,7 +41,7 @@ def run(options: IndexOptions) -> CommandAnswer:
         csv=table.csv,
         text=lambda: [heading, TextTable(table)],
         forms={
-            "markdown": lambda: library_markdown(heading, table),
+            "markdown": lambda: f"# {md_text(heading)}\n\n{table.markdown()}",
             "html": lambda: library_page(heading, table),
         },
         about={"names": [row.name for row in rows], "problems": errors},

@@ -167,12 +167,12 @@ def _limit(limit: OccupancyLimit) -> str:
 def _histogram(options: HotspotOptions) -> CommandAnswer:
     """One row per range of instructions, cycles by kind."""
     number = options.bins or 1
-    wanted = hotspot_bins(None, window_of(options.clock))
+    wanted = hotspot_bins(window_of(options.clock))
     waves = counted_waves(options, (wanted,))
     trace = waves.trace
     refuse_unrun(trace, "costs")
     refuse(trace, options, "PC samples do not name waves.")
-    rows = waves.of(wanted) if len(trace.waves) else static_bins(trace.code, len(trace.code))
+    rows = waves.of(wanted) if len(trace.waves) else static_bins(trace.code)
     bins = binned(rows, number)
     total = int(bins.totals.sum())
     return listing(

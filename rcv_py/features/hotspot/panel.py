@@ -133,10 +133,10 @@ class HotspotPanel(Panel):
         window = self.session.clock_range.value
         self._say()
         rows = rows_in(trace, window)
-        by_row = KINDS if window is None else hotspot_bins(None, window)
+        by_row = KINDS if window is None else hotspot_bins(window)
         ask = self.incremental("hotspot", by_row, window, rows)
         if not store.batches:
-            self._without_waves.run(lambda: static_bins(trace.code, len(trace.code)), self._take)
+            self._without_waves.run(lambda: static_bins(trace.code), self._take)
             return False
         self._request.run(lambda: ask(rows), self._take)
         return True

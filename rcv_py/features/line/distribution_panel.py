@@ -198,7 +198,7 @@ class DistributionPanel(Panel):
             rows = view.in_bin(self._bin)
             what: str = Message("{0} of {1}", plural(len(rows), "hit"), self.plot.range_text(self._bin))
         else:
-            rows, what = view.slowest(), "The slowest hits"
+            rows, what = view.ranked[:LISTED], "The slowest hits"
         self.shown = rows[:LISTED]
         more = Message(", {0} of them listed", LISTED) if len(rows) > LISTED else ""
         self.listed.setText(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_files
+from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_lines
 from rcv_py.base.text import short_paths
 from rcv_py.model.columns import of_rows
 from rcv_py.model.modes import SourceCost
@@ -83,7 +83,7 @@ def file_table(
     trace: Trace, costs: CostColumns, lines: SourceLines, how: SourceCost, why: Reasons | None
 ) -> ResultTable:
     """Return one row per file with a cost, the costliest first; `lines` are all source lines."""
-    found = source_files(trace.code, costs, how, why)
+    found = source_lines(trace.code, costs, how, why, by_file=True)
     rows = found.ranked()
     files = [int(found.file[row]) for row in rows]
     best = [next(iter(lines.ranked(file)), None) for file in files]

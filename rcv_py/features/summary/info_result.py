@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.occupancy import all_resident, residencies
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.mapping import mapping as mapped_lines
@@ -330,7 +330,7 @@ def _source(trace: Trace) -> dict[str, Any]:
 
 def _occupancy(trace: Trace) -> dict[str, Any]:
     lives = residencies(trace.occupancy)
-    curve = steps(trace.occupancy).get(-1)
+    curve = all_resident(trace.occupancy)
     if not len(trace.occupancy) or curve is None:  # the occupancy of waves was not recorded
         return {field.name: None for field in _OCCUPANCY}
     width = int(curve.time[-1] - curve.time[0])

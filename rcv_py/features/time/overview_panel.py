@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.state_strip import STATES, STRIP
 from rcv_py.base.text import Message, join_texts, translated
@@ -59,12 +59,12 @@ class OverviewColumns:
 
 def residents(trace: Trace, outer: TimeWindow, width_px: int) -> np.ndarray:
     """Return the maximum number of waves on the whole device in every pixel, float64 [width]."""
-    edges, resident = pixel_edges(outer, width_px), np.zeros(width_px)
-    for curve in steps(trace.occupancy).values() if len(trace.occupancy) else ():
-        at = np.clip(np.searchsorted(curve.time, edges, side="right") - 1, 0, None)
-        peak = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
-        resident += np.where(edges[1:] > curve.time[0], peak, 0)
-    return resident
+    edges, curve = pixel_edges(outer, width_px), all_resident(trace.occupancy)
+    if curve is None:
+        return np.zeros(width_px)
+    at = np.clip(np.searchsorted(curve.time, edges, side="right") - 1, 0, None)
+    peak = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
+    return np.where(edges[1:] > curve.time[0], peak, 0.0)
 
 
 class OverviewStrip(QWidget):

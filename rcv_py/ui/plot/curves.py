@@ -64,10 +64,8 @@ class CurveSet:
         self.curves, self.stacked = tuple(curves), stacked
 
     def prepare(self) -> None:
-        """Build the pixel reductions of each curve and of their sum now, in a thread."""
-        for curve in self.curves:
-            curve.steps.prepare()
-        self.total.prepare()
+        """Sum the curves now, in a thread."""
+        _ = self.total
 
     @cached_property
     def total(self) -> StepCurve:

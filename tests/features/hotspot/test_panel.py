@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from rcv_py.analysis.cost.hotspot import static_bins
+from rcv_py.analysis.cost.hotspot import binned, static_bins
 from rcv_py.features.hotspot.panel import HotspotPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -149,7 +149,7 @@ def test_samples_are_counted_where_there_are_no_cycles() -> None:
     table = code_table()
     nothing = np.zeros(8, dtype=np.int64)
     samples = np.array([0, 1, 2, 0, 5, 0, 0, 9])
-    bins = static_bins(replace(table, latency=nothing, samples_issued=samples), 4)
+    bins = binned(static_bins(replace(table, latency=nothing, samples_issued=samples)), 4)
     assert bins.totals.tolist() == [1, 2, 5, 9]
 
 

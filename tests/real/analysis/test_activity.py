@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.cost.activity import SHOWN, STATE_SHARES, activity
 from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.unit_table import unit_table
@@ -89,7 +89,7 @@ def test_issue_and_matrix_work_of_the_reference(
 def test_units_add_up_to_the_curve(trace: Trace, beyond: Any) -> None:
     table = unit_table(trace)
     assert table is not None
-    curve = steps(trace.occupancy)[-1]
+    curve = all_resident(trace.occupancy)
     assert int(table.columns["cycles"].sum()) == curve.area
     assert int(table.columns["waves"].sum()) == beyond["waves_total"]
     assert float(table.columns["mean"].sum()) == pytest.approx(beyond["avg_waves"], abs=0.005)

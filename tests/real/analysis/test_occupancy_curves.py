@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_numbers
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import Trace
@@ -25,7 +25,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 def test_numbers_are_the_reference_s(name: str) -> None:
     trace = open_as_reference(captures.trace_path(name))
     golden = captures.golden(f"beyond/{name}.json")
-    found = occupancy_numbers(steps(trace.occupancy)[-1])
+    found = occupancy_numbers(all_resident(trace.occupancy))
     assert found.end - found.begin == golden["span"]
     assert found.mean == pytest.approx(golden["avg_waves"], abs=0.005)
     assert found.peak == golden["peak_waves"]

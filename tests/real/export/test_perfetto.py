@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.occupancy import all_resident
 from tests.export.test_perfetto import (  # noqa: F401 - collected here, too
     Shown,
     shown_of,
@@ -31,7 +31,7 @@ def looping() -> Shown:
 @pytest.mark.parametrize("name", captures.SYNTHETIC)
 def test_made_up_captures_have_their_curve(name: str) -> None:
     trace, _, found = shown_of(captures.synthetic_path(name))
-    curve = steps(trace.occupancy)[-1]
+    curve = all_resident(trace.occupancy)
     values = found.values["resident waves, all waves"]
     assert [value for _, value in values] == curve.value.tolist()
     assert np.diff([time for time, _ in values]).tolist() == np.diff(curve.time).tolist()

@@ -34,7 +34,6 @@ from rcv_py.analysis.counters.formula.parser import (
 from rcv_py.base.text import Message
 
 MAX_TEXT = 200_000  # characters of a file
-MAX_DEFINITIONS = 1_000
 MAX_NAME = 80
 MAX_ELEMENTS = 1 << 24  # of one tensor: 128 MB
 HIDDEN = "_"  # prefix of names of intermediate results: computed, not shown
@@ -105,16 +104,7 @@ def read_definitions(text: str, file: str = "") -> Definitions:
             "A file of formulas may have {0:,} characters; this file has {1:,}.", MAX_TEXT, len(text)
         )
         return Definitions((), (FormulaError(FormulaKind.LIMIT, sentence, MAX_TEXT, len(text)),))
-    rows: list[Definition] = []
-    for start, stop, comment in _lines(text):
-        if len(rows) == MAX_DEFINITIONS:
-            sentence = Message("A file may have {0:,} formulas; the rest is not read.", MAX_DEFINITIONS)
-            error = FormulaError(FormulaKind.LIMIT, sentence, start, stop)
-            rows.append(
-                Definition(name="", node=None, start=start, stop=stop, comment="", error=error, file=file)
-            )
-            break
-        rows.append(_definition(text, start, stop, comment, file))
+    rows = [_definition(text, start, stop, comment, file) for start, stop, comment in _lines(text)]
     errors = tuple(row.error for row in rows if row.error is not None)
     return Definitions(tuple(row for row in rows if row.name), errors)
 
@@ -140,18 +130,11 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
         name, error = "", FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
     else:
         try:
-            return Definition(
-                name=name,
-                node=parse(text, sign + 2, stop),
-                start=start,
-                stop=stop,
-                comment=comment,
-                error=None,
-                file=file,
-            )
+            node = parse(text, sign + 2, stop)
+            return Definition(name, node, start, stop=stop, comment=comment, file=file)
         except FormulaError as mistake:
             error = mistake
-    return Definition(name=name, node=None, start=start, stop=stop, comment="", error=error, file=file)
+    return Definition(name, None, start, stop=stop, error=error, file=file)
 
 
 def word_at(text: str, position: int) -> str:
@@ -327,10 +310,7 @@ def _called(node: Call, lookup: Lookup) -> np.ndarray:
         raise node.error(FormulaKind.INDEX, "This needs one axis, not all of them.")
     if node.function == "linear":
         return _linear(node, first, axis, lookup)
-    return _along(node, _value(first, lookup), rest, axis, lookup)
-
-
-def _along(node: Call, value: np.ndarray, rest: list[Node], axis: int, lookup: Lookup) -> np.ndarray:
+    value = _value(first, lookup)
     length = value.shape[axis]
     if node.function == "select":
         chosen = [_place(rest[0], length, lookup)] if len(rest) == 1 else _range(rest, length, lookup)

@@ -23,7 +23,6 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message
 
 MAX_DEPTH = 40  # of nested parentheses, brackets and prefixes
-MAX_CHARACTERS = 8_000  # of one formula
 AXES = ("XCC", "SE", "CU", "TIME")
 XCC, SE, CU, TIME = range(4)
 ALL = -1  # every axis
@@ -101,16 +100,8 @@ class FormulaError(RcvError):
         """Return the line, a row of `^` under the wrong characters, and the sentence."""
         line, column = self.place(text)
         shown = text.split("\n")[line - 1]
-        width = max(1, min(self.stop - self.start, len(shown) - column + 1))
-        return Message(
-            "{0}\n{1}{2}\nLine {3}, column {4}: {5}",
-            shown,
-            " " * (column - 1),
-            "^" * width,
-            line,
-            column,
-            self,
-        )
+        marks = " " * (column - 1) + "^" * max(1, min(self.stop - self.start, len(shown) - column + 1))
+        return Message("{0}\n{1}\nLine {2}, column {3}: {4}", shown, marks, line, column, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +179,7 @@ def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
 
     Raise FormulaError, kind PARSE or LIMIT, at the first error.
     """
-    stop = len(text) if stop is None else stop
-    if stop - start > MAX_CHARACTERS:
-        sentence = Message(
-            "A formula may have {0:,} characters; this formula has {1:,}.", MAX_CHARACTERS, stop - start
-        )
-        raise FormulaError(FormulaKind.LIMIT, sentence, start + MAX_CHARACTERS, stop)
-    parser = _Parser(text, start, stop)
+    parser = _Parser(text, start, len(text) if stop is None else stop)
     node = parser.expression()
     if parser.here.kind != "end":
         sentence = Message(
@@ -274,15 +259,13 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise token.error(FormulaKind.LIMIT, Message("Formulas may be nested {0} deep.", MAX_DEPTH))
-        node = self.leaf(token)
+        if token.kind not in ("number", "name") and not self.has("-", "!", "("):
+            raise self.unexpected("a number, a name or a parenthesis")
+        node = self.leaf(self.next())
         self.depth -= 1
         return node
 
     def leaf(self, token: _Token) -> Node:
-        is_value = token.kind in ("number", "name") or self.has("-", "!", "(")
-        if not is_value:
-            raise self.unexpected("a number, a name or a parenthesis")
-        self.next()
         if token.kind == "number":
             try:
                 return Number(token.start, token.stop, float(token.text))
@@ -313,11 +296,8 @@ class _Parser:
             raise token.error(FormulaKind.PARSE, sentence)
         if opening:
             near = difflib.get_close_matches(token.text, FUNCTIONS, 1)
-            hint = (
-                Message("did you mean {0}?", near[0])
-                if near
-                else Message("functions are {0}.", ", ".join(FUNCTIONS))
-            )
+            others = Message("functions are {0}.", ", ".join(FUNCTIONS))
+            hint = Message("did you mean {0}?", near[0]) if near else others
             raise token.error(FormulaKind.PARSE, Message("{0} is not a function; {1}", token.text, hint))
         return Name(token.start, token.stop, token.text)
 
@@ -337,9 +317,8 @@ class _Parser:
         rest = []
         while self.take(","):
             rest.append((function, self.expression()))
-        node = Chain(
-            token.start, self.need(closing, Message("that closes {0}", function)).stop, items[0], tuple(rest)
-        )
+        stop = self.need(closing, Message("that closes {0}", function)).stop
+        node = Chain(token.start, stop, items[0], tuple(rest))
         if not rest:
             sentence = Message("{0}(…) compares two or more; for one write {0}[…].", function)
             raise node.error(FormulaKind.PARSE, sentence)
