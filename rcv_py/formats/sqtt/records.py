@@ -101,8 +101,8 @@ OF_BORDERS: dict[str, dict[str, type[np.generic]]] = {  # and the narrowest type
     "break_first": {"break_token": np.int64, "break_address": np.uint64},
 }  # fmt: skip
 ROWS = ("token_first", "state_first")  # borders of what there is much of
+# takes waves, by slot and end, and the place (int64) of each in the order in which waves end
 Give = Callable[[WaveRecords, np.ndarray], None]
-"""Takes waves, by slot and end, and the place (int64) of each in the order in which waves end."""
 
 
 def joined(parts: Sequence[WaveRecords]) -> WaveRecords:
