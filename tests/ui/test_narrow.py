@@ -110,7 +110,7 @@ def test_widths_of_a_wide_window_do_not_stay_in_a_narrow_one(
 ) -> None:
     wide, narrow = SourcePanel(ui), SourcePanel(ui)
     settle(wide, 600)
-    settle(narrow, 240)
+    settle(narrow, 260)
     narrow.view.load_state(wide.view.save_state())
     narrow.view.widths.stretch()
     at = place_of(narrow.view, "text")
