@@ -234,16 +234,16 @@ def test_what_is_no_capture_is_a_sentence(tmp_path: Path) -> None:
 
 def test_find_gives_what_open_takes() -> None:
     entries = rcv_py.find(SAMPLES)
-    assert [entry.name for entry in entries] == ["matmul_tiled", "pc_sampling", "placeholder"]
+    assert [entry.name for entry in entries] == ["matmul_tiled", "pc_sampling", "placeholder", "raw_rms_norm"]
     assert (
         [len(rcv_py.open(entry).waves) for entry in entries]
         == [entry.waves for entry in entries]
-        == [64, 0, 0]
+        == [64, 0, 0, 32]
     )
 
 
 def test_every_answer_is_a_table_whose_columns_are_explained(capture: Capture) -> None:
-    for name in ("matmul_tiled", "pc_sampling", "placeholder"):
+    for name in ("matmul_tiled", "pc_sampling", "placeholder", "raw_rms_norm"):
         one = rcv_py.open(SAMPLES / name)
         for call, table in every_call(one):
             unknown = [column for column, meaning in table.meanings.items() if not meaning.text]

@@ -104,7 +104,7 @@ def took(
     here = frozenset(wave.row for wave in batch.waves)
     chosen = here if rows is None else here & rows  # type: ignore[operator]
     running.chosen = chosen
-    running.take(here, *LINES.parts(trace, [batch], chosen))
+    running.take(here, *LINES.each(trace, [batch], chosen))
 
 
 def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[TracedWave]) -> None:
@@ -152,7 +152,7 @@ class Again:
         flag.check()
         self.read += rows
         batch = build.batch(*(wave for wave in self.waves if wave.row in rows))
-        return reduction.merge(reduction.parts(self.trace, [batch]))
+        return reduction.merge([*reduction.each(self.trace, [batch])])
 
 
 def test_a_choice_made_later_counts_waves_that_left_the_memory(trace: Trace, waves: list[TracedWave]) -> None:

@@ -17,7 +17,6 @@ from PySide6.QtGui import QFontMetricsF, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 
-from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.features.occupancy.panel import OccupancyPanel
 from rcv_py.formats.open import open_trace
@@ -27,6 +26,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.plot.curves import CurveSet
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import Plain, plain
 from tests.support.samples import sample_path, write_sample
@@ -332,24 +332,21 @@ def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Cal
     timeline.close()
 
 
-def test_curves_of_many_rows_are_made_ready_for_pixels_in_a_thread(
+def test_states_are_added_up_once_in_a_thread(
     make: Callable, open_in: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    threads, prepare = [], StepCurve.prepare
+    threads, prepare = [], CurveSet.prepare
 
-    def noted(curve: StepCurve) -> None:
+    def noted(curves: CurveSet) -> None:
         threads.append(threading.current_thread())
-        prepare(curve)
+        prepare(curves)
 
-    monkeypatch.setattr(StepCurve, "prepare", noted)
+    monkeypatch.setattr(CurveSet, "prepare", noted)
     load(open_in, sample_trace("matmul_small"))
     panel = make("state")
     assert threads
     assert threading.main_thread() not in threads
-    ready = {"_area", "_pyramids"}
-    assert all(ready <= curve.steps.__dict__.keys() for curve in panel.plot.curves)
-    together = panel.plot.canvas.curves.set.total
-    assert ready <= together.__dict__.keys(), "the outline of all is as long as all of them together"
+    together = panel.plot.canvas.curves.set.__dict__["total"]
     for is_on in (False, True):
         panel.filter.set_on(["wait"], is_on)
     assert panel.plot.canvas.curves.set.total is together, "it is added up once"
