@@ -39,10 +39,9 @@ def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
     assert tree.whole(Metric.NONHIDDEN) == expected["flame_nonhidden"]["totalLatency"]
 
 
-def test_code_without_sources_keeps_its_instructions() -> None:
+def test_code_without_sources_is_a_tree_of_kernels_and_blocks() -> None:
     real = real_trace("pa_mqa_small")
-    tree = code_flame(real.code, costs_of(real))
-    assert labels(real, tree)[0] == "<no source>"
-    assert int((tree.what == What.CODE).sum()) == len(tree) - 1 > 300
-    blocks = code_flame(real.code, costs_of(real), by_kernel=True)
+    blocks = code_flame(real.code, costs_of(real))
+    assert labels(real, blocks)[0] == "pa_mqa_logits_fp4_kernel_0"
+    assert int((blocks.what == What.CODE).sum()) > 300
     assert [What(one) for one in np.unique(blocks.what)] == [What.CODE, What.KERNEL, What.BLOCK]
