@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rcv_py.model.trace import Trace
-from tests.features.loops.test_panel import loops, test_a_whole_capture_in_both_themes  # noqa: F401
+from tests.features.loops.test_panel import loops, test_a_whole_capture  # noqa: F401
 from tests.real import captures
 
 

@@ -12,7 +12,7 @@ from tests.ui.test_pc_sampling import (  # noqa: F401
     IS_PAINTED,
     barrier,
     test_every_panel_shows_something_or_says_why_not,
-    test_reasons_of_the_kernel_and_of_the_selected_line,
+    test_reasons_of_the_kernel,
     test_samples_reach_every_view_of_code,
 )
 
