@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,14 @@ def test_the_streams_are_what_the_simulator_plays() -> None:
     need_llvm()
     kept = {file.name: file.read_bytes() for file in (SAMPLES / RAW).glob("*.att")}
     assert streams(SAMPLES / RAW / CODE_OBJECT) == kept
+
+
+def test_a_build_opens_without_the_compiler_of_the_raw_decoder() -> None:
+    look = (
+        "import sys; from pathlib import Path; from rcv_py.formats.open import open_trace; "
+        "open_trace(Path(sys.argv[1])); assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", look, str(BUILD)], check=True, timeout=HANG_S, cwd=ROOT)
 
 
 def test_the_builds_are_what_clang_22_makes(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from rcv_py.formats.derived.totals import Totals
 from rcv_py.formats.isa.code_object import Chain
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Places
-from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.sidecar import SAMPLES, Sidecar
 from rcv_py.formats.uiout.code import Code, code_of
+
+if TYPE_CHECKING:  # the engine needs numba, which a program that has not run does not
+    from rcv_py.formats.raw.engine import Engine
 
 HEADER = ("ISA", "_", "LineNumber", "Source", "Codeobj", "Vaddr", "Hit", "Latency", "Stall", "Idle")
 _ARROW = " -> "
