@@ -1,4 +1,4 @@
-"""PC samples and streamed counters (SPM) of the run of a capture: its own, else of a file beside it."""
+"""PC samples and streamed counters (SPM) of the run of a capture: its own, or those of a file beside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NONE_BESIDE = (
 
 
 def samples_of_run(trace: Trace, file: Path | None = None) -> SamplesOfRun:
-    """Return the samples of a file; of none given: of the capture, else of the nearest file beside it.
+    """Return the samples of a file; without one, those of the capture or of the nearest file beside it.
 
     Raises a TraceError if a given file cannot be read.
     """

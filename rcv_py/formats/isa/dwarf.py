@@ -202,7 +202,7 @@ def _line_rows(program: Any) -> Iterator[tuple[Row, bool]]:  # noqa: C901 - a ca
 
 
 def _leb(code: bytes, at: int, *, is_signed: bool = False) -> tuple[int, int]:
-    """A number in groups of 7 bits, and the place behind it; OverflowError if it does not end."""
+    """A number in groups of 7 bits, and the place after it; OverflowError if it does not end."""
     value = shift = 0
     for byte in code[at : at + MAX_GROUPS]:
         value |= (byte & 127) << shift
