@@ -1,7 +1,5 @@
 """What every test gets: no display, its own settings, and nothing left behind."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

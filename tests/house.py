@@ -1,7 +1,5 @@
 """The sources as the tests of the house read them: modules, their imports, and the rooms they lie in."""
 
-from __future__ import annotations
-
 import ast
 import gc
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The examples of docs/automation.md work: its shell blocks, and the commands of its workflow."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the benchmark of the real window does when something in that window goes wrong."""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """What is no Python comes along with a package that is built."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Catalogues are compiled, hold nothing that cannot be filled in, and their script finds every text."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """Rules of the house that a reader of one file cannot see broken."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

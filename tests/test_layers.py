@@ -1,7 +1,5 @@
 """Imports point downwards, only the window knows Qt, and features do not know each other."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import defaultdict

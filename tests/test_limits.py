@@ -1,7 +1,5 @@
 """A run of tests ends, whatever they do, and says what happened."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

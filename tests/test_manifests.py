@@ -1,7 +1,5 @@
 """A question costs one folder: what its manifest declares is found by the program without another entry."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

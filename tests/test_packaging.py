@@ -1,7 +1,5 @@
 """What people install: the recipes name what is there, and the parts of a build are told."""
 
-from __future__ import annotations
-
 import configparser
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """The skill for coding agents: its form, and each of its commands, in their order, on a sample."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

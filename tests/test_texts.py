@@ -1,7 +1,5 @@
 """Texts enter widgets in one place: the raw calls of Qt that take text for HTML are used nowhere else."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The tutorial says what its samples are; its numbers come from the simulator's truth."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

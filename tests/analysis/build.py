@@ -1,7 +1,5 @@
 """Small tables of the model, from drawings and lists."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Captures for comparisons, with a truth that is known: what each execution of each line costs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Simulated captures, each read in two ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 It shares with the product which counters an instruction touches, and nothing of how waits are resolved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, CounterEffect

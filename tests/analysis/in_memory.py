@@ -1,7 +1,5 @@
 """Results of reductions for waves in memory, where a test has no trace or no parcel of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Slow and simple on purpose: it shares nothing with the product's reader.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """How long accesses hold their unit: a drawing, and simulated bank conflicts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bytes a lane of memory instructions: a table written by hand, and every mnemonic of every capture."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Activity, states, busy SIMDs and the summary: against the simulator and counted cycle by cycle."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Addresses of lanes: numbers by hand for each kind of block, and blocks that must not be believed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Bars beside instructions: cut as they should be."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

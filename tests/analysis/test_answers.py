@@ -1,7 +1,5 @@
 """Answers about waves in memory: how soon they end when nobody wants them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

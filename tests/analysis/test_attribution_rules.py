@@ -1,7 +1,5 @@
 """Attribution on small programs made by hand: one rule a test, and what must hold for all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

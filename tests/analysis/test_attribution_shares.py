@@ -1,7 +1,5 @@
 """Attribution of whole captures: sums to the cycle, and how much of the stall has a cause and a producer."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

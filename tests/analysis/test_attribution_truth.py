@@ -5,8 +5,6 @@ wrong in one cycle of twenty; a wait names the kind of what it waited for; and o
 file explains some must be left unexplained, or explaining would mean nothing.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Who wrote what an instruction reads, who had a unit longest, and who shares a SIMD, beside plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Barriers: drawings, and workgroups of known truth."""
 
-from __future__ import annotations
-
 import json
 import statistics
 

@@ -1,7 +1,5 @@
 """Orders of instructions in a block: lengths by hand, and what every schedule must keep."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Blocks, branches and loops: of drawings, of programs by hand, and of simulated kernels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

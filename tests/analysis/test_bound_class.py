@@ -1,7 +1,5 @@
 """What limits a kernel: on numbers, on kernels whose limit was built in, and the shape of launches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

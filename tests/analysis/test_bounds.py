@@ -1,7 +1,5 @@
 """Bounds: unions over the waves of a SIMD, of cycles in which nothing happens; against one cell a cycle."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A pixel holds of each part as many cycles as the boxes have there."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

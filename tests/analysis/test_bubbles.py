@@ -1,7 +1,5 @@
 """Bubbles: drawings, and the definition followed cycle by cycle."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

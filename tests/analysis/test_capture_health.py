@@ -1,7 +1,5 @@
 """Each doubt about a capture, provoked once and absent where all is well."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Code lines that waves waited for: a drawing, and simulated fetches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

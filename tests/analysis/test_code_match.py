@@ -1,7 +1,5 @@
 """Texts that belong to other code raise an alarm: none of the genuine ones, all of those that are shifted."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

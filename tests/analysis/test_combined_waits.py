@@ -1,7 +1,5 @@
 """A wait on several counters has one culprit, whichever table, panel or document names it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which instruction of one build is which of another."""
 
-from __future__ import annotations
-
 import random
 import re
 from itertools import pairwise

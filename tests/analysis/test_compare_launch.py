@@ -1,7 +1,5 @@
 """Comparisons by launch: its duration decides, waves only where they can be compared and never against it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Comparisons of captures whose truth is known."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A pair is right if the instruction of B was made from that of A, or from one of 
 one of sixteen equal v_exp was removed, no text can tell which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

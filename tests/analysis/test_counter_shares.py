@@ -1,7 +1,5 @@
 """Counters in a few numbers: against the samples one after the other, and in odd cases."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Raw counters: exact against the simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The critical path: its length is the span, and only what lies on it can make the span shorter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial

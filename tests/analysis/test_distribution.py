@@ -1,7 +1,5 @@
 """All hits of a line: found in every wave, counted into exact bins, the slowest first."""
 
-from __future__ import annotations
-
 import statistics
 from pathlib import Path
 

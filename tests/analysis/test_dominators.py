@@ -5,8 +5,6 @@ to a block that dominates the one it comes from; its loop is the header and all 
 without passing the header (Aho, Sethi, Ullman).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Which execution of an instruction is the median one, by the files and without our code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import median
 

@@ -1,7 +1,5 @@
 """Any number of cycles that a damaged file may hold: sums are exact until int64 ends, nothing is raised."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

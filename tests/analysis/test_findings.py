@@ -1,7 +1,5 @@
 """Findings: every detector finds its pattern where it was built in, and stays silent where it was not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache

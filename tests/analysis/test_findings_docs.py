@@ -1,7 +1,5 @@
 """The page about findings holds the tables of the program."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rcv_py.analysis.findings.bound_class import CLASSES, NEAR

@@ -1,7 +1,5 @@
 """Flamegraphs: exact sums, exact boxes, and what an instruction is inside of."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Flamegraphs of scopes, against walking over spans and tokens one by one."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import numpy as np

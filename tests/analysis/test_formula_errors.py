@@ -1,7 +1,5 @@
 """Mistakes in formulas: the right characters, a sentence, and nothing worse than a FormulaError."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What formulas give: against numpy written by hand, and the mistakes that are found in them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every doubt about a capture is raised by the damage that causes it, and by no intact capture."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Hidden latency, by the reference's rule and by ours: cycle for cycle what the definitions say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

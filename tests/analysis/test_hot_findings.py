@@ -1,7 +1,5 @@
 """A finding that owns one of the ten hottest instructions is never folded away."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The histogram over the program."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Help of instructions: every mnemonic of captures, and numbers of AMD's guides."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sets of cycles, beside sets of numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What if and findings say the same of the same experiment: one base, and one bound that cuts it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from math import isnan

@@ -1,7 +1,5 @@
 """No two spans of a lane overlap, and no span is higher than it must be."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

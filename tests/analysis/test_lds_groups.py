@@ -1,7 +1,5 @@
 """Bank conflicts by hand: published groups, strides whose conflicts follow from arithmetic, a plain loop."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The hotspot scripts of both generations: every number, row, class and order that they print."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

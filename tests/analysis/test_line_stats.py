@@ -1,7 +1,5 @@
 """Totals by code line."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Live registers: on programs whose live ranges are drawn by hand, and on what waves needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

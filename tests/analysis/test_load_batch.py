@@ -1,7 +1,5 @@
 """Loads of the next tile before the wait for this one: which may move, what that takes, and what it gains."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

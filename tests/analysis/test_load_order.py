@@ -1,7 +1,5 @@
 """Inverted waits, and where a load may stand: on small programs and on simulated captures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

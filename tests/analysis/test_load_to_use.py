@@ -1,7 +1,5 @@
 """Distances from loads to waits, and chains of cross-lane operations, on drawings and simulated captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tables say exactly what a slow sum over cycles says."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A token that is wide among narrow ones is found at every zoom, and no other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

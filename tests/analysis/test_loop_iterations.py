@@ -1,7 +1,5 @@
 """Iterations, phases and first executions: drawings, and captures of known truth."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter, defaultdict
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Low occupancy is a gain only as far as the launch has waves for the room, of one population at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scopes and points from shader data: drawings, the simulator's truth, any values."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

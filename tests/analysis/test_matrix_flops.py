@@ -1,7 +1,5 @@
 """Operations of matrix instructions: forms worked out by hand, and all that simulated waves executed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

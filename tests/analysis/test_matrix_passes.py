@@ -1,7 +1,5 @@
 """Cycles of matrix instructions by form and target, and how busy they keep the units."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

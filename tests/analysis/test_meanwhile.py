@@ -1,7 +1,5 @@
 """What other waves of a SIMD issued while one stood still, on waves drawn by hand."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, meanwhile
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.window import TimeWindow

@@ -1,7 +1,5 @@
 """One median: everywhere the same number for the same waves."""
 
-from __future__ import annotations
-
 import statistics
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Memory latency from level counters: by the reference's rule, and nearer to the truth by ours."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter

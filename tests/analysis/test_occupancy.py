@@ -1,7 +1,5 @@
 """Who lived where and when."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Occupancy in numbers, by place, and kernels grouped by name."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

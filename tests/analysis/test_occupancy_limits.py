@@ -1,7 +1,5 @@
 """Limits of occupancy: arithmetic of each resource, where numbers come from, and what was measured."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

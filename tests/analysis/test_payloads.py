@@ -1,7 +1,5 @@
 """Which values are payload: drawings of streams with and without missing words."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Shares of pixels sum to the cycles of a row, at every zoom and by every way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

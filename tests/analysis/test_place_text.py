@@ -1,7 +1,5 @@
 """How source places are written: short, told apart, and a dash where there is none."""
 
-from __future__ import annotations
-
 import json
 
 from rcv_py.analysis.cost.place_text import (

@@ -1,7 +1,5 @@
 """What is measured of simulated captures, against loops over what a plain reader finds in their files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Traffic of L2 and memory: every formula by hand, every branch of the tree, and what is missing."""
 
-from __future__ import annotations
-
 from math import isnan
 from pathlib import Path
 

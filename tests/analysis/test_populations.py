@@ -1,7 +1,5 @@
 """Waves grouped by the way they took: drawings, and simulated captures counted with plain json."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Findings with what their remedies would gain: what is played, how it ranks, and what it never says."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from math import isnan

@@ -1,7 +1,5 @@
 """Predictions against a simulator that ran the changed kernel: a few pairs; all are in `make precision`."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

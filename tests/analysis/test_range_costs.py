@@ -1,7 +1,5 @@
 """What lies in a range of cycles: cut at its borders, against sums over all time and over single cycles."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A pixel shows what a slow look at its cycles would show, at every zoom."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

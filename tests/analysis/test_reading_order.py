@@ -1,7 +1,5 @@
 """Waves arrive in the order in which processes end: no analysis may answer otherwise because of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Reductions give the same answer however waves are cut into parcels and their parts are put together."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which registers stand where in an instruction, and where others write and read them."""
 
-from __future__ import annotations
-
 import gzip
 from functools import reduce
 from operator import or_

@@ -1,7 +1,5 @@
 """No remedy is named that the program or the launch does not allow."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The machine knows who wrote each register, which operations have returned, and h
 passed.  Addresses are unknown, so all accesses of a memory may meet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """The replay against the slow one, which takes every event of a compute unit strictly in order of time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields, replace
 

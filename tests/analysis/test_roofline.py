@@ -1,7 +1,5 @@
 """Rooflines: operations of a launch, peaks of data sheets, and two ways to the same share."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Where above its place an instruction could stand, and what says why not."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

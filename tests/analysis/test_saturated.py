@@ -1,7 +1,5 @@
 """Sums that end at the limits of int64, against Python's numbers without limits."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

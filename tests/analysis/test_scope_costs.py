@@ -1,7 +1,5 @@
 """Costs of scopes over compute units: a drawing, and captures of markers alone in commands."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finding texts."""
 
-from __future__ import annotations
-
 from threading import Event, Thread
 
 import pytest

@@ -1,7 +1,5 @@
 """Segments between barriers: a drawing of two waves that take turns, and a simulated kernel that does."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """When SIMDs work: drawings, and the definition followed cycle by cycle."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Costs of source lines: sums, inlined frames, largest reasons."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Costs charged to source places, folders, labels and ranks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Why PC samples did not issue."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

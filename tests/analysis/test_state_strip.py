@@ -1,7 +1,5 @@
 """How many waves were in each state, step by step, against one cycle after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A step function reduced to pixels keeps every extreme, and its area."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

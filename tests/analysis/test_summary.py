@@ -1,7 +1,5 @@
 """Facts about a capture, and how far to trust it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

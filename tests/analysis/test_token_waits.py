@@ -1,7 +1,5 @@
 """One execution and its waits, token by token."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits

@@ -1,7 +1,5 @@
 """Operands that could not be read decide nothing: no move, byte, register or class follows from raw words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

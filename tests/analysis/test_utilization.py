@@ -1,7 +1,5 @@
 """Tokens folded onto the units of a compute unit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

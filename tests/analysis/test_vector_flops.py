@@ -1,7 +1,5 @@
 """What vector instructions compute, by their mnemonics: the rule of AMD's metric, form by form."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.core.token_columns import batch_of

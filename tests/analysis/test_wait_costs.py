@@ -1,7 +1,5 @@
 """Who made waits wait, and what waits tell about memory: captures of known truth, and drawings."""
 
-from __future__ import annotations
-
 import math
 import re
 import statistics

@@ -1,7 +1,5 @@
 """All waves at once, without a loop, must find what a plain replay of one wave after the other finds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

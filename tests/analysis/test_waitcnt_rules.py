@@ -1,7 +1,5 @@
 """Which waits wait for what: lists of files, drawn programs, and what each instruction raises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Arrows from waits to what they wait for, and from branches to where they went."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Waves in each state over time, against timelines added up cycle by cycle and the reference's numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Playing a recording again: the same without a change, and what follows of simple ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

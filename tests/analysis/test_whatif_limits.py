@@ -1,7 +1,5 @@
 """What predictions may never say, on all bundled samples and on kernels simulated for predictions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Workgroups: from drawings, by the definition itself, for random plans by the truth."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every table and analysis of a capture, as calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from rcv_py.api import Capture, RcvError, Table

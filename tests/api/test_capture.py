@@ -1,7 +1,5 @@
 """Opening, choosing waves, the budget of memory, and damaged captures."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

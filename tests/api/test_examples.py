@@ -1,7 +1,5 @@
 """The examples of docs/api.md run as they stand and print what the page says."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

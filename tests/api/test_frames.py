@@ -1,7 +1,5 @@
 """Data frames and tables of Arrow hold what the table holds; without the packages there is a sentence."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from pathlib import Path

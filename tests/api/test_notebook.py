@@ -1,7 +1,5 @@
 """The notebook of the docs runs as it stands, and what notebooks show of captures, waves and timelines."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

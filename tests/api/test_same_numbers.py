@@ -1,7 +1,5 @@
 """The numbers of the API are those that the commands print as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Tables: columns that cannot be changed, rows that are chosen and ordered, and how they look."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -4,8 +4,6 @@ Eyes that lack a cone: the matrices of Machado, Oliveira and Fernandes (IEEE TVC
 Distances are those of OKLab (B. Ottosson), in which about 0.02 is just visible beside each other.
 """
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compiled functions: the same numbers whatever becomes of the machine code that is kept."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Editors: words of templates, paths that look like options or holes, and programs that cannot be started."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

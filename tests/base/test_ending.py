@@ -1,7 +1,5 @@
 """Being asked to end: nothing that becomes of the exception keeps the process from ending."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

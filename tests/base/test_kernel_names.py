@@ -1,7 +1,5 @@
 """Names of kernels as tables show them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.base.text import short_kernel

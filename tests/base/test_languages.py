@@ -1,7 +1,5 @@
 """Texts in another language: by their templates, with values that are looked up in turn."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The log of the program is of bounded length: a window that is open for days keeps its newest lines."""
 
-from __future__ import annotations
-
 from rcv_py.base.log import MAX_LINES, Log
 
 

@@ -1,7 +1,5 @@
 """Our own regular expressions read long texts of a capture once, whatever stands in them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

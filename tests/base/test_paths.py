@@ -1,7 +1,5 @@
 """Paths in tables: as short as tells them apart."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """An object can be pickled while another thread asks it for a value that it caches."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Ending long work: flags of blocks around it."""
 
-from __future__ import annotations
-
 from threading import Thread
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of columns, beside loops over their rows."""
 
-from __future__ import annotations
-
 from itertools import accumulate, groupby
 
 import numpy as np

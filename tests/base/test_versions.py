@@ -1,7 +1,5 @@
 """Versions name every package that the program can use."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

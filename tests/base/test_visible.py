@@ -1,7 +1,5 @@
 """Text of a capture as people see it: nothing in it steers the terminal or the eye."""
 
-from __future__ import annotations
-
 import json
 import sys
 import unicodedata

@@ -1,7 +1,5 @@
 """What a document says about itself: which waves were compared, and that its texts are of other code."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """From words to arguments."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

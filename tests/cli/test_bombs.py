@@ -1,7 +1,5 @@
 """Small captures that ask for a lot are answered soon, with little memory, and with a sentence."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

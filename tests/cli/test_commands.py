@@ -1,7 +1,5 @@
 """What the commands print about captures, against sums made with plain json."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -13,8 +13,6 @@ Numbers are derived by hand from the instructions of `compiled/changed_gfx942.co
     33 s_cbranch_execnz 65517
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

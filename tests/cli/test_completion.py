@@ -1,7 +1,5 @@
 """Completion in shells: every command, option and choice is in each script, and bash completes with it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

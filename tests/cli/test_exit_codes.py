@@ -1,7 +1,5 @@
 """Every command on bad input: a sentence on stderr and exit code 2, or a sound answer; never half of one."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

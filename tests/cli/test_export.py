@@ -1,7 +1,5 @@
 """`rcv export` and `rcv report` as a user types them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

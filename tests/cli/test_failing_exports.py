@@ -4,8 +4,6 @@ Afterwards the old file is what it was, no part of a new one is left, no process
 on, and one sentence says what happened.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

@@ -1,7 +1,5 @@
 """Commands that were folded into others, older names of options, and commands about several captures."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

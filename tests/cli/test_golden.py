@@ -1,7 +1,5 @@
 """What commands print on small samples stays what it is until someone records it again on purpose."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from pathlib import Path

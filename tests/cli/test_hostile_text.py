@@ -1,7 +1,5 @@
 """Whatever a capture is called and holds: no command lets it steer a terminal, a spreadsheet or a page."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Source places that a terminal opens: links around what is on this machine, and an editor at the line."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

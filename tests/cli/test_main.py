@@ -1,7 +1,5 @@
 """Exit codes, and what is said on the way out."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

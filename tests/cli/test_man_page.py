@@ -1,7 +1,5 @@
 """The manual page names every command, option and variable, and is valid roff."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`rcv mcp` as an agent meets it: a child process, spoken to on its standard input and output."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

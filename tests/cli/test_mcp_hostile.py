@@ -1,7 +1,5 @@
 """`rcv mcp` and a client that means no good, or a server that is killed: sentences, nothing left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

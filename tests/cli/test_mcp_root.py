@@ -1,7 +1,5 @@
 """What a server reads: every file that it and its processes open is noted by a hook of Python itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Tools of `rcv mcp` without a server: schemas from parsers, words from calls, lists that are cut."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Files of waves that are gone: what needs them is said to be of the others, or not to be known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The truth is known: 24 rounds of five instructions of 32 cycles on each of four SIMDs, 15,360 cycles of work.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 Only the printed JSON is rcv's; everything it is compared with comes from `tests.support.plain_capture`.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ A row of `HONOURED` names words of a command and an option: what is printed with
 A row of `REFUSED` names words that no command may take silently.  Both together name every option there is.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

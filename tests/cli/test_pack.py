@@ -1,7 +1,5 @@
 """`rcv pack`, `rcv unpack` and `rcv decode` as a user types them, and every answer about a packed capture."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

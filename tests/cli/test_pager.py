@@ -1,7 +1,5 @@
 """What a terminal gets: long listings through the pager, progress, colours; and what pipes do not get."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

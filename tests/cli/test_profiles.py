@@ -1,7 +1,5 @@
 """`rcv info` of a database or document of rocprofv3."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several raw captures in one folder are told apart, and commands say how to choose one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson

@@ -1,7 +1,5 @@
 """What the writers write."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

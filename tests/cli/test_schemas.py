@@ -1,7 +1,5 @@
 """Whatever is printed with --json is what the published schema says, no field more and none less."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

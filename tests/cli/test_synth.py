@@ -1,7 +1,5 @@
 """Writing made-up captures on request."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a missing file would tell is unknown, never 0: copies of a capture without one kind of file."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

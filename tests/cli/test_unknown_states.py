@@ -1,7 +1,5 @@
 """Waves without a timeline: their states are unknown, which is a dash or null and never 0."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

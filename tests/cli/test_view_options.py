@@ -1,7 +1,5 @@
 """Options that say what a panel shows, on captures with known truth, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`--waves`: working waves by default, others on request; captures of which wave files are missing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

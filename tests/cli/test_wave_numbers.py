@@ -3,8 +3,6 @@
 As in `test_numbers` only the printed JSON is rcv's.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

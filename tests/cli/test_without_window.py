@@ -1,7 +1,5 @@
 """Without Qt commands, API and tools for agents work, and the window says what to install."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Strict where that is lenient: an unknown field, an end without a begin, a name w
 arrow without two ends fails.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property

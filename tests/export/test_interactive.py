@@ -1,8 +1,6 @@
 """The page to look around in: its columns say what the capture says, everything is bounded and inert, and a
 browser shows places that are linked."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

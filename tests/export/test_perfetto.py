@@ -1,7 +1,5 @@
 """What Perfetto would see of a capture, against the columns it was written from."""
 
-from __future__ import annotations
-
 import io
 from functools import cache
 from pathlib import Path

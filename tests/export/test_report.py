@@ -1,7 +1,5 @@
 """Reports: numbers of the other commands, links that lead somewhere, and text that stays text."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What speedscope would read: the rules of its published format, and sums against the columns."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables as files, read back and compared with the columns of the capture."""
 
-from __future__ import annotations
-
 import csv
 import sys
 from contextlib import suppress

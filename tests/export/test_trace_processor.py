@@ -4,8 +4,6 @@ Both engines answer the same questions; without the program, the official messag
 the tracks stand for it (`perfetto_reader`).  RCV_TRACE_PROCESSOR names a program to use.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

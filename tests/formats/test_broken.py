@@ -1,7 +1,5 @@
 """Broken captures: the sentence a person reads for each, and the rules every such sentence keeps."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Captures that are kept are opened once while their files stay the same, and take no more than allowed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

@@ -4,8 +4,6 @@ The objects of `compiled/` are made by clang from `compiled/tiny.hip` (`compiled
 four targets, as code objects, as a compressed bundle and inside a shared library.
 """
 
-from __future__ import annotations
-
 import pickle
 import struct
 import zipfile

@@ -4,8 +4,6 @@ Truth about `rms_norm`: the simulator ran its loops 12, 8 and 12 times in 16 wav
 source come from `llvm-symbolizer`.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

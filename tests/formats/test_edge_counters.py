@@ -1,7 +1,5 @@
 """The edge cases of counters, shader data and sheer size, by their numbers."""
 
-from __future__ import annotations
-
 import os
 
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS

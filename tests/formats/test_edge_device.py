@@ -1,7 +1,5 @@
 """The edge cases of compute units, kernels and clocks, by their numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The edge cases of files and folders, by their numbers."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 

@@ -1,7 +1,5 @@
 """The edge cases of code rows, tokens, states and waits, by their numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.open import find_captures

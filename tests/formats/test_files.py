@@ -1,7 +1,5 @@
 """Reading bytes and JSON: what is refused, and in which words."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finding captures below a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

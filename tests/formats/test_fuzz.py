@@ -1,7 +1,5 @@
 """Any bytes, any JSON, damaged real files: every reader gives a result or a TraceError, and does so soon."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from pathlib import Path

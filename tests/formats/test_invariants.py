@@ -4,8 +4,6 @@ The sums of a capture come from its writer (code.json, occupancy.json, wstates) 
 program (`Measured`): of simulated captures by plain loops over their files, which `counted` makes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Machine-readable ISA files: what is kept, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """llvm-mca: a stand-in that writes down what it is given, and the real one where it is installed."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of counters: long and wide, passes and instances, folders, damage."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Clocks of shader engines are aligned, by our rule and by that of the reference viewer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

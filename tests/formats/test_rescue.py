@@ -1,7 +1,5 @@
 """What the folder does not say: the target, the generation, the index."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 

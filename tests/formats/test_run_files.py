@@ -1,7 +1,5 @@
 """Tables beside a capture: which launch is meant, and what damaged ones do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

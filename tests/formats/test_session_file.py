@@ -1,7 +1,5 @@
 """Session files: what is written reads back, what is hostile is refused with a sentence or left out."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path

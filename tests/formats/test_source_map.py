@@ -1,7 +1,5 @@
 """Sources that a capture has no copy of are found by rules for their paths."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Texts of sources of this machine: what is read of the disk, and what never is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson

@@ -1,7 +1,5 @@
 """Captures as a whole: what they are of, what is said of them, how much work it is to open them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

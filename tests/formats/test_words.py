@@ -1,7 +1,5 @@
 """Words of the instruction set and of the linker: kinds by mnemonic, generations, names, source chains."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

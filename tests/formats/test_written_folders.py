@@ -1,7 +1,5 @@
 """A trace written as a folder is that trace again, and its files are those that it was read from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

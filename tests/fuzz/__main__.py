@@ -1,7 +1,5 @@
 """`python -m tests.fuzz`: feed mutated input to the project, and print how it took it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -3,8 +3,6 @@
 Returning is a result; one of `TYPED` is the answer to bad input; any other exception is a bug.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

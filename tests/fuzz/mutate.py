@@ -1,7 +1,5 @@
 """Small damage to bytes, JSON trees and texts, drawn from a random number generator and nothing else."""
 
-from __future__ import annotations
-
 import copy
 import random
 import re

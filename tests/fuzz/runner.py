@@ -4,8 +4,6 @@ The input of a number is drawn from the seed and the number alone, so that any w
 them can be made again.  A worker that hangs is killed, the input reported, and another one goes on behind it.
 """
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

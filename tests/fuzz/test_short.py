@@ -1,7 +1,5 @@
 """The short form of `make fuzz`: the same inputs every time, of all areas; and what is bad would be seen."""
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import sys

@@ -7,8 +7,6 @@ show what changed.  Numbers are derived independently in tests/cli/test_numbers.
 tests/real/golden/record.py does the same for real captures.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """The table of architectures, beside independent statements about real GPUs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

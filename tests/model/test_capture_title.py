@@ -1,7 +1,5 @@
 """What people call a capture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Some rows of a table of columns, and several tables as one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

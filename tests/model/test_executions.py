@@ -1,7 +1,5 @@
 """The executions of an instruction by a wave."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.analysis import build

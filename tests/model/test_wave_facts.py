@@ -1,7 +1,5 @@
 """Facts of waves by name, and tables of them that other versions stored."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.model.waves import FACTS, WaveFacts, facts_of, restored_facts, stored_facts

@@ -4,8 +4,6 @@
 `docs/attribution.md`.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Where the real captures and the reference results are.  Only tests/real may ask."""
 
-from __future__ import annotations
-
 import json
 import os
 from functools import cache

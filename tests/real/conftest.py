@@ -1,7 +1,5 @@
 """Without the real captures no test of this folder begins."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.real.captures import SHARED

@@ -1,7 +1,5 @@
 """The table of counters that the reference viewer writes, from our sums."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.counters.counter_shares import ACTIVE, BUSY, MATRIX, CounterShares

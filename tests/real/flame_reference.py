@@ -10,8 +10,6 @@ A source text longer than 32 characters was cut to its end before a name is take
 together again from the chain here; a chain that spelled its unknown line otherwise than `?` cannot be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

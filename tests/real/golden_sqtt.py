@@ -1,7 +1,5 @@
 """Real raw captures and their expected decode, which an independent decoder made."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

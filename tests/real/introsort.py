@@ -4,8 +4,6 @@
 of 16, then one insertion sort.  Only comparisons with the reference viewer need it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 _RUN = 16

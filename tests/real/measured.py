@@ -1,7 +1,5 @@
 """What other programs counted in the real captures."""
 
-from __future__ import annotations
-
 from tests.formats.test_invariants import Measured
 
 MEASURED = {

@@ -4,8 +4,6 @@
 between its marks.
 """
 
-from __future__ import annotations
-
 import sys
 
 from tests.real import captures

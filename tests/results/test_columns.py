@@ -1,7 +1,5 @@
 """Names of columns stand in results and nowhere else: adding or renaming one is a change in one place."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module

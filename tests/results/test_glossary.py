@@ -1,7 +1,5 @@
 """One name, one meaning and unit, over all documents; names and words that are gone do not come back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

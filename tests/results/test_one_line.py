@@ -1,7 +1,5 @@
 """Adding a column is one line in one file: every outlet takes it from the declaration."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

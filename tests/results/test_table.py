@@ -1,7 +1,5 @@
 """Tables of results: what a field declares is what each form of a value is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

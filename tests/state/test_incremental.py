@@ -1,7 +1,5 @@
 """Answers that run along: every wave is mapped once, whatever comes, goes and comes back."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Places as people hand them on: every form is read, and nothing else is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """One selection, one window of time, and the way back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A second start of the program hands over to the first: by a socket that only its user can reach."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

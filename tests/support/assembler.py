@@ -3,8 +3,6 @@
 Lines of assembler come in, an object file goes out.
 """
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -5,8 +5,6 @@ in `WITHOUT_PRODUCER`, which are what a wait itself takes, sleeping and fetching
 explanation count as not named.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Captures that ask for more than they are worth: small files that once took minutes, or gigabytes."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Callable

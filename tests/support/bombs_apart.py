@@ -6,8 +6,6 @@ Prints one JSON object a capture, in the same order: `status` of the process, `p
 `said` on stderr, and `problems` of the capture.  Importing everything once is what this is for.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

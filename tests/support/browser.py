@@ -1,7 +1,5 @@
 """A browser without a window, if this machine has one, asked by the DevTools protocol over pipes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Work that never ends and never lets Python look up: what processes may be doing when one ends them."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs whose processes compute forever: what is killed in tests."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is done with each of several captures in tests: processes import this and not pytest."""
 
-from __future__ import annotations
-
 import os
 import signal
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Kernels as plain Python over arrays that refuse every place that is not theirs: compiled, they do not."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator

@@ -6,8 +6,6 @@ and clock samples agree with each other; state curves (`wstates`) are left out, 
 Nothing but one copy is in memory.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from dataclasses import dataclass

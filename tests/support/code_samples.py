@@ -1,7 +1,5 @@
 """Small traces by hand for the views of code: a few instructions, two sources, two waves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

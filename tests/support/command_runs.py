@@ -1,7 +1,5 @@
 """Every command with every form of its table, and a runner that remembers what was printed."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

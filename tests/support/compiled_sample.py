@@ -7,8 +7,6 @@ simulator plays the first one: instructions, addresses and lines are the compile
 `raw_rms_norm/` gets what `rocprofv3 --att` would leave behind of it.  Needs a disassembler that knows gfx942.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import subprocess

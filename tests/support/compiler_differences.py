@@ -9,8 +9,6 @@ Compares kernels, registers, LDS, scratch, lanes, starts of instructions and sou
 fails if any differs.  LLVM's tools are those of `llvm_truth`; words that they do not know differ, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Readers of waves that fail, and end their process: those import this and not pytest."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterable, Iterator

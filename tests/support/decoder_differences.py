@@ -1,7 +1,5 @@
 """Where two decoders of one raw capture differ: wave by wave, the first token at which they do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Calls that processes make in place of decoding a shader engine; they are found by their name there."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -4,8 +4,6 @@ One character is a cycle: a lower-case letter is a stalled cycle, the same lette
 `.` is idle, `|` cuts between two tokens of the same letter and takes no time.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import numpy as np

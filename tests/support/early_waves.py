@@ -1,7 +1,5 @@
 """Captures with waves that left early: those of a simulated capture, or some of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

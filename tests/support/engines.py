@@ -1,7 +1,5 @@
 """Waves of whole shader engines, for oracles that look at all of them at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rcv_py.model.waves import TracedWave, WaveBatch

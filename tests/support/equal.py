@@ -1,7 +1,5 @@
 """Whether two captures hold the same, to the last number and type."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any

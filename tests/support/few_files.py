@@ -3,8 +3,6 @@
 What a process may open counts all that it has open, so this needs one in which nobody opened anything yet.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import resource

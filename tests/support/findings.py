@@ -1,7 +1,5 @@
 """Findings of a trace with what the tables near it tell of its run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rcv_py.analysis.findings.detect import findings

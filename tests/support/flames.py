@@ -1,7 +1,5 @@
 """A flamegraph panel with a small trace, and gestures at its frames."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum

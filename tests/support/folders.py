@@ -1,7 +1,5 @@
 """Small capture folders on disk: a good one, and changes to it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where the machine code of kernels is kept from one run of tests to the next."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ process of the run that waits for another.  What pytest, its processes and their
 at the limit, and whenever pytest has ended, however it did.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -4,7 +4,5 @@ Nothing is expected to take so long: a test that waits in vain fails, and says f
 limit of a test (`faulthandler_timeout` in pyproject.toml), which ends it without a word from itself.
 """
 
-from __future__ import annotations
-
 HANG_S = 120.0
 HANG_MS = int(HANG_S * 1e3)

@@ -1,7 +1,5 @@
 """The disassembler of this machine, for the few tests that are about it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

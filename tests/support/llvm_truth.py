@@ -6,8 +6,6 @@
 Needs llvm-readelf, llvm-objdump and llvm-symbolizer of LLVM 22, as Debian's llvm-22 has them.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -7,8 +7,6 @@ shader engines or one after the other on the same slots, so nothing overlaps and
 State curves (`wstates`) are not written: they would be as large as the waves and can be derived.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The mouse over a widget, wherever an earlier test left the pointer of the platform."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget

@@ -1,7 +1,5 @@
 """Reductions that tell who was whose neighbour: processes import this and not pytest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

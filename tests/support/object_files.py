@@ -1,7 +1,5 @@
 """Small code objects, written byte by byte."""
 
-from __future__ import annotations
-
 import struct
 
 TEXT = 0x1600

@@ -1,7 +1,5 @@
 """Captures that no test changes, opened once for all tests of a process."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Small kernels, each with one pattern that costs cycles, under the name of the finding it must lead to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

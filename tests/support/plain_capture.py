@@ -3,8 +3,6 @@
 Nothing of rcv is imported here, on purpose: numbers derived from this share no code with what they check.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

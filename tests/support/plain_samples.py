@@ -1,7 +1,5 @@
 """PC samples as they stand in code.json, read with json alone."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tables of counters as rocprofv3 --pmc writes them, from numbers."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What processes of a pool are asked to do in tests; they import this and not pytest."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -4,8 +4,6 @@ A pair says twice what is changed: to the simulator as other hardware, another t
 the replay as changes of what was recorded before.  The replay gets nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -9,8 +9,6 @@ the last end: what the replay says from the capture before alone, and what the s
 kernel again.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence

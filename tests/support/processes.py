@@ -1,7 +1,5 @@
 """Waiting for what processes do, by looking at them, with a deadline."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress

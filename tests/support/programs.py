@@ -1,7 +1,5 @@
 """`rcv` as a process of its own."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A language with a word for every text of the program: what is still English was not looked up."""
 
-from __future__ import annotations
-
 import io
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """How much Python runs: what a clock would say of an algorithm, but the same on every machine."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable

@@ -6,8 +6,6 @@ code objects have the lengths, and where a GPU has any the categories, of the in
 spells out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct

@@ -1,7 +1,5 @@
 """Captures as the product reads them, and as a slow reader that shares nothing with it does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

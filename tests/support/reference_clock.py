@@ -1,7 +1,5 @@
 """How the reference viewer aligns the clocks of shader engines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from unittest.mock import patch

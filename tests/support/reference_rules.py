@@ -1,7 +1,5 @@
 """What the reference viewer counts otherwise than we do, so that its numbers can be compared with ours."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve

@@ -7,8 +7,6 @@ headers (on Debian g++ and llvm-22-dev), and no GPU.  Prints a line a target wit
 that are most often wrong; fails where it is above 0.1 %.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import struct

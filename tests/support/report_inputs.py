@@ -1,7 +1,5 @@
 """Inputs of reports, of waves in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rcv_py.analysis.core.answers import InMemory

@@ -1,7 +1,5 @@
 """Databases as rocprofv3 writes them, small: two kernels, four launches, counters; of schema 3 or 4."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Sequence

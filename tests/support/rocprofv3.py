@@ -10,8 +10,6 @@ exit code without running anything, and `hangs`, if it does not end.
 `ssh OPTIONS -- HOST COMMAND` runs a command in a shell here, `scp OPTIONS -- HOST:FOLDER TARGET` copies.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

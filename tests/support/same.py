@@ -1,7 +1,5 @@
 """Whether two results are the same to the last digit, whatever they are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 

@@ -1,7 +1,5 @@
 """Databases and tables with PC samples, as rocprofv3 writes them, small enough to count by hand."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import struct

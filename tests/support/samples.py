@@ -1,7 +1,5 @@
 """Made-up captures as tests want them: simulated once a run, for all of its processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """A schema as a flat list of fields and types, which people can compare line by line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

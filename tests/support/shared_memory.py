@@ -1,7 +1,5 @@
 """What there is of memory that processes share."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Collection
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What each SIMD did in every cycle, told by a simple and slow method: one cell a cycle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

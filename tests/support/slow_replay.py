@@ -4,8 +4,6 @@ Every resident wave has one next event: its token arrives, or tries to take its 
 comes first; events at the same time keep the order of the recording.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Captures whose instructions have no source lines, or all the same one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -5,8 +5,6 @@ for each `.att` file waves with their tokens (time, kind, address, stall, durati
 launches and clocks.  Captures that are simulated say it (`raw_samples.py`), and so do real ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path

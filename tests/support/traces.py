@@ -1,7 +1,5 @@
 """A small trace from drawings: one wave a drawing, on one compute unit, in slots 0, 1, 2…"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A folder of wave files and a trace that reads it, made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -10,8 +10,6 @@ SE 1      wv0─────────┘       wv1─────────
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

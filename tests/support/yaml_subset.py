@@ -1,7 +1,5 @@
 """A strict reader for the little YAML that an input file of rocprofv3 needs: refuses whatever is doubtful."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

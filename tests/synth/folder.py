@@ -1,7 +1,5 @@
 """Reads a folder with nothing but json and numpy, and recomputes what must agree."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

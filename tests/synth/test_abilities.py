@@ -1,7 +1,5 @@
 """What the simulator does only when it is asked to: each against the same kernel without it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

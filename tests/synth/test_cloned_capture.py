@@ -1,7 +1,5 @@
 """Captures that are cloned for the benchmark agree with themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What holds in every real capture holds in every made-up one; recomputed from the files alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

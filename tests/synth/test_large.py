@@ -1,7 +1,5 @@
 """Large folders have the size that was asked for; what holds in them is checked with the other samples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson

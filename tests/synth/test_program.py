@@ -1,7 +1,5 @@
 """What the assembly text means."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.synth.isa import meaning

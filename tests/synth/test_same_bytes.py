@@ -1,7 +1,5 @@
 """The same seed gives the same bytes, and the captures in sample_traces are those."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 from pathlib import Path

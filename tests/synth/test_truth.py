@@ -1,7 +1,5 @@
 """The truth agrees with the files and with how a compute unit works."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Each variant has what it is about, with the right shape and numbers that follow from the waves."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Who gets the processor."""
 
-from __future__ import annotations
-
 import os
 import sys
 from threading import Thread

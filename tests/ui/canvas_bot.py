@@ -1,7 +1,5 @@
 """Gestures at cycles and rows instead of pixels, and colours found there."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication

@@ -1,7 +1,5 @@
 """The fixtures of windows."""
 
-from __future__ import annotations
-
 from tests.support.window_fixtures import (  # noqa: F401 - fixtures are known by their names
     empty_app,
     found_once,

@@ -1,7 +1,5 @@
 """Without sight or mouse: every control has a name, says why it is greyed, and shows the focus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Instruction texts of other code: the window says so above everything, whatever panel is in front."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page that lists captures: names that differ, numbers of opened captures, filter, comparing two."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

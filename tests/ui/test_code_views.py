@@ -1,7 +1,5 @@
 """The code views on captures of all kinds: sums agree, clicks arrive, nothing raises in any theme or size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every action: named, explained, with a key of its own, and stopped for a reason."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

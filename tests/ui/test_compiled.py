@@ -1,7 +1,5 @@
 """The window on a kernel that no GPU has run: what it shows, and what it does not pretend."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytestqt.qtbot import QtBot

@@ -1,7 +1,5 @@
 """What panels say while their numbers are being made: how far that is, and what can never be read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every panel says which command prints what it shows, and the command prints the same numbers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout

@@ -1,7 +1,5 @@
 """Curves over time: exact read-out, no lost peak, and the gestures of the timelines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

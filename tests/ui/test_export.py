@@ -1,7 +1,5 @@
 """Pictures and tables: their size, their caption, their text, and why they cannot be written."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil

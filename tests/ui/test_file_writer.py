@@ -1,7 +1,5 @@
 """Reports and traces from the window: written in a thread, told of, and stopped."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a capture shows when it is opened: its hottest row, selected in a wave that stands for its kernel."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

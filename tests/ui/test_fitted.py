@@ -1,7 +1,5 @@
 """Instructions too long for their column: the mnemonic is whole, operands are cut at the right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

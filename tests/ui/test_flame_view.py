@@ -1,7 +1,5 @@
 """Moving and searching in a flamegraph, with the mouse and with keys alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What one turn of the event loop does: little enough that keys and pictures come between."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """An anchor of a report, opened in the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

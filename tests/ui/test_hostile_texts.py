@@ -1,7 +1,5 @@
 """A capture whose every text is markup is walked through the whole window: nothing of it becomes markup."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Modules are imported one a turn, after the first picture."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from subprocess import run

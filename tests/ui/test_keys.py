@@ -1,7 +1,5 @@
 """The user's own keys: set in a dialog, kept, and in all windows at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt

@@ -4,8 +4,6 @@ The language is one that has every text in letters of full width, so an English 
 that nobody looked up, whatever a catalogue lacks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Panels are made when they are first seen or needed; made late, they show what is open."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Named layouts, a second time view, sides that fold to icons, and what comes back at the next start."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

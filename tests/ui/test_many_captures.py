@@ -1,7 +1,5 @@
 """A window in which one capture after the other is opened holds no more than one that opened a few."""
 
-from __future__ import annotations
-
 import gc
 import os
 import threading

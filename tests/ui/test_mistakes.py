@@ -1,7 +1,5 @@
 """Mistakes nobody expected, in slots, paint events, timers, threads, jobs: the window tells and goes on."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A wave, a place of the device, a kind and a state are each written in one way."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

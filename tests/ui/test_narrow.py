@@ -1,7 +1,5 @@
 """Columns give way to what matters when there is little room."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

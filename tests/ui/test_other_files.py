@@ -1,7 +1,5 @@
 """Packed captures and databases in the window: opened by dropping or from the menu, and what is shown."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the command palette finds, in which order, and where it opens."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Panels that are several: three tabs at the left, and every name, key and layout from when they were six."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

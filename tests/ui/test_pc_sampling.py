@@ -1,7 +1,5 @@
 """Captures without waves: every panel shows something or says in a sentence why not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pictures of time views: shapes and text in SVG files, the legend below each, whole rows."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path

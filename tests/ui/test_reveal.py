@@ -1,7 +1,5 @@
 """A wave of another compute unit that is selected is scrolled to, once its rows are there."""
 
-from __future__ import annotations
-
 import numpy as np
 from pytestqt.qtbot import QtBot
 

@@ -1,7 +1,5 @@
 """`--run-files` of the window: findings and reports are made with these tables, not with those nearby."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

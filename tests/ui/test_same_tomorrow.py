@@ -1,7 +1,5 @@
 """The window looks tomorrow as it looks today: what it does not wear out by being used."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """When requests run: many become one, the newest counts, none is starved, and hidden panels wait."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from threading import Event
 from types import SimpleNamespace

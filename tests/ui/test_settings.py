@@ -1,7 +1,5 @@
 """The settings dialog is the table of options."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import QSettings

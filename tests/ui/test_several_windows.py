@@ -1,7 +1,5 @@
 """Several windows of one program: each with its capture, all with the same settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

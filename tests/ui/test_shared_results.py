@@ -1,7 +1,5 @@
 """Results that several panels share: computed when wanted, once, for the capture that is open."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections import Counter

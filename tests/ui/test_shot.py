@@ -1,7 +1,5 @@
 """`rcv shot` and `rcv view` as a user without a display runs them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

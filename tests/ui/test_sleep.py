@@ -1,7 +1,5 @@
 """Panels behind tabs, folded or closed compute nothing, catch up when seen, and are awake for an export."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial

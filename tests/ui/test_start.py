@@ -1,7 +1,5 @@
 """What a window imports and makes before anybody asks for it."""
 
-from __future__ import annotations
-
 import builtins
 import json
 import os

@@ -1,7 +1,5 @@
 """The main job, whole: from the slow bar to the source line to a picture, with real clicks."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

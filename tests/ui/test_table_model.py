@@ -1,7 +1,5 @@
 """A table keeps its promises to Qt, sorts back to program order, copies and remembers its columns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt

@@ -1,7 +1,5 @@
 """Jobs off the UI thread end at their next checkpoint once nobody waits for them."""
 
-from __future__ import annotations
-
 import os
 import sys
 from threading import Event

@@ -1,7 +1,5 @@
 """Names in the rows of time views are as large as other text, and rows have room for them."""
 
-from __future__ import annotations
-
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App

@@ -1,7 +1,5 @@
 """Colours: readable in both themes, in one table, and complete."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

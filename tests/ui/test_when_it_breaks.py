@@ -1,7 +1,5 @@
 """The log, a fault of the last run, safe mode, and settings as a file: what helps when something is wrong."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Answers count all waves that were read: mapped where they are read, or read again when they are needed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing import active_children

@@ -1,7 +1,5 @@
 """The window around the panels: opening, layout, keeping, failing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

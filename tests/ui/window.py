@@ -1,7 +1,5 @@
 """A whole window in a test, with a small capture in it."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

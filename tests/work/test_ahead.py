@@ -1,7 +1,5 @@
 """What is done before there is a window: a large capture is read, a small one starts nothing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Streamed counters of a database beside a capture: on its axis, by engine, array, WGP and instance."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 What Dask is made of is imported by the tests that want it: each process of a run imports all files.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

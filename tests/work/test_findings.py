@@ -1,7 +1,5 @@
 """Findings of a large capture come from processes, and are the same."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

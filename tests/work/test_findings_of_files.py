@@ -1,7 +1,5 @@
 """Findings of files are those of waves in memory, however the waves are cut, and by whichever processes."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.core import parcels

@@ -4,8 +4,6 @@ The processes are made busy by a hook of Python's: in the first file of a captur
 notes that, and stays, in C, with the interpreter's lock.  The commands themselves are as they are.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

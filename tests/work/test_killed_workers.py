@@ -1,7 +1,5 @@
 """A worker that is killed costs a retry, whatever the moment: no wave, number, process, memory or file."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random

@@ -1,7 +1,5 @@
 """After kill -9 of a process nothing that it started goes on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

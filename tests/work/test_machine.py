@@ -1,7 +1,5 @@
 """Processors and memory that a process may use: in a container, outside of one, and where nobody says."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

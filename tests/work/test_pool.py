@@ -1,7 +1,5 @@
 """Processes that run one function: results, failures, deaths, limits, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Reductions over files say what they say of waves in memory, whatever processes do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing import active_children

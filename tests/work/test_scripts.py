@@ -1,7 +1,5 @@
 """A script of the user's may read waves in processes without knowing about it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

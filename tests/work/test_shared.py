@@ -1,7 +1,5 @@
 """Values that cross process borders: what they hold, where it lies, and what is kept open for it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

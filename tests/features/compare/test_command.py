@@ -1,7 +1,5 @@
 """`rcv compare` says whether there is a difference beyond noise, and is a gate for scripts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

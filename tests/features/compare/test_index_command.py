@@ -1,7 +1,5 @@
 """`rcv index`: the overview of a library."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`rcv index` finds, ranks and writes; `rcv check --strict` answers with its exit code."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

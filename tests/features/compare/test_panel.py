@@ -1,7 +1,5 @@
 """The compare panel: a baseline beside the open capture, differences beyond noise, one click to the line."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace

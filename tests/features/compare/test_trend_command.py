@@ -1,7 +1,5 @@
 """`rcv trend` and `rcv compare` of several: which build takes more cycles, beyond noise."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

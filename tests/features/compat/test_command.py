@@ -1,7 +1,5 @@
 """`rcv hotspot`: what the scripts print stands under headings, the header is right, mistakes are told."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`rcv counters`: names, summaries, curves, formulas and their mistakes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The panel of counters and the editor of formulas: choices, exact curves, mistakes, files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

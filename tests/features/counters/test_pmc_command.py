@@ -1,7 +1,5 @@
 """`rcv pmc`: the text of the script letter by letter, our tables, and what misses."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

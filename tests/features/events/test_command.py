@@ -1,7 +1,5 @@
 """`rcv events` as it is printed."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The table of events: its rows, its filters, and where a click goes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

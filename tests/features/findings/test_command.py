@@ -1,7 +1,5 @@
 """`rcv triage` prints what the page shows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The class and the first finding of simulated kernels whose one cause was built in."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Window, text, report, JSON, API and MCP say the same about findings: order, bound, prediction, words."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The triage page: in front when a capture opens, and one click from a finding to the place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from threading import Event

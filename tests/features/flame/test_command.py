@@ -1,7 +1,5 @@
 """`rcv flame`: the tree, folded stacks, JSON, and what cannot be told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

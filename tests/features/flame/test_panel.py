@@ -1,7 +1,5 @@
 """The flamegraph panel: what it shows and selects, and what it says where there is nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`rcv check`: the card, the input file, exit codes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

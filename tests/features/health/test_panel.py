@@ -1,7 +1,5 @@
 """The health of a capture in the window: notes, a button, and the headline where one is chosen."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Files: where the time went, by place, and one click to get there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The histogram over the program: exact bins, exact clicks, never blank while waves arrive."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What the bars of the instruction table show, on which scale, and why not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Branch arrows and counts of the instruction table: those of the next instructions in the files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator

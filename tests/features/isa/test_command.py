@@ -1,7 +1,5 @@
 """`rcv isa` prints the listing, blocks and branches."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

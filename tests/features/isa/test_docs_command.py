@@ -1,7 +1,5 @@
 """`rcv isa-docs`: words of AMD's files are kept by family, and found without an option."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

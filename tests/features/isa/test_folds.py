@@ -1,7 +1,5 @@
 """Blocks of the instruction table fold: by click, by key, by cost; nothing gets lost in them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Following code in the listing: whole instructions, arrows with ends, registers, headings, walks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The instruction table follows the session, and the session follows it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

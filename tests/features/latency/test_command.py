@@ -1,7 +1,5 @@
 """`rcv latency`: the same numbers as the analyses, and sentences where there are none."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The latency panel: what is hidden, how long memory takes, by either rule, and why there is nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace

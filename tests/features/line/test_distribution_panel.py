@@ -1,7 +1,5 @@
 """The hits of a line: bars that count, an outlier that leads to its token, never of another line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The instruction panel: all executions with why, the median one selected, and one unit for all times."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

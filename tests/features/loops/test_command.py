@@ -1,7 +1,5 @@
 """`rcv loops`, `rcv bubbles` and `rcv occupancy --limits`: numbers, forms, sentences."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

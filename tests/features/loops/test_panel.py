@@ -1,7 +1,5 @@
 """The panels of loops and of bubbles: numbers of the analyses, one click to the place, empty states."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from statistics import median

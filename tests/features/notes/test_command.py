@@ -1,7 +1,5 @@
 """`rcv notes` as a user and an agent call it, and its rows in the API, in reports and in packed captures."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Notes in a window: written, listed, marked, kept in files that others write too; and sessions as files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

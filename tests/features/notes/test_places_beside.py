@@ -1,7 +1,5 @@
 """The source place stands behind the text of an instruction: at hits of the search and at wait arrows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What `rcv occupancy` prints, against the files themselves."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

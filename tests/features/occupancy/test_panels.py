@@ -1,7 +1,5 @@
 """The panels with curves, on whole captures: pictures in both themes, texts, tables, empty states."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`capture.range(…)` says what `rcv range` says."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A range of time in which no wave ran is answered with nothing, or with a sentence, by every command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A measured range answers, two clicks measure from one instruction to another, and what a menu offers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`rcv record`: with a program that stands in for rocprofv3."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

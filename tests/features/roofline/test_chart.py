@@ -1,7 +1,5 @@
 """The picture of a roofline."""
 
-from __future__ import annotations
-
 from math import inf
 
 import pytest

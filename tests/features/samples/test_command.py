@@ -1,7 +1,5 @@
 """`rcv samples`: PC samples on the rows of a trace, compared with its cycles."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

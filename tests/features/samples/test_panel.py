@@ -1,7 +1,5 @@
 """Files of PC samples in the window, and the panel that compares them with a trace."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

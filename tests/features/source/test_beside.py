@@ -3,8 +3,6 @@
 What the right place is comes from code.json, read here with plain json.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

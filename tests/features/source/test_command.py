@@ -1,7 +1,5 @@
 """`rcv source`: files, the lines of one, the instructions of a line; as people, CSV and JSON want it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

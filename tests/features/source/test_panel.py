@@ -1,7 +1,5 @@
 """The source panel: costs beside lines, chains, files without a copy, and the way to and from code."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

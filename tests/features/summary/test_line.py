@@ -1,7 +1,5 @@
 """`rcv summary` and `rcv line`: the same numbers in three forms, and a sentence where there are none."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

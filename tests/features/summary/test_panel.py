@@ -1,7 +1,5 @@
 """The capture on one page: true numbers, cards that fit, a table that sorts and copies."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """Markers, values, sibling and events in the timelines: what is painted, told, clicked and hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

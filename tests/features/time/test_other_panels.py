@@ -1,7 +1,5 @@
 """Global, utilization and overview: exact answers, and the same window for all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

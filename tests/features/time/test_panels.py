@@ -1,7 +1,5 @@
 """The compute unit timeline: colours where they belong, and one grammar of moving."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from threading import Event
 from typing import Any

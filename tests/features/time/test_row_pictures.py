@@ -1,7 +1,5 @@
 """Pictures of rows: where lines go at any scale and scroll, how full a pixel is, and what an export holds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rcv waves` leaves out kernels by the names that it prints, and refuses a name that no kernel has."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """View › Waves: panels that explain follow the choice, and the wave shown first is one that works."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The key U: every text about time follows it, and fields read back what they show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Wave, instruction, search, labels, history and problems: what they show and what a click does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QUrl

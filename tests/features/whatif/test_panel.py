@@ -1,7 +1,5 @@
 """The What-if panel: experiments as rows, sliders, and the selected wave as it would run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where the window predicts: critical path, roofline, the selected one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`rcv schedule --mca`: a stand-in on the path, and none."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The causes panel: what made waves wait, in numbers that add up, one click from the instruction to blame."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

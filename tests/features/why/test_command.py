@@ -1,7 +1,5 @@
 """`rcv causes` prints what the panel shows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

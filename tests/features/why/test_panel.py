@@ -1,7 +1,5 @@
 """One tree of what made waves wait: one order, one filter, one selection, whatever it is grouped by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

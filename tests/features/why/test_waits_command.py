@@ -1,7 +1,5 @@
 """`rcv waits` prints what the panel shows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

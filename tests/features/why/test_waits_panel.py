@@ -1,7 +1,5 @@
 """The waits panel: who made waits wait, in numbers that add up, and one click to get there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

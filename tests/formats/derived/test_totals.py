@@ -1,7 +1,5 @@
 """What code rows cost, summed up over waves: by a compiled walk, and by the same text as plain Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The rule by which wait lists are made is the rule of captures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Code objects of our own source for every generation (`built/build.sh`): what LLVM's own tools say holds."""
 
-from __future__ import annotations
-
 import json
 import random
 from contextlib import suppress

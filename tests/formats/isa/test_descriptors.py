@@ -1,7 +1,5 @@
 """What kernels allocate, by their descriptors: encodings of each generation, and files without any."""
 
-from __future__ import annotations
-
 import msgpack
 import pytest
 

@@ -1,7 +1,5 @@
 """Source lines; the two files were compiled from the same source by gcc, and their lines read by objdump."""
 
-from __future__ import annotations
-
 import json
 import struct
 import sys

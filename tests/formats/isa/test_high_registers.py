@@ -1,7 +1,5 @@
 """Registers above 255: which operands `s_set_vgpr_msb` is about, and how long."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.program.registers import V, registers

@@ -1,7 +1,5 @@
 """Files without a thread trace that open as captures: PC samples, and tables of costs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

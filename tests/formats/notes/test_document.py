@@ -1,7 +1,5 @@
 """`annotations.json` of others: every spelling of a place; what is not known stays, and all is text."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

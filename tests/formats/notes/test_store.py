@@ -1,7 +1,5 @@
 """Notes of a capture in three places: what is shown, what is written where, and what of others stays."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A packed capture comes from strangers: what is wrong with it is a sentence, and never more than a file."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 import zlib

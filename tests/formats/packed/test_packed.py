@@ -1,7 +1,5 @@
 """A packed capture is the capture: the same tables, the same columns, the same answers."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from pathlib import Path

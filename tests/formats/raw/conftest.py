@@ -1,7 +1,5 @@
 """Simulated captures as raw ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.raw_samples import ALONE, DISPATCHES, raw_sample

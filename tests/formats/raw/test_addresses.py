@@ -1,7 +1,5 @@
 """What lies at the addresses of a stream: as the stream tells, else as waves begin."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

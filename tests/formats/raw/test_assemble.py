@@ -1,7 +1,5 @@
 """Shader engines become one trace: what raw captures are known to hold, put together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

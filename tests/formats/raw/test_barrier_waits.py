@@ -1,7 +1,5 @@
 """Whether s_barrier_wait of gfx12 left a token, in a stream that says that it may leave none."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The beginning of a raw capture is a capture of its own, shown while the rest is decoded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """What is doubtful about the code objects of a raw capture is told once, with the capture."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

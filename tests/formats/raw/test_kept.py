@@ -1,7 +1,5 @@
 """What is kept of decoded captures: never what another try may decode better, and never what changed."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

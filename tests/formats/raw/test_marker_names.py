@@ -1,7 +1,5 @@
 """Names of markers in a code object's `.sqtt_funcmap`, as a code.json would have them."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import Any

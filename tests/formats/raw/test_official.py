@@ -1,7 +1,5 @@
 """AMD's decoder through its C interface: a stand-in replays what a raw capture is known to hold."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess

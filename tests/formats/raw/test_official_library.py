@@ -1,7 +1,5 @@
 """Where AMD's decoder is looked for, and how its records are laid out; test_official.py has a stand-in."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

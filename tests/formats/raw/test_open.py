@@ -1,7 +1,5 @@
 """Raw captures open as their truth says: every wave, token, state and resident."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from pathlib import Path

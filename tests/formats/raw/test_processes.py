@@ -1,7 +1,5 @@
 """Shader engines are decoded side by side: the same comes of it, and what happens to one costs that one."""
 
-from __future__ import annotations
-
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import fields

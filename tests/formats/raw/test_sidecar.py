@@ -1,7 +1,5 @@
 """`code.json` beside raw files: what is taken from it, and what is not believed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

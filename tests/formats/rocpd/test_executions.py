@@ -1,7 +1,5 @@
 """Counter values belong to an execution of a launch: replays, streamed samples, GPUs, newer schemas."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """PC samples of databases, documents and tables: counted by hand, and hostile ones."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What rocprofv3 writes of a run, as a database of any schema or as JSON: the same facts of the same run."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import suppress

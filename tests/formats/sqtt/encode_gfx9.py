@@ -5,8 +5,6 @@ puts a decoded wave on it: when it must have stalled and issued, and when the un
 an instruction was, so that a decoder finds the same columns.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 `--checked` compiles with indexes checked, so that a read or a write outside is an IndexError.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

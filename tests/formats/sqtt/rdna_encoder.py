@@ -12,8 +12,6 @@ express everything that a simulated wave has, and `expressible` says what is lef
 - states follow from tokens; idle is a wave only before its first one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

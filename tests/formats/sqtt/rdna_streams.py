@@ -1,7 +1,5 @@
 """Small streams with every kind of token, for those who damage them."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Streams of RDNA whose truth is known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Streams of gfx9: whole captures against their truth, and each rule on a stream of a few tokens."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

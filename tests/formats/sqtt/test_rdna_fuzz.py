@@ -1,7 +1,5 @@
 """Any bytes behind a header of RDNA: an answer, columns that fit together, and no place that is not there."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 

@@ -1,7 +1,5 @@
 """Waves that are known, written as raw streams by an encoder of its own, come back as they were."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

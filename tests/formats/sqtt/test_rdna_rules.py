@@ -3,8 +3,6 @@
 gfx10 and gfx1250 are tested here alone: no capture of them was at hand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Streams of gfx1100 and gfx1200 are decoded to the last number as their truth has it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Waves leave a walk as they end: the same waves, whatever room the walk has, and no memory for what left."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What holds of every stream, whatever bytes it was."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

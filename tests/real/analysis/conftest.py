@@ -1,7 +1,5 @@
 """Captures with reference results, each read in two ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The rules of tests/analysis/test_access_widths.py on real captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

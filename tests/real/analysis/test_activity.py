@@ -1,7 +1,5 @@
 """Activity, states, busy SIMDs and the summary of real captures: against the reference results."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

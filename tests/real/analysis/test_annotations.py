@@ -1,7 +1,5 @@
 """Bars beside instructions: equal to the reference where it has numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation

@@ -1,7 +1,5 @@
 """Attribution of the real captures: sums to the cycle, and how much of it has a cause."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 Where the reference has the upper of two middle values, the median is their mean.
 """
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

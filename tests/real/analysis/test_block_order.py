@@ -1,7 +1,5 @@
 """Orders of instructions in the blocks of a real kernel."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.whatif.block_schedule import block_schedules
 from tests.real.captures import real_trace

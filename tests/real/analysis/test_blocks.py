@@ -1,7 +1,5 @@
 """Blocks, branches and loops of real kernels, and of the captures with reference results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

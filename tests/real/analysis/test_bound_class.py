@@ -1,7 +1,5 @@
 """What limits the kernels of real captures, and the rules of tests/analysis/test_bound_class.py on them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

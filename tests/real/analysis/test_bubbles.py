@@ -1,7 +1,5 @@
 """Bubbles of real captures: the reference numbers, and the rules of tests/analysis/test_bubbles.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.latency.bubbles import BUBBLES

@@ -1,7 +1,5 @@
 """What is known of real captures, found among the doubts about them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Texts of real captures raise no alarm; those that are shifted do."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.program.code_match import MATCH

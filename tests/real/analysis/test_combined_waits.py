@@ -1,7 +1,5 @@
 """Waits and causes charge the same operations on real captures, and on the case that once told them apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.open import open_trace

@@ -1,7 +1,5 @@
 """Which instruction of one build is which of another, of real kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

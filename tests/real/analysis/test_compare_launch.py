@@ -1,7 +1,5 @@
 """Launches of real captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

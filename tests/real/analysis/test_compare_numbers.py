@@ -1,7 +1,5 @@
 """Comparisons of real captures."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Counters in a few numbers: the totals of the reference."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

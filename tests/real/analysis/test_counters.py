@@ -1,7 +1,5 @@
 """Raw counters of a capture with reference results."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.counters.counters import counters

@@ -1,7 +1,5 @@
 """The rules of tests/analysis/test_critical_path.py on real captures."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 
 import pytest

@@ -1,7 +1,5 @@
 """Findings of real captures: honest, and what is known of these kernels."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """The first finding of real captures is the cause of what limits them, judged by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.findings.bound_class import class_of

@@ -1,7 +1,5 @@
 """Flamegraphs of real captures: all of their cycles, and what the reference viewer left of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

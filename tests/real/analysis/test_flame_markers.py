@@ -1,7 +1,5 @@
 """Flamegraphs of scopes of the capture with reference results."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The reference viewer's flamegraphs, frame by frame, as far as they were recorded."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

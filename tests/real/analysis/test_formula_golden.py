@@ -1,7 +1,5 @@
 """Every case of the reference's evaluator, except those that we do differently on purpose."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is doubtful about the real captures: none lost anything, some have lines that collapsed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.analysis.test_health_damage import LOSSES, notes_about

@@ -1,7 +1,5 @@
 """Hidden latency by the reference's rule is exactly the reference's."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.latency.hidden_latency import HIDDEN

@@ -1,7 +1,5 @@
 """The rule of tests/analysis/test_instruction_help.py on real captures."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.open import open_trace

@@ -1,7 +1,5 @@
 """No prediction for a real capture is above its bound."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.uiout.run_files import facts_about

@@ -1,7 +1,5 @@
 """The hotspot scripts of both generations: every number, row, class and order of their recorded outputs."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.cli.main import main

@@ -1,7 +1,5 @@
 """Live registers of real programs, beside what their launches were given."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

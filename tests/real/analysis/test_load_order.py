@@ -1,7 +1,5 @@
 """Inverted waits of a real program."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Distances from loads to waits, and chains of cross-lane operations, of real captures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

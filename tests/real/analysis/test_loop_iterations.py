@@ -1,7 +1,5 @@
 """Loops of real captures, beside reference numbers; and the rules for all captures on them."""
 
-from __future__ import annotations
-
 import statistics
 
 import numpy as np

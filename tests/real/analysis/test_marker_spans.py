@@ -1,7 +1,5 @@
 """Scopes and points are those of the reference viewer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Operations of a whole launch of a known size."""
 
-from __future__ import annotations
-
 import csv
 
 from rcv_py.analysis.program.matrix_forms import flops_of

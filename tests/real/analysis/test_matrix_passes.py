@@ -1,7 +1,5 @@
 """How busy matrix units were, beside the numbers of a model."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.program.matrix_forms import MATRIX

@@ -1,7 +1,5 @@
 """Memory latency by the reference's rule is the reference's, by ours it is nearer to the truth."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

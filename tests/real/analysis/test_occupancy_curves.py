@@ -1,7 +1,5 @@
 """Occupancy of real captures, beside reference numbers; and the rules for all captures on them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

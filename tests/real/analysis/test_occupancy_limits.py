@@ -1,7 +1,5 @@
 """Limits of occupancy of real captures, and what their tables and barriers tell of workgroups."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

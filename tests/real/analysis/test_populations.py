@@ -1,7 +1,5 @@
 """Waves of real captures grouped by the way they took, counted with plain json."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The rules of tests/analysis/test_predicted_findings.py on real captures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

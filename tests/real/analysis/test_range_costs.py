@@ -1,7 +1,5 @@
 """The rules of tests/analysis/test_range_costs.py on a real capture."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.model.trace import Trace

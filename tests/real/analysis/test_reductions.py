@@ -1,7 +1,5 @@
 """The rules of tests/analysis/test_reductions.py on real captures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

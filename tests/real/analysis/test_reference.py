@@ -1,7 +1,5 @@
 """Equal to what the reference viewer computes, on every capture it was run on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

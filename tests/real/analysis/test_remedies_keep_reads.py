@@ -1,7 +1,5 @@
 """No remedy for real captures changes what is read."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.analysis.test_remedies_keep_reads import (

@@ -1,7 +1,5 @@
 """Operations of a real launch whose size is known, and the share of the peak on real captures."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.features.roofline.result import roofline_facts

@@ -1,7 +1,5 @@
 """Where a load of a real kernel could stand."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.waits.room_above import room_above, why_not_before

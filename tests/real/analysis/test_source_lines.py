@@ -1,7 +1,5 @@
 """The rule of tests/analysis/test_source_lines.py on real captures."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.model.trace import Trace

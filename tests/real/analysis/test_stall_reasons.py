@@ -1,7 +1,5 @@
 """Why the samples of a real capture did not issue."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.cost.stall_reasons import stall_reasons

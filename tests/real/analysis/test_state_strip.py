@@ -1,7 +1,5 @@
 """The rules of tests/analysis/test_state_strip.py on a real capture."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.analysis.test_state_strip import (  # noqa: F401

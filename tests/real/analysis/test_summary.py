@@ -1,7 +1,5 @@
 """Facts about real captures, and what they suffer from."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.health.mapping import mapping

@@ -1,7 +1,5 @@
 """The rules of tests/analysis/test_token_waits.py on real captures."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.model.trace import Trace

@@ -1,7 +1,5 @@
 """Who made waits of real captures wait, beside reference numbers; and the rules for all captures on them."""
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """Which waits wait for what: lists of real files, vectors of the writer, and every place we know better."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.waits.waitcnt.replay import waits_of

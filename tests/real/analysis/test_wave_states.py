@@ -1,7 +1,5 @@
 """States of the waves of real captures, beside reference numbers; and the rules for all captures on them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.device.wave_states import LIVING, state_curves

@@ -1,7 +1,5 @@
 """A recording of a real capture plays as it was."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.model.trace import Trace

@@ -1,7 +1,5 @@
 """Limits of findings of real captures are at least any experiment on their operations; no remedy slows."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.analysis.findings.finding import RANKED, Findings

@@ -1,7 +1,5 @@
 """Workgroups of real captures: their sizes by the launch, and which they are by the definition itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`rcv causes` on real captures: rules of tests/features/why/test_command.py, and numbers."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`rcv check` on real captures: the card, the codes, and the noise of a replicate."""
 
-from __future__ import annotations
-
 from tests.real.captures import trace_path
 from tests.support.command_runs import printed
 

@@ -1,7 +1,5 @@
 """The rules of tests/cli/test_commands.py on real captures, and numbers of samples."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`rcv compare` on real captures: numbers, and rules of tests/features/compare/test_command.py."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

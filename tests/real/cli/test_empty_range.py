@@ -1,7 +1,5 @@
 """The rule of tests/features/range/test_empty.py on real captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`rcv flame` on real captures, and on one with reference results."""
 
-from __future__ import annotations
-
 import json
 
 from tests.real.captures import golden, synthetic_path, trace_path

@@ -1,7 +1,5 @@
 """What commands print on real captures stays what it is until someone records it again on purpose."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.test_golden import hold_complete, hold_recorded

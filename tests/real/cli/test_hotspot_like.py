@@ -1,7 +1,5 @@
 """The rules of tests/features/compat/test_command.py on real captures, and numbers from their files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

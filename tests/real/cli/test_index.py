@@ -1,7 +1,5 @@
 """`rcv index` over real captures: numbers, and rules of tests/features/compare/test_index_command.py."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rcv isa` on real captures: numbers, and rules of tests/features/isa/test_command.py."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rcv latency` on real captures: the numbers of the reference."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`rcv loops`, `rcv bubbles` and `rcv occupancy --limits` on real captures: reference numbers."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

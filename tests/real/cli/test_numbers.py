@@ -1,7 +1,5 @@
 """The numbers of tests/cli/test_numbers.py, of real captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

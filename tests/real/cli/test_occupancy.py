@@ -1,7 +1,5 @@
 """What `rcv occupancy` prints, against the reference's numbers."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

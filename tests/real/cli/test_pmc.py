@@ -1,7 +1,5 @@
 """`rcv pmc --like`: the text of the script letter by letter."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

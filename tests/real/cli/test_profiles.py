@@ -1,7 +1,5 @@
 """`rcv info` of a document that rocprofv3 wrote."""
 
-from __future__ import annotations
-
 from tests.real import captures
 from tests.support.command_runs import run
 

@@ -1,7 +1,5 @@
 """The rules of tests/cli/test_raw_captures.py on a real folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

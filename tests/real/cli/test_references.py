@@ -1,7 +1,5 @@
 """Printed numbers against the reference results that came with the captures."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Documents about real captures are what the published schemas say, too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

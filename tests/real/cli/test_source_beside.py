@@ -1,7 +1,5 @@
 """The rules of tests/features/source/test_beside.py on real captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

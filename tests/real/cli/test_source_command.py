@@ -1,7 +1,5 @@
 """`rcv source` on real captures: places that were found by hand, and the sums of tests/cli."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rcv summary` and `rcv line` of captures whose numbers were found elsewhere."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`rcv waits` on captures whose waits and latencies were found elsewhere."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A real capture in which no wave works."""
 
-from __future__ import annotations
-
 import json
 
 from tests.real.captures import trace_path

@@ -1,7 +1,5 @@
 """The page of a real capture."""
 
-from __future__ import annotations
-
 from tests.export.test_interactive import takes_little_room
 from tests.real.captures import trace_path
 

@@ -1,7 +1,5 @@
 """The rules of tests/export/test_perfetto.py on real captures, and on those with reference results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

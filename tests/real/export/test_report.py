@@ -1,7 +1,5 @@
 """Reports of real captures: the rules of tests/export/test_report.py, and facts from tables of their runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Profiles of real captures add up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

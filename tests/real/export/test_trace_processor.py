@@ -1,7 +1,5 @@
 """Traces of real captures answer queries."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.model.trace import Trace

@@ -1,7 +1,5 @@
 """What descriptors of real kernels allocate is what their launches recorded, and what compilers printed."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.isa.code_object import CodeObject

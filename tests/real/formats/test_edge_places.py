@@ -1,7 +1,5 @@
 """Edge cases of places that a real capture has."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.base.errors import Cancelled

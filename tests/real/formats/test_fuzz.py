@@ -1,7 +1,5 @@
 """Real captures with damaged bytes give a result or a TraceError."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The rules of tests/formats/test_invariants.py on real captures, whose sums other programs counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.formats.test_invariants import *  # noqa: F403 - all of its tests are collected here, too

@@ -1,7 +1,5 @@
 """The real captures as a whole: what they are of, what is told of them, how much work it is to open them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the reference viewer reads from the same folders: clock offsets by its rule, waves, tokens."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables beside real captures."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.open import open_trace

@@ -1,7 +1,5 @@
 """Files of waves of real captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Words of the instruction set, as real captures have them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

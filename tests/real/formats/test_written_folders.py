@@ -1,7 +1,5 @@
 """Real captures are written as they were read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

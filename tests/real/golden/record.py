@@ -4,8 +4,6 @@ Usage: record.py [--check].  These files prove no number right, they only show w
 tests/golden/record.py, which does the same for samples.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

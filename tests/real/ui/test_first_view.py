@@ -1,7 +1,5 @@
 """The first view of every real capture, one opened after the other in a window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

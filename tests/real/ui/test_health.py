@@ -1,7 +1,5 @@
 """The health of a real capture that is known, as notes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.features.health.test_panel import health, show  # noqa: F401

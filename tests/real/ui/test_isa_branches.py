@@ -1,7 +1,5 @@
 """Branch arrows and counts of a known real capture; the rules of tests/features/isa/test_branches.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.features.isa.panel import IsaPanel

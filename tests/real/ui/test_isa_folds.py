@@ -1,7 +1,5 @@
 """Folding the rows of a real program that hardly ran."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.model.trace import Trace

@@ -1,7 +1,5 @@
 """The panel of loops on a real capture whose iterations a reference measured."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.model.trace import Trace

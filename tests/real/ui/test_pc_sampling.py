@@ -1,7 +1,5 @@
 """PC samples of a real capture: 4,690 of them, 777 where a pipe was stalled."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

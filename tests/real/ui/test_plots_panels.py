@@ -1,7 +1,5 @@
 """What panels with curves say of real captures that are known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

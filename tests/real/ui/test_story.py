@@ -1,7 +1,5 @@
 """The story of tests/ui/test_story.py with a real capture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

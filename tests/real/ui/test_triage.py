@@ -1,7 +1,5 @@
 """The triage page of real captures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

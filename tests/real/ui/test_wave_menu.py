@@ -1,7 +1,5 @@
 """A real capture whose waves all left early: 32 of them ran 17 of 4,948 instructions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

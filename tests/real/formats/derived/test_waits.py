@@ -1,7 +1,5 @@
 """The rule by which wait lists are made is the rule of real captures."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.derived.waits import replay

@@ -1,7 +1,5 @@
 """Real code objects."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.formats.isa.test_code_objects import kernels_and_lengths_are_known

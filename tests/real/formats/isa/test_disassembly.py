@@ -1,7 +1,5 @@
 """What libLLVM says of real code."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.real.golden_sqtt import NAMES, code_object, golden

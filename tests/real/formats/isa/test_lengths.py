@@ -1,7 +1,5 @@
 """Lengths and categories of real code."""
 
-from __future__ import annotations
-
 import numpy as np
 import orjson
 import pytest

@@ -1,7 +1,5 @@
 """Real captures are the same packed, and so is what tables of their run tell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

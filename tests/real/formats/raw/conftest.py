@@ -1,7 +1,5 @@
 """Real raw captures."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.real import golden_sqtt

@@ -1,7 +1,5 @@
 """The rules of tests/formats/raw/test_assemble.py on real raw captures."""
 
-from __future__ import annotations
-
 from rcv_py.formats.open import open_trace
 from tests.formats.raw.test_assemble import (  # noqa: F401 - collected here, too
     test_engines_with_clocks_are_aligned_and_others_are_told_of,

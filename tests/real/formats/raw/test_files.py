@@ -1,7 +1,5 @@
 """Which captures lie in real folders."""
 
-from __future__ import annotations
-
 from rcv_py.formats.raw.files import raw_captures
 from tests.real.golden_sqtt import raw_folder
 

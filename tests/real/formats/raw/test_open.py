@@ -1,7 +1,5 @@
 """The rules of tests/formats/raw/test_open.py on real raw captures, and what is known of some of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.base.problems import Affects

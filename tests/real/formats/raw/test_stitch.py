@@ -1,7 +1,5 @@
 """Every instruction of real raw captures is found."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.isa.code_object import CodeObject

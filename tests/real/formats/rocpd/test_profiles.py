@@ -1,7 +1,5 @@
 """A real document of rocprofv3."""
 
-from __future__ import annotations
-
 import json
 
 from rcv_py.formats.rocpd.read import read_profile

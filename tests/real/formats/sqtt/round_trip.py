@@ -1,7 +1,5 @@
 """Every real gfx9 capture as a raw stream and back: `python -m tests.real.formats.sqtt.round_trip`."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator

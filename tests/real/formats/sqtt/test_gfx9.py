@@ -1,7 +1,5 @@
 """Real streams of gfx9 against their goldens, and real captures as streams and back."""
 
-from __future__ import annotations
-
 import pytest
 
 from rcv_py.formats.sqtt.decode import decode

@@ -1,7 +1,5 @@
 """Every real stream of gfx1100 and gfx1200 is decoded to the last number as the goldens have it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest
