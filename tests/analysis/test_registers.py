@@ -109,12 +109,69 @@ def test_forms_that_llvm_does_not_describe(text: str, writes: list[str], reads: 
     assert registers(text) == (bits(*writes), bits(*reads))
 
 
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        # LLVM 22: the forms of gfx9 to gfx1250 whose tables have m0, and their neighbours that lack it.
+        ("s_ttracedata", True),
+        ("s_ttracedata_imm 0x17", False),
+        ("s_sendmsg sendmsg(MSG_INTERRUPT)", True),
+        ("s_sendmsghalt sendmsg(MSG_SYSMSG)", True),
+        ("s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)", False),
+        ("s_movrels_b32 s0, s1", True),
+        ("s_movreld_b64 s[0:1], s[2:3]", True),
+        ("s_movrelsd_2_b32 s0, s1", True),
+        ("v_movrelsd_2_b32_e32 v1, v2", True),
+        ("v_swaprel_b32 v1, v2", True),
+        ("s_barrier_init -1", True),
+        ("s_barrier_signal -1", False),
+        ("s_set_gpr_idx_on s0, gpr_idx(SRC0)", True),
+        ("s_set_gpr_idx_mode gpr_idx(SRC0)", True),
+        ("s_set_gpr_idx_off", False),
+        ("ds_gws_init v0 offset:65535 gds", True),
+        ("ds_append v1 offset:4", True),
+        ("ds_consume v1", True),
+        ("ds_ordered_count v1, v2 offset:4 gds", True),
+        ("ds_nop", True),
+        ("ds_read_addtid_b32 v1 offset:4", True),
+        ("ds_store_addtid_b32 v1 offset:4", True),
+        ("ds_add_src2_u32 v1 offset:4", True),
+        ("ds_write_src2_b64 v1", True),
+        ("ds_add_gs_reg_rtn v[0:1], v2 offset:4 gds", True),
+        ("ds_sub_gs_reg_rtn v[0:1], v2 gds", True),
+        ("ds_bvh_stack_push8_pop1_rtn_b32 v1, v2, v3, v[4:11]", True),
+        ("ds_bpermute_fi_b32 v1, v2, v3", True),
+        ("ds_bpermute_b32 v1, v2, v3", False),
+        ("ds_add_u32 v1, v2", False),
+        ("ds_direct_load v1 wait_vdst:15", True),
+        ("lds_direct_load v1 wait_vdst:15", True),
+        ("ds_param_load v1, attr0.x wait_vdst:15", True),
+        ("lds_param_load v1, attr0.x wait_vdst:15", True),
+        ("v_mov_b32_e32 v0, src_lds_direct", True),
+        ("v_interp_p1_f32_e32 v1, v2, attr0.x", True),
+        ("v_interp_p10_f16_f32 v1, v2, v3, v4", True),
+        ("exp mrt0 v0, v1, v2, v3 row_en", True),
+        ("exp mrt0 v0, v1, v2, v3 done", False),
+        ("buffer_load_dword v1, s[4:7], 0 offen lds", True),
+        ("buffer_store_lds_dword s[4:7], 0 offset:4 lds", True),
+        ("global_load_lds_dwordx4 v[0:1], off", True),
+        ("scratch_load_lds_ubyte off, s0", True),
+        ("global_load_async_to_lds_b128 v1, v[2:3], off", False),
+        ("cluster_load_async_to_lds_b128 v1, v[2:3], off", True),
+        ("tensor_load_to_lds s[0:3], s[4:11]", False),
+    ],
+)
+def test_m0_is_read_without_being_printed(text: str, is_read: bool) -> None:
+    assert bool(registers(text).reads & bits("m0")) == is_read
+
+
 def test_instructions_of_all_targets_write_and_read_what_the_tables_of_llvm_say() -> None:
     """Texts, registers written and read, as `operands.cpp` prints them; exec where it is printed or set."""
     rows = gzip.decompress(Path(__file__).with_name("operands.tsv.gz").read_bytes()).decode().splitlines()
     wrong = []
     for text, writes, reads in (row.split("\t") for row in rows):
-        if registers(text) != (bits(*writes.split()), bits(*reads.split())):
+        unsaid = ["m0"] if "src_lds_direct" in text else []  # which the tables lack
+        if registers(text) != (bits(*writes.split()), bits(*reads.split(), *unsaid)):
             wrong.append(text)
         shown = operands(text)
         assert registers(text) == (

@@ -126,7 +126,7 @@ def is_right(ours: str, said: str, writes: str, reads: str) -> bool:
     known = registers(ours)
     own_writes, own_reads = names(known.writes), names(known.reads)
     unprinted = {"exec"} if "exec" not in ours else set()
-    unprinted |= {"m0"} if ours.startswith("ds_") else set()
+    unprinted |= {"m0"} if ours.startswith("ds_") or "src_lds_direct" in ours else set()
     kept = written if KEEPS.match(ours) else set()
     return own_writes == written and own_reads - kept - unprinted == read - kept - unprinted
 

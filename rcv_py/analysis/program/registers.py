@@ -27,7 +27,9 @@ _SIZE = {"v": 1024, "a": 256, "s": 128}
 
 _COMMENT = re.compile(r"//|;")
 _REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0)(?:_lo|_hi)?\b")
-_BY_OPERANDS = re.compile(r"\blds\b|_atomic|v_cmpx|v_dual_cndmask")  # the mnemonic alone does not say it
+_BY_OPERANDS = re.compile(
+    r"\blds\b|lds_direct\b|row_en|_atomic|v_cmpx|v_dual_cndmask"
+)  # the mnemonic alone does not say it
 _BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
 # The first operand is also read: sums, lanes or bytes that keep their value, data of an atomic operation.
 _READS_FIRST = re.compile(
@@ -58,12 +60,18 @@ _UNPRINTED = tuple(  # mnemonics, and the special registers that they write and 
         (r"s_cbranch_exec", "", "exec"),
         (r"s_cbranch_vcc|v_div_fmas|v_dual_cndmask_b32 [^,]*,[^,]*,[^,]*$", "", "vcc"),
         (
-            r"\S.*\blds\b|\S*_load_lds|[sv]_movrel|s_sendmsg(?!_rtn)|s_barrier_init|v_(interp|swaprel)|ds_gws",
+            r"\S.*\b(src_)?lds(_direct)?\b|\S*_load_lds|[sv]_movrel|v_(interp|swaprel)"
+            r"|s_(sendmsg(?!_rtn)|barrier_init|ttracedata$)|exp.*\brow_en",
             "",
             "m0",
         ),
         (r"l?ds_(direct|param)_load|cluster_|\w+_(load|store)_block", "", "m0"),
-        (r"s_set_gpr_idx_(on|idx)", "m0", "m0"),
+        (
+            r"ds_(gws|append|consume|ordered_count|nop|bvh_stack|bpermute_fi|(add|sub)_gs_reg|\w+_(src2|addtid)_)",
+            "",
+            "m0",
+        ),
+        (r"s_set_gpr_idx_(on|idx|mode)", "m0", "m0"),
     )
 )
 
