@@ -113,7 +113,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
             yield from ("", Facts(problems))
 
     return CommandAnswer(
-        schema=PROGRAM_SCHEMA if trace.is_static else SCHEMA,
+        schema=SCHEMA if "activity" in facts else PROGRAM_SCHEMA,
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),
         text=text,

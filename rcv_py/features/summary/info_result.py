@@ -14,6 +14,7 @@ from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.mapping import mapping as mapped_lines
 from rcv_py.base.text import Message
 from rcv_py.features.health.result import SEVERITY
+from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import AllocatedRegisters, CompiledKernel
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
@@ -189,7 +190,7 @@ BELOW = (CAPTURES.field("captures"),)
 SCHEMA = Schema("info", "What a capture holds.", FACTS)
 PROGRAM_SCHEMA = Schema(
     "info.program",
-    "What a program that has not run holds.",
+    "What a program holds that has not run, or of which no execution was recorded.",
     tuple(field for field in FACTS if field.name != "activity"),
     version=1,
 )
@@ -250,7 +251,7 @@ def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str,
         "waves": _waves(trace),
         "code": _code(trace),
         "allocated": _allocated(allocated),
-        **_activity(trace),
+        **_activity(trace.code),
         "source": _source(trace),
         "occupancy": _occupancy(trace),
         "clock": _clock(trace),
@@ -273,10 +274,10 @@ def _allocated(found: AllocatedRegisters | None) -> dict[str, Any]:
     return {name: None if value == -1 else value for name, value in found._asdict().items()}
 
 
-def _activity(trace: Trace) -> dict[str, Any]:
-    """Shares of time in percent; a program that has not run has none."""
-    found = activity(trace.code)
-    return {} if trace.is_static else {"activity": dict(zip(found._fields, found.percent, strict=True))}
+def _activity(code: CodeTable) -> dict[str, Any]:
+    """Shares of time in percent; without executions there are none."""
+    found = activity(code)
+    return {"activity": dict(zip(found._fields, found.percent, strict=True))} if found.total else {}
 
 
 def _waves(trace: Trace) -> dict[str, Any]:

@@ -129,6 +129,13 @@ def test_units_have_the_time_of_their_first_start_as_the_schema_says() -> None:
     assert all(unit["start"] <= unit["end"] for unit in lives)
 
 
+@pytest.mark.parametrize("sample", ["pc_sampling", "placeholder"])
+def test_a_capture_without_executions_has_no_shares_of_time(sample: str) -> None:
+    found = json.loads(printed("info", SAMPLES / sample, "--json"))
+    assert found["schema"] == "rcv.info.program/1"
+    assert "activity" not in found
+
+
 @pytest.mark.parametrize("command", ["summary", "info", "triage", "occupancy"])
 def test_a_duration_without_a_clock_says_why_it_has_no_microseconds(command: str, tmp_path: Path) -> None:
     write_sample("ceiling", tmp_path)
