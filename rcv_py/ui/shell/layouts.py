@@ -116,7 +116,7 @@ BY_ID = {layout.id: layout for layout in LAYOUTS}
 SHARES = ("time", "below", "bottom", "code")  # fields that users change by dragging handles
 PIXELS = ("left", "right", "wave")
 
-EMPTY_PX = {"source": 170, "time": 88, "wave": 110}  # of a place for which the open capture has no data
+EMPTY_PX = 170  # width of the source view for a capture without sources
 ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with instructions that overlap while they execute
 AROUND_ROWS_PX = 96  # px above and below the rows: tabs, choices, legend, times
 LEAST_ROWS_PX = 214  # px of a time view with few rows: other tabs of the place need room, too
@@ -125,18 +125,24 @@ LEAST_ROWS_PX = 214  # px of a time view with few rows: other tabs of the place 
 def most_px(trace: Trace | None) -> dict[str, int]:
     """Return the largest useful size of places for a capture, by place, in px of usual text.
 
-    A place without data needs room for a sentence, and a compute unit with few concurrent waves for a few
+    A view without sources needs room for a sentence, and a compute unit with few concurrent waves for a few
     rows.
     """
     if trace is None or not len(trace.code):
         return {}
-    has_time, has_waves = len(trace.waves) or len(trace.occupancy), len(trace.waves)
-    lacks = {"source": not trace.code.mapped_rows, "time": not has_time, "wave": not has_waves}
-    found = {place: EMPTY_PX[place] for place, is_empty in lacks.items() if is_empty}
-    if has_waves and not trace.shader_data:  # markers lie in separate bands below the waves
+    found = {} if trace.code.mapped_rows else {"source": EMPTY_PX}
+    if len(trace.waves) and not trace.shader_data:  # markers lie in separate bands below the waves
         row_px = ROW_PX if trace.architecture.busy_is_issue else HIGH_ROW_PX
         found["time"] = max(LEAST_ROWS_PX, AROUND_ROWS_PX + row_px * rows_of_unit(trace))
     return found
+
+
+def without_data(trace: Trace | None) -> frozenset[str]:
+    """Return the places whose own panels have nothing to show of a capture; they take no room."""
+    if trace is None:
+        return frozenset()
+    has_data = {STRIP: trace.has_times, "time": trace.has_times, "wave": len(trace.waves)}
+    return frozenset(place for place, is_there in has_data.items() if not is_there)
 
 
 def rows_of_unit(trace: Trace) -> int:
@@ -178,7 +184,7 @@ def code_widths(layout: Layout, width: int, shown: Shown) -> tuple[int, ...]:
     if not {*CODE_AREAS} <= {*shown.places}:
         return (width, 0) if "code" in shown.places else (0, width)
     source = _limited(layout, "source", round(width * (1 - layout.code)), shown.most)
-    source = min(source, max(width - grown(LEAST_CODE_WIDTH), grown(EMPTY_PX["source"]), 0), width)
+    source = min(source, max(width - grown(LEAST_CODE_WIDTH), grown(EMPTY_PX), 0), width)
     return width - source, source
 
 

@@ -47,6 +47,7 @@ from rcv_py.ui.shell.layouts import (
     resized,
     right_heights,
     widths,
+    without_data,
 )
 from rcv_py.ui.shell.side_bar import SideBar
 from rcv_py.ui.shell.tab_groups import PlaceSplitter, TabGroup
@@ -95,6 +96,7 @@ class Workspace(QWidget):
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self.is_only_code = False  # whether instructions and source have all the room
         self._most = most_px(None)  # px that places need at most for the open capture
+        self._without_data = without_data(None)  # homes of panels that the open capture has no data for
         self._closed: list[str] = []  # closed panels, the last last
         self._before_pin: Dock | None = None  # the time view in front before another was pinned below
         self._windows: dict[str, QRect] = {}  # where panels with windows of their own were
@@ -213,14 +215,15 @@ class Workspace(QWidget):
                 dock.is_open = self._appears(dock)
         if trace is not None:
             self.is_only_code = False
-            self._most = most_px(trace)
+            self._most, self._without_data = most_px(trace), without_data(trace)
         self._arrange()
 
     def _shows(self, area: str) -> bool:
-        """Return whether a place is in the window: it has an open panel, and is not folded to icons."""
+        """Return whether a place is in the window: it has an open panel with data, and is not folded."""
         side = next((side for side, areas in SIDES.items() if area in areas), "")
         is_hidden = side in self.folded or (self.is_only_code and area not in CODE_AREAS)
-        return not is_hidden and any(dock.is_open for dock in self.group(area))
+        has_data = any(dock.is_open and dock.home not in self._without_data for dock in self.group(area))
+        return has_data and not is_hidden
 
     def _arrange(self) -> None:
         """Show every panel at its place, and give every place its size."""
@@ -231,9 +234,8 @@ class Workspace(QWidget):
             self._groups["bottom"].fold(self.is_bottom_folded)
             for name, areas in (("code", CODE_AREAS), ("right", SIDES["right"])):
                 self.splitters[name].setVisible(any(map(self._shows, areas)))
-            trace = self._ui.session.trace.value
-            for strip in self.group(STRIP):  # without times it only repeats the views below it
-                strip.setVisible(not self.is_only_code and (trace is None or trace.has_times))
+            for strip in self.group(STRIP):
+                strip.setVisible(self._shows(STRIP))
             for side, bar in self.bars.items():
                 docks = [dock for area in SIDES[side] for dock in self.group(area) if dock.is_open]
                 bar.fill(docks if side in self.folded else ())
@@ -399,6 +401,7 @@ class Workspace(QWidget):
         if dock.area not in (*CODE_AREAS, APART):
             self.is_only_code = False
         dock.is_open = True
+        self._without_data -= {dock.home}  # it is asked for, and says why it shows nothing
         part = next((side for side, areas in SIDES.items() if dock.area in areas), dock.area)
         self.folded -= {part}
         self._arrange()
