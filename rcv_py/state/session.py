@@ -33,6 +33,7 @@ from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # they import analyses that most sessions do not need
     from rcv_py.analysis.compare.costs import CaptureCosts
+    from rcv_py.analysis.device.state_strip import StateStrip
     from rcv_py.analysis.whatif.asked import ChangeRequest
 
 MIN_WINDOW = 16  # cycles
@@ -47,6 +48,7 @@ class Baseline:
 
     trace: Trace
     costs: CaptureCosts
+    strip: StateStrip | None = None  # waves by state over time
     replicate: Baseline | None = None  # another capture of the same build: their differences are noise
 
     @property
@@ -324,13 +326,13 @@ class Session:
         """The widest window that makes sense for a trace: its span with a little room."""
         return trace.span.padded(0.01)
 
-    @classmethod
-    def fitted(cls, window: TimeWindow, trace: Trace) -> TimeWindow:
-        """Return a window inside of the outer window of a trace, and not too narrow to be drawn."""
+    @staticmethod
+    def fitted(window: TimeWindow, outer: TimeWindow) -> TimeWindow:
+        """Return a window inside of an outer window, and not too narrow to be drawn."""
         if window.width < MIN_WINDOW:
             begin = window.middle - MIN_WINDOW // 2
             window = TimeWindow(begin, begin + MIN_WINDOW)
-        return window.clamped(cls.outer(trace))
+        return window.clamped(outer)
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -461,7 +463,7 @@ class Session:
         trace = self.trace.value
         if trace is None:
             return
-        window = self.fitted(window, trace)
+        window = self.fitted(window, self.outer(trace))
         self.view.set(window)
         if commit:
             self.window.set(window)

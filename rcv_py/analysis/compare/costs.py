@@ -26,6 +26,7 @@ from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, summed
+from rcv_py.analysis.device.state_strip import STRIP, StateStrip
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
 from rcv_py.base.runs import ranges
@@ -158,6 +159,12 @@ def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
     choice = wave_choice(found.of(POPULATIONS), waves)
     costs = costs_from(found, choice.rows)
     return costs if choice.rows is None else costs._replace(selection=choice.text)
+
+
+def sums_from(found: Answers) -> tuple[CaptureCosts, StateStrip]:
+    """Return the costs of the working waves, and all waves by state over time, in two passes."""
+    found.ask((STRIP, POPULATIONS, WORKGROUPS))
+    return explained_costs_from(found), found.of(STRIP)
 
 
 def costs_from(found: Answers, rows: Rows = None) -> CaptureCosts:

@@ -14,21 +14,22 @@ from PySide6.QtWidgets import QCheckBox, QStackedWidget
 from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
-from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.analysis.flame.flame import Metric
+from rcv_py.analysis.device.state_strip import STATES, STRIP, StateStrip
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.compare.result import change_table, listing_table
+from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, named, push_button, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_scene import FlameDiff, FlameScene, choose, selected_frames
-from rcv_py.ui.flame.flame_view import FlameView
+from rcv_py.ui.plot.curve_panel import CurvePlot
+from rcv_py.ui.plot.curves import Curve, CurveSet
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowStyle, RowsView
@@ -41,21 +42,20 @@ NO_BASELINE = (
     "There is no baseline. Choose the capture from before the change with File › Compare with … (Ctrl+Alt+D)."
 )
 READING = "Reading the waves of the open capture …"
-NO_FLAME = "No instruction that both captures executed costs anything."
 ALL_WITHIN = "No row is beyond noise. Clear “Only beyond noise” to see all."
 NOISE_TIP = (
     "A difference up to this may be by chance: it is what groups of waves or engines differ by. "
     "Unknown: there are too few groups to measure it."
 )
 STREAM_MS = 800
-SIDE_BY_SIDE, FLAME = "listing", "flame"
+SIDE_BY_SIDE, TIME = "listing", "time"
 MODES = {
     "instruction": "Instructions",
     "source": "Source lines",
     "block": "Blocks",
     "class": "Classes",
     SIDE_BY_SIDE: "Side by side",
-    FLAME: "Flamegraph",
+    TIME: "Over time",
 }
 _ROLES = {
     Verdict.MORE: "stall",
@@ -84,7 +84,7 @@ class CompareRows:
         return len(self.line)
 
 
-Shown = CompareRows | FlameScene | None
+Shown = CompareRows | tuple[CurveSet, CurveSet] | None
 
 
 def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
@@ -115,21 +115,26 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
     return column._replace(width=TEXT_PX) if column.id == "text" else column
 
 
-def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:
-    """Return a flame scene of B by cost difference from A, without instructions that only A has."""
-    made = compare_flame(trace, comparison)
-    if made is None:
-        return None
-    tree, boxes, texts, before, shade = made
-    return FlameScene(
-        trace=trace,
-        tree=tree,
-        boxes=boxes,
-        labels=texts,
-        metric=Metric.TOTAL,
-        place=-1,
-        change=FlameDiff(before, shade),
+def state_areas(strip: StateStrip, begin: int) -> CurveSet:
+    """Return the waves in each state over time as areas that begin at a cycle."""
+    time = begin + (np.arange(len(strip) + 1) << strip.shift)
+    waves = np.pad(strip.cycles / (1 << strip.shift), ((0, 1), (0, 0)))
+    areas = CurveSet(
+        [
+            Curve(
+                name=STATE_NAME[state],
+                time=time,
+                value=waves[:, STATES.index(state)],
+                color=f"state:{state.name}",
+                unit="waves",
+                tip=STATE_TEXT[state],
+            )
+            for state in (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
+        ],
+        stacked=True,
     )
+    areas.prepare()
+    return areas
 
 
 class CompareView(RowsView):
@@ -184,12 +189,18 @@ class ComparePanel(TablePanel[Comparison]):
         self.replicate = push_button("Replicate …", tip, lambda: ui.commands.run("file.twin"))
         self.only = with_tip(QCheckBox(translated("Only beyond noise")), "Hide what may be by chance.")
         self.view = named(CompareView(ui.theme, ui.settings), "Differences")
-        self.flame = named(FlameView(ui.theme), "Differential flamegraph")
+        sides = {"A": "Waves of the baseline over time", "B": "Waves of the open capture over time"}
+        self.plots = {side: CurvePlot(ui, name, is_overview=True) for side, name in sides.items()}
+        above, below = self.plots.values()
+        below.legend.hide()
+        above.canvas.beside, below.canvas.beside = below.canvas, above.canvas
         self.remembered = {"by": self.mode, "only": self.only, "table": self.view}
         self._request = self.request(self._compute, STREAM_MS)
         self.ways = QStackedWidget()
         self.ways.addWidget(self.view)
-        self.ways.addWidget(self.flame)
+        both = boxed(column((above, 1), (below, 1)))
+        both.setMinimumSize(1, 1)  # else no table could be lower than two plots
+        self.ways.addWidget(both)
         self.inner = WithEmptyState(self.ways)
         choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
         self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
@@ -203,7 +214,7 @@ class ComparePanel(TablePanel[Comparison]):
         self._start()
 
     def _connect(self) -> None:
-        session, view, flame = self.session, self.view, self.flame
+        session, view = self.session, self.view
         session.baseline.watch(self._open)
         self._request.follow_doublings()
         self.ui.theme.changed.connect(self._show_verdict)
@@ -211,14 +222,11 @@ class ComparePanel(TablePanel[Comparison]):
         self.only.toggled.connect(self._filter)
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
-        flame.chosen.connect(self._choose_frame)
-        flame.pointed.connect(lambda _: self.detail.setText(flame.frame_text()))
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self.result = None
-        self.flame.show_scene(None)
         self.view.rows = None
         trace, baseline = self.session.trace.value, self.session.baseline.value
         if trace is None or baseline is None:
@@ -247,11 +255,14 @@ class ComparePanel(TablePanel[Comparison]):
         return True
 
     def _job(self, by: str) -> Callable[[Comparison], Shown]:
-        """Return a function that makes the rows or the scene of a mode."""
-        trace = self.session.trace.value
+        """Return a function that makes the rows or the areas of a mode."""
+        trace, baseline = self.session.trace.value, self.session.baseline.value
         assert trace is not None
-        if by == FLAME:
-            return lambda comparison: _scene(trace, comparison)
+        strip = None if baseline is None else baseline.strip
+        if by == TIME and strip is not None:
+            ask, begin = self.incremental("overview", STRIP), trace.span.begin
+            # Both begin where the open capture does, whatever their clocks said.
+            return lambda _: (state_areas(strip, begin), state_areas(ask(None), begin))
         return lambda comparison: (
             compare_rows(trace, comparison, by)
             if comparison.kernel is not None or by == SIDE_BY_SIDE
@@ -284,12 +295,10 @@ class ComparePanel(TablePanel[Comparison]):
             return
         self.empty.say("")
         self._show_verdict()
-        allow(self.only, "" if by != FLAME else "A flamegraph shows all frames.")
-        self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame needs a long text, a count a short text
+        allow(self.only, "" if by != TIME else "Waves over time have no noise.")
         self.detail.setText("")
-        if isinstance(shown, FlameScene):
-            self.flame.show_scene(shown, keep=True)
-            self.ways.setCurrentWidget(self.flame)
+        if isinstance(shown, tuple):
+            self._show_areas(baseline.trace, shown)
         elif shown is not None:
             self.view.show_rows(shown, self.only.isChecked())
             if by != self._shown_by:  # other rows: the old scroll position means nothing
@@ -300,10 +309,20 @@ class ComparePanel(TablePanel[Comparison]):
         self._say_inner(shown)
         self._follow()
 
+    def _show_areas(self, before: Trace, areas: tuple[CurveSet, CurveSet]) -> None:
+        """Show the waves of both over the same cycles, as many as the longer of them took."""
+        trace = self.session.trace.value
+        assert trace is not None
+        begin, width = trace.span.begin, max(before.span.width, trace.span.width)
+        for (side, plot), curves in zip(self.plots.items(), areas, strict=True):
+            plot.show_curves(curves, Message("{0}: waves", side))
+            plot.canvas.show_whole(TimeWindow(begin, begin + width).padded(0.01))
+        self.ways.setCurrentIndex(1)
+
     def _say_inner(self, shown: Shown) -> None:
         if shown is None:
             assert self.result is not None
-            self.inner.say(self.result.judgement.sentence if self.result.kernel is None else NO_FLAME)
+            self.inner.say(self.result.judgement.sentence)
         elif isinstance(shown, CompareRows) and len(shown) and not self.view.table.rowCount():
             self.inner.say(ALL_WITHIN)
         else:
@@ -316,10 +335,7 @@ class ComparePanel(TablePanel[Comparison]):
         self.verdict.setText(f"{comparison.judgement.sentence}")
         ink = self.ui.theme.role(_ROLES[comparison.verdict]).name()
         self.verdict.setStyleSheet(f"font-weight: 600; color: {ink}")
-        # The meaning of the colours comes first: a narrow window cuts the end of the line.
-        colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
-        sides = colours if self.by == FLAME else ""
-        sides += Message("A is {0}, B the open capture.", baseline.name)
+        sides: str = Message("A is {0}, B the open capture.", baseline.name)
         if baseline.replicate is not None:
             sides += Message(" Noise is what {0} differs from A by.", baseline.replicate.name)
         facts = [f"{name} {value}" for name, value in numbers(comparison)]
@@ -329,7 +345,7 @@ class ComparePanel(TablePanel[Comparison]):
 
     def _filter(self) -> None:
         rows = self.view.rows
-        if rows is not None and self.by != FLAME:
+        if rows is not None and self.by != TIME:
             self.view.show_rows(rows, self.only.isChecked())
             self._show_count()
             self._say_inner(rows)
@@ -346,15 +362,9 @@ class ComparePanel(TablePanel[Comparison]):
     def lines(self) -> np.ndarray:
         return NO_LINES if self.view.rows is None else self.view.rows.line
 
-    def _choose_frame(self, frame: int) -> None:
-        if self.flame.scene is not None:
-            choose(self.session, self.flame.scene, frame)
-
     def _follow(self) -> None:
         """Mark the row of the selected instruction, where rows are instructions."""
         selection, rows = self.session.selection.value, self.view.rows
-        if self.flame.scene is not None:
-            self.flame.set_selected(selected_frames(self.flame.scene, selection))
         if rows is not None and self.by in ("instruction", SIDE_BY_SIDE) and selection.line is not None:
             super()._follow()
 
@@ -365,15 +375,15 @@ class ComparePanel(TablePanel[Comparison]):
 
     def command_line(self) -> command_text.CommandWords | None:
         baseline, trace = self.session.baseline.value, self.session.trace.value
-        if baseline is None or trace is None:
+        if baseline is None or trace is None or self.by == TIME:
             return None
         sides = (command_text.path_word(baseline.trace), command_text.path_word(trace))
-        real = ("--beyond-noise",) if self.only.isChecked() and self.by != FLAME else ()
-        order = command_text.sorting(self.view.table) if self.by != FLAME else ()
+        real = ("--beyond-noise",) if self.only.isChecked() else ()
+        order = command_text.sorting(self.view.table)
         return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        if self.result is None or self.view.rows is None or self.by == FLAME:
+        if self.result is None or self.view.rows is None or self.by == TIME:
             return None
         return Sheet(
             Message("Compare: {0}", MODES[self.by]), self.view.table.headers, self.view.table.table()

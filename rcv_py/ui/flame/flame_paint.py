@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from rcv_py.analysis.flame.flame import What
 from rcv_py.analysis.flame.flame_text import source_text
 from rcv_py.base.colors import contrast
-from rcv_py.base.text import Message, elide_right
+from rcv_py.base.text import elide_right
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.ui.core.plain_text import draw_data
 from rcv_py.ui.core.swatches import Swatch
@@ -22,9 +22,6 @@ from rcv_py.ui.timeline.items import Rects
 
 HUES = 12
 FILE, LINE, QUIET = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES
-SHADES = 3  # colours for more, and as many for less
-SHADE = QUIET + 1 + SHADES  # the colour of a frame without change
-SHADE_SOFT = (0.72, 0.5, 0.25)  # share of the canvas, for a small, a middling and a large change
 DIM, MATCH, THIN = 64, 128, 256  # added to a code, instead of it, added to it
 FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.56, 0.72, 0.82, 0.45  # share of the canvas in a colour
 TEXT_PX = 5  # left of a text
@@ -32,12 +29,7 @@ LEAST_TEXT_PX = 26
 
 
 def color_codes(scene: FlameScene) -> np.ndarray:
-    """Return a colour code per frame: instructions by kind, others by file.
-
-    Frames of a differential flamegraph are coloured by their change.
-    """
-    if scene.change is not None:
-        return SHADE + scene.change.shade
+    """Return a colour code per frame: instructions by kind, others by file."""
     tree = scene.tree
     code = np.full(len(tree), QUIET, dtype=np.int64)
     is_code = tree.what == What.CODE
@@ -56,12 +48,8 @@ def color_codes(scene: FlameScene) -> np.ndarray:
 
 
 def flame_swatches(scene: FlameScene, painter: FlamePainter) -> Iterator[Swatch]:
-    """Yield the meaning of frame colours: kinds of instruction, files, or a change."""
+    """Yield the meaning of frame colours: kinds of instruction, and files."""
     codes = set(np.unique(color_codes(scene)).tolist())
-    if scene.change is not None:
-        for code, name in ((SHADE - SHADES, "fewer"), (SHADE, "unchanged"), (SHADE + SHADES, "more")):
-            yield Swatch(painter.fill(code), name, Message("{0} than the baseline", name))
-        return
     for kind in TokenKind:
         if int(kind) in codes:
             yield Swatch(painter.fill(int(kind)), KIND_NAME[kind], KIND_TEXT[kind])
@@ -93,11 +81,8 @@ class FlamePainter:
         if code >= DIM:
             base, share = (THIN, THIN_SOFT) if code >= THIN else (DIM, DIM_SOFT)
             return theme.soft(self.fill(code - base), share)
-        if code in (QUIET, SHADE):
+        if code == QUIET:
             return theme.role("raised")
-        if code > QUIET:
-            role = theme.role("stall" if code > SHADE else "accent")
-            return theme.soft(role, SHADE_SOFT[abs(code - SHADE) - 1])
         if code < FILE:
             return theme.kind(code)
         return theme.soft(theme.kernel((code - FILE) % HUES), FILE_SOFT if code < LINE else LINE_SOFT)

@@ -27,14 +27,6 @@ GAP_PX = 1  # between boxes
 
 
 @dataclass(frozen=True, eq=False)
-class FlameDiff:
-    """Baseline costs of the frames of a differential flamegraph, and their colours."""
-
-    before: np.ndarray  # int64
-    shade: np.ndarray  # int64, -3 far fewer, 0 within noise, 3 far more
-
-
-@dataclass(frozen=True, eq=False)
 class FlameScene:
     """A tree with its boxes and the texts on them."""
 
@@ -44,7 +36,6 @@ class FlameScene:
     labels: tuple[str, ...]
     metric: Metric
     place: int = -1  # the frame in the middle of a sandwich
-    change: FlameDiff | None = None  # of a differential flamegraph
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -230,19 +221,8 @@ def shares(scene: FlameScene, frame: int) -> list[str]:
 def frame_line(scene: FlameScene, frame: int) -> str:
     """Return a frame in one line: name, cost, shares."""
     text = elide_right(scene.labels[frame], 60)
-    more = f"; {change}" if (change := changed(scene, frame)) else ""
     cost = f"{count(int(scene.boxes.width[frame]))} {unit(scene)}"
-    return f"{text}: {cost}, {', '.join(shares(scene, frame))}{more}"
-
-
-def changed(scene: FlameScene, frame: int) -> str:
-    """Return the baseline cost of a frame of a differential flamegraph, "" in others."""
-    if scene.change is None:
-        return ""
-    before, now = int(scene.change.before[frame]), int(scene.boxes.width[frame])
-    mark = "beyond noise" if scene.change.shade[frame] else "within noise"
-    share = f", {100 * (now - before) / before:+.1f} %" if before else ""
-    return f"A {count(before)}, B {count(now)}{share}, {mark}"
+    return f"{text}: {cost}, {', '.join(shares(scene, frame))}"
 
 
 def frame_tip(scene: FlameScene, frame: int) -> Rich:
@@ -260,8 +240,6 @@ def frame_tip(scene: FlameScene, frame: int) -> Rich:
         lines.append(Message("lines {0} to {1}", count(rows[0]), count(rows[1] - 1)))
     elif text := source_text(scene.trace, tree, frame):
         lines.append(rich("<code>{}</code>", elide_right(text, 90)))
-    if change := changed(scene, frame):
-        lines.append(change)
     lines += _costs(scene, frame)
     lines += _kinds(scene, frame)
     return lines_tip(lines)

@@ -30,6 +30,7 @@ from rcv_py.work.reduce import Reducer
 if TYPE_CHECKING:
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.core.answers import Answers
+    from rcv_py.analysis.device.state_strip import StateStrip
     from rcv_py.analysis.overview.library import LibraryRow
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.model.profile import Profile
@@ -283,20 +284,22 @@ class BaselineOpener(QObject):
         self._ui.tasks.run(self, job, take, "replicate")
 
     def _reading(self, path: Path | str) -> Callable[[], Baseline]:
-        from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - not in a thread
+        from rcv_py.analysis.compare.costs import sums_from  # noqa: PLC0415 - not in a thread
 
         workers = int(self._ui.settings["load.workers"]) or None
-        return lambda: read(Path(path).expanduser().absolute(), explained_costs_from, workers)
+        return lambda: read(Path(path).expanduser().absolute(), sums_from, workers)
 
     def _take(self, baseline: Baseline) -> None:
         self._ui.session.baseline.set(baseline)
         self._show()
 
 
-def read(path: Path, costs: Callable[[Answers], CaptureCosts], workers: int | None = None) -> Baseline:
+def read(
+    path: Path, sums: Callable[[Answers], tuple[CaptureCosts, StateStrip]], workers: int | None = None
+) -> Baseline:
     """Return the capture at a path, or the only capture below it; raise RcvError with a sentence.
 
-    `costs` sums up all of its waves.
+    `sums` returns the costs of its waves, and their states over time.
     """
     target = find(path)
     if target.located.error is not None:
@@ -313,7 +316,7 @@ def read(path: Path, costs: Callable[[Answers], CaptureCosts], workers: int | No
         )
     trace = open_capture(paths[0])
     with Reducer(trace, workers=workers) as found:
-        return Baseline(trace, costs(found))
+        return Baseline(trace, *sums(found))
 
 
 def _key(path: Path) -> str:

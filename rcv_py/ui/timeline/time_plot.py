@@ -63,7 +63,8 @@ class TimePlot(QGraphicsView):
     def __init__(self, ui: UiContext, left: PlainAxis, *, is_overview: bool = False) -> None:
         super().__init__()
         self.is_overview = is_overview
-        self._own = TimeWindow(0, 1)  # what an overview shows
+        self._own = self._whole_time = TimeWindow(0, 1)  # what an overview shows, and can show at most
+        self.beside: TimePlot | None = None  # another overview, which shows the same time
         self._grip, self._held = Grip.NONE, self._own  # of the brush, and the brush at the press
         self.axis, self.left_axis, self.box = TimeAxis(ui.theme), left, PlotBox()
         self._whole = QGraphicsWidget()
@@ -324,17 +325,25 @@ class TimePlot(QGraphicsView):
 
     def _set_view(self, window: TimeWindow) -> None:
         """Show other time during a gesture."""
-        trace = self.session.trace.value
         if not self.is_overview:
             self.session.set_view(window, commit=False)
-        elif trace is not None:
-            self._own = self.session.fitted(window, trace)
+        elif self.session.trace.value is not None:
+            self._own = self.session.fitted(window, self._whole_time)
             self._view_changed()
+            if self.beside is not None:
+                self.beside._own = self._own
+                self.beside._view_changed()
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
-        if trace is not None:
-            self._own = self.session.outer(trace)
+        if trace is None:
+            self._view_changed()
+        else:
+            self.show_whole(self.session.outer(trace))
+
+    def show_whole(self, window: TimeWindow) -> None:
+        """Show all of a time, beyond which an overview shows nothing."""
+        self._own = self._whole_time = window
         self._view_changed()
 
     def _view_changed(self) -> None:

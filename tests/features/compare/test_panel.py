@@ -7,24 +7,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QFileDialog
 
-from rcv_py.analysis.compare.costs import explained_costs_from
+from rcv_py.analysis.compare.costs import sums_from
 from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.base.errors import RcvError
-from rcv_py.features.compare.panel import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
+from rcv_py.features.compare.panel import MODES, NO_BASELINE, SIDE_BY_SIDE, TIME, ComparePanel
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.flame.flame_paint import SHADE, color_codes
 from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.analysis.in_memory import capture_costs
-from tests.support.flames import box_of
 from tests.support.samples import sample, write_sample
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
@@ -72,7 +70,9 @@ def compared(
     panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
 ) -> ComparePanel:
     open_in(AFTER[0], [AFTER[1]])
-    ui.session.baseline.set(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
+    ui.session.baseline.set(
+        Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]]), STRIP.of(BEFORE[0], [BEFORE[1]]))
+    )
     qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
     settled()
     return panel
@@ -166,26 +166,28 @@ def test_side_by_side_leaves_gaps(compared: ComparePanel, settled: Settled) -> N
     assert all(a == b for a, b, fate in rows if fate == "same")
 
 
-def test_the_flamegraph_is_coloured_by_change(
+def test_both_captures_are_shown_over_one_time(
     compared: ComparePanel, ui: UiContext, settled: Settled
 ) -> None:
-    choose(compared, FLAME, settled)
-    scene = compared.flame.scene
-    assert scene is not None
-    assert scene.change is not None
-    codes = color_codes(scene)
-    by_line = {int(row): int(codes[at] - SHADE) for at, row in enumerate(scene.tree.code_row) if row >= 0}
-    assert by_line[MOVED_WAIT] > 0
-    assert by_line[1] == 0
-    root = int(np.flatnonzero(scene.tree.depth == 0)[0])
-    assert codes[root] > SHADE
-    assert "beyond noise" in compared.flame.tip(root)
-    leaf = int(np.flatnonzero(scene.tree.code_row == MOVED_WAIT)[0])
-    compared.flame.chosen.emit(leaf)
-    assert ui.session.selection.value.line == MOVED_WAIT
+    choose(compared, TIME, settled)
+    canvases = [plot.canvas for plot in compared.plots.values()]
+    trace, before = AFTER[0], BEFORE[0]
+    for canvas, (_, batch) in zip(canvases, (BEFORE, AFTER), strict=True):
+        curves = canvas.curves.set
+        assert curves.stacked
+        assert {int(curve.time[0]) for curve in curves.curves} == {trace.span.begin}, "both begin together"
+        spent = sum(float((np.diff(curve.time) * curve.value[:-1]).sum()) for curve in curves.curves)
+        lived = sum(int(wave.states.duration.sum()) for wave in batch.waves)
+        assert spent == pytest.approx(lived)
+    assert canvases[0].view == canvases[1].view
+    assert canvases[0].view.width >= max(trace.span.width, before.span.width)
+    wide = canvases[1].view
+    canvases[0]._set_view(wide.zoomed(0.25, wide.middle))
+    assert canvases[1].view == canvases[0].view != wide
+    canvases[0]._set_view(wide.zoomed(10.0, wide.middle))
+    assert canvases[0].view == wide, "all of the longer one"
     assert not compared.only.isEnabled()
-    left, top, width, height = box_of(compared.flame, leaf)
-    assert compared.flame.frame_at(QPointF(left + width / 2, top + height / 2)) == leaf
+    assert compared.command_line() is None
 
 
 def test_every_mode_paints_in_both_themes(compared: ComparePanel, ui: UiContext, settled: Settled) -> None:
@@ -316,12 +318,12 @@ def test_a_baseline_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         (Path(__file__).parent, "no capture lies in it"),
     ):
         with pytest.raises(RcvError, match=why):
-            read(path, explained_costs_from)
+            read(path, sums_from)
 
 
 def test_a_baseline_is_read_whole() -> None:
     path, truth = sample("matmul_small")
-    baseline = read(path, explained_costs_from, 1)
+    baseline = read(path, sums_from, 1)
     assert baseline.costs.wave_count == len(truth.waves)
     assert baseline.name == path.name
 
@@ -338,5 +340,3 @@ def test_another_kind_of_row_is_shown_from_its_top(compared: ComparePanel, settl
     bar.setValue(bar.maximum())
     choose(compared, "class", settled)
     assert bar.value() == bar.maximum()
-    choose(compared, "flame", settled)
-    assert compared.notes.text().startswith("Width: B; red")
