@@ -4,6 +4,7 @@ Only the printed JSON is rcv's; everything it is compared with comes from `tests
 """
 
 import json
+import re
 import statistics
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -540,6 +541,24 @@ def test_triage_claims_no_more_than_there_is_and_shows_where(varied: Path) -> No
                 token = waves[place["wave"]].tokens[place["token"]]
                 assert token.line == place["instruction"]
                 assert (token.time, token.end) == (place["start"], place["end"])
+
+
+def test_triage_says_the_distances_and_latencies_that_tables_list(varied: Path) -> None:
+    document = told(varied, "triage", "--top", "0", "--all", *ALL, "--no-predict")
+    said = [
+        re.match(
+            r"Instruction (\d+) is issued ([\d,]+) cycles? before .*? and takes ([\d,]+)", one["sentence"]
+        )
+        for one in document["findings"]
+    ]
+    said = [[int(text.replace(",", "")) for text in match.groups()] for match in said if match]
+    rows = told(varied, "loops", "--by", "distance", "--top", "0", *ALL)["rows"]
+    listed = {row["instruction"]: row for row in rows}
+    known = told(varied, "waits", "--latency", "--top", "0", *ALL)
+    taken = {row["instruction"]: row["median"] for row in known["latency"]}
+    for line, issued, latency in said:
+        assert issued == round(listed[line]["median"])
+        assert latency == round(listed[line]["latency"]) == round(taken[line])
 
 
 def test_bounds_of_waits_are_below_what_there_is(bounded: Path) -> None:

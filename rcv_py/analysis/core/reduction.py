@@ -13,7 +13,7 @@ pickled; so can a reduction, whose functions are defined at module level.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -142,18 +142,6 @@ def mapped(
     look([at for at, one in enumerate(reductions) if one.is_together and not one.is_of_simd], parcel)
     made = zip(reductions, parts, strict=True)
     return tuple(one.merge(some) if len(some) > 1 else some[0] for one, some in made)
-
-
-def of_some(reduction: Reduction[Part, Answer], rows: frozenset[int]) -> Reduction[Part, Answer]:
-    """Return a reduction that counts only the waves at these rows of the index, if they are chosen."""
-    return replace(reduction, map=partial(_map_some, reduction.map, rows))
-
-
-def _map_some(
-    map: Callable[[Trace, Parcel], Part], rows: frozenset[int], trace: Trace, parcel: Parcel
-) -> Part:
-    is_one = np.array([wave.row in rows for wave in parcel.tokens.waves], dtype=bool)
-    return map(trace, Parcel(parcel.tokens, parcel.chosen & is_one, parcel.begin, parcel.end))
 
 
 @dataclass(frozen=True)

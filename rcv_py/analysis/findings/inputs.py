@@ -17,18 +17,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.load_to_use import LoadToUse, load_to_use_by
+from rcv_py.analysis.attribution.load_to_use import load_to_use_by
 from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import Residencies, all_resident, residencies, resident
-from rcv_py.analysis.core.reduction import Reduction, of_some
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.cost.hotspot import hottest
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
@@ -136,7 +136,6 @@ def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
 SCRATCH = len(Cause)  # a pattern besides the causes: waits for private memory
 PROLOGUE = 0.25  # of the waves' time: a longer prologue is reported
 HOTTEST = 10  # instructions whose findings are never folded away
-SAMPLED_WAVES = 32  # waves in which distances from loads to their waits are measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +238,8 @@ class FindingInputs:
     loops = cached_property(lambda self: self.answers.of(LOOP_TOTALS, self.rows))
     chains = cached_property(lambda self: self.answers.of(CROSS_LANE, self.rows))
     skew = cached_property(lambda self: self.answers.of(BARRIER_SKEW, self.rows))
-    uses = cached_property(lambda self: self.answers.of(self._uses, self.rows))  # in some of these waves
+    uses = cached_property(lambda self: self.answers.of(self._uses, self.rows))
+    _uses = cached_property(lambda self: load_to_use_by(self.survey))
 
     @cached_property
     def _bounds(self) -> Reduction[Waited, Bounds]:
@@ -251,13 +251,6 @@ class FindingInputs:
         phases = self.loops.phases
         inside = Ranges(phases.wave.astype(np.int64), phases.begin[:, 0], phases.begin[:, 1])
         return self.answers.of(waiting_inside(self.left_out, inside), self.rows)
-
-    @cached_property
-    def _uses(self) -> Reduction[Any, LoadToUse]:
-        read = np.flatnonzero(self.populations.label >= 0)
-        rows = read[np.isin(read, self.counted)].tolist()
-        step = max(1, len(rows) // SAMPLED_WAVES)
-        return of_some(load_to_use_by(self.survey), frozenset(rows[::step][:SAMPLED_WAVES]))
 
     @property
     def has_long_prologue(self) -> bool:
