@@ -255,7 +255,7 @@ def _object_of(path: Path, file: Path) -> tuple[CodeObject, KernelCode]:
         if not number and (known := kernels_of(one.data)) and symbol not in known:
             continue
         image = read_image(read_object(one, file.name), file.name, one.target.partition(":")[0])
-        found = CodeObject(one.number, file.name, image)
+        found = CodeObject(one.number, file.name, image, path=file)
         for kernel in found.kernels:
             if _name(kernel) == symbol:
                 return found, kernel

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import elftools
 import numpy as np
@@ -25,6 +25,7 @@ from rcv_py.formats.isa.elf import Image, Symbol, lanes_of, read_image, region_a
 from rcv_py.formats.isa.lengths import WORD, family_of, starts, word_lengths
 from rcv_py.formats.isa.processes import answer_of
 from rcv_py.formats.isa.program import Program
+from rcv_py.formats.isa.split_files import shown_name, split_files
 
 Place = tuple[str, int]  # file, line; 0: unknown line
 Chain = tuple[Place, ...]  # innermost first
@@ -180,29 +181,36 @@ class CodeObject:
         """
         if self.image is None or b".debug_line" not in self.image.data or self._is_too_much:
             return [() for _ in addresses]
-        asked = addresses.astype("<u8")
-        question = (struct.pack("<Q", len(self.image.data)), self.image.data, asked.tobytes())
-        said = answer_of("dwarf", (PACKAGES,), question, SECONDS)
-        if said is None or not said[1]:
+        asked = addresses.astype("<u8").tobytes()
+        document = self._asked(asked, self.image.data)
+        if document is not None and document["missing"] and self.path is not None:
+            split = split_files(self.path, document["missing"])
+            document = self._asked(asked, self.image.data, *split) if split else document
+        if document is None:
             self._is_too_much = True
             self._report("it asks for too much time or memory")
-            return [() for _ in asked]
-        document = orjson.loads(said[0])
+            return [() for _ in addresses]
         if document["problem"]:
             extent, error = document["problem"]
-            if error == "split":
-                self._report(
-                    "calls that were inlined are in other files (.dwo)",
-                    "Build the kernel again without -gsplit-dwarf to see them.",
-                )
             part, whole = "a part of it makes no sense ({0})", "it makes no sense ({0})"
             self._report(Message(whole if extent == "whole" else part, error))
+        for name, _ in document["missing"]:
+            self._report(
+                Message("inlined calls are in {0} of the same build, which is not there", shown_name(name)),
+                Message("Put it beside {0}, or build the kernel again without -gsplit-dwarf.", self.name),
+            )
         files = document["files"]
         chains: list[Chain] = [
             tuple((files[file], line) for file, line in zip(row[::2], row[1::2], strict=True))
             for row in document["chains"]
         ]
         return [chains[row] if row >= 0 else () for row in document["chain"]]
+
+    def _asked(self, *parts: bytes) -> dict[str, Any] | None:
+        """The reply about addresses, the code object and split files; None if it takes too long."""
+        question = (piece for part in parts for piece in (struct.pack("<Q", len(part)), part))
+        said = answer_of("dwarf", (PACKAGES,), question, SECONDS)
+        return orjson.loads(said[0]) if said is not None and said[1] else None
 
     def _report(self, problem: str, advice: str = "") -> None:
         if self.problems:  # once is enough

@@ -3,11 +3,12 @@
     alone.py dwarf … FOLDER < request > reply
 
 It imports nothing of rcv, and gets the FOLDER of pyelftools as an argument: that parser expects compiler
-output, and a few hostile bytes can cost it unlimited time and memory.  The request is the number of bytes of
-the file (8 bytes), the file, and addresses (8 bytes each).  The reply is a JSON document: `files` are paths,
-`chains` lists of [file, line, file, line, …], innermost first, where a file is a row of `files`; `chain` is
-for each address the row of its chain, -1 if unknown; `problem` what makes no sense, `part` or
-`whole` of it, and the name of the error, or `split` if inlined calls are in other files; or empty.
+output, and a few hostile bytes can cost it unlimited time and memory.  The request has parts, each behind its
+number of bytes (8 bytes): addresses (8 bytes each), the code object, and files that may hold what was split
+off it.  The reply is a JSON document: `files` are paths, `chains` lists of [file, line, file, line, …],
+innermost first, where a file is a row of `files`; `chain` is for each address the row of its chain, -1 if
+unknown; `missing` lists name and folder of files with inlined calls that were not given; `problem` says what
+makes no sense, `part` or `whole` of it, and the name of the error, or is empty.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import os
 import struct
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import BytesIO
 from itertools import pairwise
@@ -32,8 +33,10 @@ MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
 MAX_GROUPS = 10  # bytes of a number of variable length
 EXTENDED, COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC, FIXED_ADVANCE_PC = 0, 1, 2, 3, 4, 8, 9
 END_SEQUENCE, SET_ADDRESS = 1, 2  # extended opcodes of line tables
+MAX_SPLIT = 256  # files that are asked for
 
-_SPLIT = {"DW_AT_dwo_name", "DW_AT_GNU_dwo_name"}  # names the file with the rest of a unit
+INFO, ABBREVIATIONS, LOCATIONS, STRINGS, RANGES = 1, 3, 5, 6, 8  # sections of a package of split files
+_BY_INDEX = "DW_FORM_GNU_addr_index"
 
 Span = tuple[int, int]  # addresses: the first, and the end
 Row = tuple[int, int, int]  # address, number of a file, line
@@ -47,14 +50,14 @@ class DwarfLines:
         self.files: dict[str, int] = {}
         self.place: dict[int, tuple[int, int]] = {}  # address → row of `files`, line
         self.calls: dict[int, list[tuple[int, int, int]]] = {}  # address → depth, row of `files`, line
-        self.is_split = False  # calls are in files of their own
+        self.missing: list[tuple[str, str]] = []  # names and folders of files that hold calls
 
     def within(self, low: int, high: int) -> list[int]:
         """Requested addresses in a span."""
         return self.addresses[bisect_right(self.addresses, low - 1) : bisect_right(self.addresses, high - 1)]
 
-    def read(self, info: Any, unit: Any) -> None:
-        """Add the data of one unit."""
+    def read(self, info: Any, unit: Any, split: Sequence[SplitFile] = ()) -> None:
+        """Add the data of one unit, whose calls may be split off."""
         top = unit.get_top_DIE()
         spans = list(_spans(info, unit, top, _base(top)))
         if spans and not any(self.within(*span) for span in spans):
@@ -66,13 +69,19 @@ class DwarfLines:
         for low, high, row in _stretches(program):
             for address in self.within(low, high):
                 self.place[address] = (self._file(paths, row[1]), row[2])
-        self.is_split |= not _SPLIT.isdisjoint(top.attributes)
-        self._read_calls(info, unit, paths, _base(top))
+        name = _text(top, "DW_AT_dwo_name") or _text(top, "DW_AT_GNU_dwo_name")
+        if not name or top.has_children:  # -fsplit-dwarf-inlining leaves calls where they are
+            self._read_calls(info, unit, paths, _base(top))
+        elif (rest := next(filter(None, (one.unit(info, unit) for one in split)), None)) is not None:
+            ranges = _number(top, "DW_AT_GNU_ranges_base")
+            self._read_calls(rest.dwarfinfo, rest, paths, _base(top), ranges)
+        else:
+            self.missing.append((name, _text(top, "DW_AT_comp_dir")))
 
-    def _read_calls(self, info: Any, unit: Any, paths: dict[int, str], base: int) -> None:
+    def _read_calls(self, info: Any, unit: Any, paths: dict[int, str], base: int, ranges: int = 0) -> None:
         for depth, die in _inlined(unit):
             place = (self._file(paths, _number(die, "DW_AT_call_file")), _number(die, "DW_AT_call_line"))
-            for span in _spans(info, unit, die, base):
+            for span in _spans(info, unit, die, base, ranges):
                 for address in self.within(*span):
                     calls = self.calls.setdefault(address, [])
                     if len(calls) < MAX_CALLS:
@@ -107,20 +116,22 @@ def _base(top: Any) -> int:
 
 def _address(die: Any, name: str) -> int | None:
     value = die.attributes[name].value if name in die.attributes else None
+    if name in die.attributes and die.attributes[name].form == _BY_INDEX:
+        value = die.dwarfinfo.get_addr(die.cu, value)
     return value if isinstance(value, int) and 0 <= value < MAX_ADDRESS else None
 
 
-def _spans(info: Any, unit: Any, die: Any, base: int) -> Iterator[Span]:
+def _spans(info: Any, unit: Any, die: Any, base: int, ranges: int = 0) -> Iterator[Span]:
     """Address ranges of an entry."""
     low, high = _address(die, "DW_AT_low_pc"), _address(die, "DW_AT_high_pc")
     if low is not None and high is not None:
-        is_distance = die.attributes["DW_AT_high_pc"].form != "DW_FORM_addr"
+        is_distance = not die.attributes["DW_AT_high_pc"].form.startswith("DW_FORM_addr")
         yield low, low + high if is_distance else high
         return
     lists, offset = info.range_lists(), _address(die, "DW_AT_ranges")
     if lists is None or offset is None:
         return
-    for entry in lists.get_range_list_at_offset(offset, unit):
+    for entry in lists.get_range_list_at_offset(ranges + offset, unit):
         if hasattr(entry, "base_address"):
             base = entry.base_address
         else:
@@ -217,11 +228,9 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
 
     Entries are read in file order, without following their sibling references, which may point anywhere.
     """
-    from elftools.dwarf.die import DIE  # noqa: PLC0415 - once its folder is known
-
     at, stop, depth = unit.cu_die_offset, unit.cu_offset + unit.size, 0
     while at < stop:
-        die = DIE(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=at)
+        die = _entry(unit, at)
         at += max(die.size, 1)
         if die.is_null():
             depth -= 1
@@ -235,12 +244,94 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
             return
 
 
-def without_zstd(data: bytes, elf: Any) -> bytes:
-    """Return the file with sections that zstd compressed unpacked at its end, as the parser knows zlib only.
+def _entry(unit: Any, at: int) -> Any:
+    from elftools.dwarf.die import DIE  # noqa: PLC0415 - once its folder is known
 
-    zstd is part of Python from 3.14 on.
+    return DIE(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=at)
+
+
+class SplitFile:
+    """A file `.dwo` with the entries of one unit, or a package `.dwp` of them (DWARF 5, 7.3)."""
+
+    def __init__(self, data: bytes) -> None:
+        elf = opened(data)
+        index = elf.get_section_by_name(".debug_cu_index")
+        self.places = {} if index is None else _places(index.data())  # by identity and section
+        find = elf.get_section_by_name
+        elf.get_section_by_name = lambda name: find(f"{name}.dwo")
+        self.info = dwarf_of(elf)
+        self.units: dict[int, Any] = {}
+
+    def unit(self, info: Any, skeleton: Any) -> Any:
+        """The unit that a unit of a code object stands for; None if it is not there."""
+        identity = _identity(skeleton, skeleton.get_top_DIE())
+        if identity not in self.units:
+            self.units[identity] = self._found(identity, info, skeleton)
+        return self.units[identity]
+
+    def _found(self, identity: int, info: Any, skeleton: Any) -> Any:
+        self.info.debug_addr_sec, self.info.debug_ranges_sec = info.debug_addr_sec, info.debug_ranges_sec
+        if identity in self.places:
+            places = self.places[identity]
+            unit = self.info.get_CU_at(places.get(INFO, 0))
+            unit.header["debug_abbrev_offset"] += places.get(ABBREVIATIONS, 0)
+            return _adopted(skeleton, unit, places)
+        units = () if self.places else self.info.iter_CUs()
+        adopted = (_adopted(skeleton, unit, {}) for unit in units)
+        return next((unit for unit in adopted if _identity(unit, unit.get_top_DIE()) == identity), None)
+
+
+def _places(data: bytes) -> dict[int, dict[int, int]]:
+    """Where the parts of each unit begin in the sections of a package, by its identity."""
+    _, columns, _, slots = struct.unpack_from("<4I", data)
+    identities = struct.unpack_from(f"<{slots}Q", data, 16)
+    rows = struct.unpack_from(f"<{slots}I", data, 16 + 8 * slots)
+    table, row_of = 16 + 12 * slots, struct.Struct(f"<{columns}I")
+    kinds = row_of.unpack_from(data, table)
+    return {
+        identity: dict(zip(kinds, row_of.unpack_from(data, table + row_of.size * row), strict=True))
+        for identity, row in zip(identities, rows, strict=True)
+        if row
+    }
+
+
+def _identity(unit: Any, top: Any) -> int:
+    if "dwo_id" in unit.header:
+        return int(unit.header["dwo_id"])
+    return int(top.attributes["DW_AT_GNU_dwo_id"].value) if "DW_AT_GNU_dwo_id" in top.attributes else -1
+
+
+def _adopted(skeleton: Any, unit: Any, places: dict[int, int]) -> Any:
+    """The unit of a split file with what it needs of the code object, whose sections have its addresses."""
+    from elftools.dwarf.die import AttributeValue  # noqa: PLC0415 - once its folder is known
+
+    forms = unit.structs.Dwarf_dw_form  # the parser knows these two of GNU's by name only
+    forms[_BY_INDEX] = forms["DW_FORM_GNU_str_index"] = forms["DW_FORM_udata"]
+    top, own = _entry(unit, unit.cu_die_offset), skeleton.get_top_DIE()
+    wide = unit.structs.dwarf_format == 64
+    bases = {
+        "DW_AT_addr_base": _number(own, "DW_AT_addr_base") or _number(own, "DW_AT_GNU_addr_base"),
+        "DW_AT_str_offsets_base": places.get(STRINGS, 0) + (16 if wide else 8),
+        "DW_AT_loclists_base": places.get(LOCATIONS, 0) + (20 if wide else 12),
+        "DW_AT_rnglists_base": places.get(RANGES, 0) + (20 if wide else 12),
+    }
+    top.attributes |= {
+        name: AttributeValue(name, "DW_FORM_sec_offset", base, base, 0, 0) for name, base in bases.items()
+    }
+    unit.get_top_DIE = lambda: top
+    return unit
+
+
+def opened(data: bytes) -> Any:
+    """Return the parser's view of an ELF file, with sections that zstd compressed unpacked at its end.
+
+    The parser knows zlib only.  zstd is part of Python from 3.14 on.  Raises ValueError for too large ones.
     """
-    grown = bytearray(data)
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - once its folder is known
+
+    elf, grown = ELFFile(BytesIO(data)), bytearray(data)
+    if sum(one.data_size for one in elf.iter_sections() if one.compressed) > MAX_UNPACKED:
+        raise ValueError("its compressed sections are larger than any compiler makes them")
     for number, one in enumerate(elf.iter_sections()):
         start, size = one["sh_offset"], one["sh_size"]
         if one.compressed and struct.unpack_from("<I", data, start) == (ZSTD,):
@@ -254,45 +345,55 @@ def without_zstd(data: bytes, elf: Any) -> bytes:
             struct.pack_into("<Q", grown, head + 8, one["sh_flags"] & ~COMPRESSED)
             struct.pack_into("<QQ", grown, head + 24, len(grown), len(plain))
             grown += plain
-    return bytes(grown)
+    return ELFFile(BytesIO(grown))
 
 
-def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
-    """Return the document."""
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - once its folder is known
+def dwarf_of(elf: Any) -> Any:
+    """The debug information of an ELF file itself."""
+    return elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
 
-    lines, problem = DwarfLines(addresses), list[str]()
+
+def answer(data: bytes, addresses: list[int], files: Sequence[bytes] = ()) -> dict[str, Any]:
+    """Return the document; `files` are those that may hold calls that were split off."""
+    lines, problem, split = DwarfLines(addresses), list[str](), list[SplitFile]()
+    for file in files:
+        try:
+            split.append(SplitFile(file))
+        except Exception as error:  # of a damaged one nothing is used
+            problem = problem or ["part", type(error).__name__]
     try:
-        elf = ELFFile(BytesIO(data))
-        if sum(one.data_size for one in elf.iter_sections() if one.compressed) > MAX_UNPACKED:
-            raise ValueError("its compressed sections are larger than any compiler makes them")
-        info = ELFFile(BytesIO(without_zstd(data, elf))).get_dwarf_info(
-            relocate_dwarf_sections=False, follow_links=False
-        )
+        info = dwarf_of(opened(data))
         units = info.iter_CUs()
         while (unit := next(units, None)) is not None:
             try:
-                lines.read(info, unit)
+                lines.read(info, unit, split)
             except Exception as error:  # a broken unit must not affect the others
                 problem = problem or ["part", type(error).__name__]
     except Exception as error:  # a parser of valid files may raise anything for others
         problem = problem or ["whole", type(error).__name__]
-    if lines.is_split:
-        problem = problem or ["part", "split"]
     rows: dict[tuple[int, ...], int] = {}
     chain = []
     for address in addresses:
         found = lines.chain(address)
         chain.append(rows.setdefault(found, len(rows)) if found else -1)
-    return {"files": list(lines.files), "chains": list(rows), "chain": chain, "problem": problem}
+    missing = [[name[:MAX_PATH_LENGTH], folder[:MAX_PATH_LENGTH]] for name, folder in lines.missing]
+    return {
+        "files": list(lines.files),
+        "chains": list(rows),
+        "chain": chain,
+        "missing": missing[:MAX_SPLIT],
+        "problem": problem,
+    }
 
 
 def main(given: BinaryIO, out: BinaryIO, folder: str) -> None:
     """Handle the request."""
     sys.path.append(folder)
-    (size,) = struct.unpack("<Q", given.read(8))
-    data, rest = given.read(size), given.read()
-    document = answer(data, list(struct.unpack(f"<{len(rest) // 8}Q", rest)))
+    parts = []
+    while head := given.read(8):
+        parts.append(given.read(struct.unpack("<Q", head)[0]))
+    addresses, data, *files = parts
+    document = answer(data, list(struct.unpack(f"<{len(addresses) // 8}Q", addresses)), files)
     out.write(json.dumps(document).encode())
     out.flush()
 

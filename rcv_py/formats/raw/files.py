@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import Message, byte_size, plural
+from rcv_py.formats.isa.split_files import SPLIT
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import INDEX
 from rcv_py.model.columns import PickledByCopy
@@ -32,6 +33,7 @@ from rcv_py.model.columns import PickledByCopy
 CODE_SUFFIXES = (".out", ".hsaco")
 CODE_TABLE = "code.json"
 SNAPSHOTS = "snapshots.json"
+TABLES = (CODE_TABLE, SNAPSHOTS)
 MAX_FILES = 20_000  # files of a folder that are examined: a folder of downloads must not take long
 MAX_CODE = 1 << 31  # numbers of code objects
 MAX_ENGINES = 1 << 15  # numbers of shader engines that the index of waves can hold
@@ -75,7 +77,7 @@ class RawCapture(PickledByCopy):
     path: Path  # the path that users give: the folder, or the first of its `.att` files
     streams: tuple[StreamFile, ...]  # one per shader engine, in that order
     codes: tuple[CodeFile, ...]  # of the folder, by name
-    sidecars: frozenset[str]  # CODE_TABLE and SNAPSHOTS, if they exist
+    sidecars: frozenset[str]  # CODE_TABLE, SNAPSHOTS and split debug information, as far as they exist
     is_decoded: bool = False  # a decoder's folder of the same dispatch is next to its files
     left_out: tuple[str, ...] = ()  # further `.att` files of a shader engine that already has one
 
@@ -185,7 +187,7 @@ def code_files(folder: Path) -> tuple[tuple[CodeFile, ...], frozenset[str]]:
     """Return the code objects of a folder, and which files that complete them it has; never raises."""
     sizes, _ = _sizes(folder)
     codes = tuple(_code(name, size) for name, size in sizes.items() if name.endswith(CODE_SUFFIXES))
-    return codes, frozenset({CODE_TABLE, SNAPSHOTS} & sizes.keys())
+    return codes, frozenset(name for name in sizes if name in TABLES or name.endswith(SPLIT))
 
 
 def raw_capture(path: Path) -> RawCapture | None:
@@ -206,7 +208,7 @@ def _sizes(folder: Path) -> tuple[dict[str, int], list[str]]:
     try:
         with os.scandir(folder) as entries:
             for entry in islice(entries, MAX_FILES):
-                if entry.name.endswith((STREAM, *CODE_SUFFIXES)) or entry.name in (CODE_TABLE, SNAPSHOTS):
+                if entry.name.endswith((STREAM, *CODE_SUFFIXES, *SPLIT)) or entry.name in TABLES:
                     with suppress(OSError):  # a link to nowhere, or a file that vanished
                         if entry.is_file():
                             sizes[entry.name] = entry.stat().st_size

@@ -1,6 +1,8 @@
 """Source lines; the two files were compiled from the same source by gcc, and their lines read by objdump."""
 
 import json
+import random
+import shutil
 import struct
 import sys
 import zlib
@@ -10,12 +12,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from rcv_py.base.problems import Problems
 from rcv_py.formats.isa import code_object as module
-from rcv_py.formats.isa.code_object import CodeObject
+from rcv_py.formats.isa import split_files
+from rcv_py.formats.isa.code_object import Chain, CodeObject
 from rcv_py.formats.isa.dwarf import MAX_CALLS, answer
 from rcv_py.formats.isa.elf import read_image
+from tests.support.llvm_truth import differences, told_by_rcv
 
 HERE = Path(__file__).parent
+SPLIT_FOLDER = HERE / "built" / "split"
+TRUTHS = json.loads((SPLIT_FOLDER / "truth.json").read_text())
 C, H = "/src/scale.c", "/src/scale.h"
 TRUTH = {  # address → chain
     0x1600: [(C, 9)],
@@ -166,22 +173,121 @@ def test_lines_that_zstd_compressed_are_the_same(monkeypatch: pytest.MonkeyPatch
     assert answer(with_zstd(), [0x1600]) == plain
 
 
-def test_calls_in_files_of_their_own_are_what_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `-gsplit-dwarf` leaves them: the unit names the other file, and has lines alone."""
-    found = CodeObject.open(HERE / "dwarf5.out")
-    document = {"files": ["a.hip"], "chains": [[0, 3]], "chain": [0], "problem": ["part", "split"]}
-    monkeypatch.setattr(module, "answer_of", lambda *_, **__: (json.dumps(document).encode(), True))
-    assert found.places(np.array([0x1600], dtype=np.uint64)) == [(("a.hip", 3),)]
-    (problem,) = found.problems
-    assert ".dwo" in problem.text
+SPLIT = sorted(SPLIT_FOLDER.glob("*.co"))
+
+
+def copied(code: Path, folder: Path, *patterns: str) -> Path:
+    """A code object with the files beside it that patterns name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (code, *(one for pattern in patterns for one in code.parent.glob(code.name + pattern))):
+        shutil.copy(file, folder)
+    return folder / code.name
+
+
+def chains(code: Path) -> tuple[list[Chain], Problems]:
+    """The chain of each word of the kernels, and problems."""
+    found = CodeObject.open(code)
+    words = [np.arange(one.address, one.address + one.size, 4).astype(np.uint64) for one in found.kernels]
+    return found.places(np.concatenate(words)), found.problems
+
+
+@pytest.mark.parametrize("code", SPLIT, ids=lambda code: code.stem)
+@pytest.mark.parametrize("pattern", ["-*.dwo", ".dwp"])
+def test_calls_of_a_split_build_are_those_that_llvm_reads_in_a_whole_build(
+    code: Path, pattern: str, tmp_path: Path
+) -> None:
+    here = copied(code, tmp_path, pattern)
+    assert differences(TRUTHS[code.name], told_by_rcv(here)) == []
+    assert not chains(here)[1]
+
+
+@pytest.mark.parametrize("code", SPLIT, ids=lambda code: code.stem)
+def test_without_the_split_file_there_are_lines_and_a_problem_that_names_it(
+    code: Path, tmp_path: Path
+) -> None:
+    here = copied(code, tmp_path)
+    told, (problem,) = chains(here)
+    assert {len(chain) for chain in told} == {1}
+    assert f"{code.name}-{code.stem}.dwo" in problem.text
     assert "without -gsplit-dwarf" in problem.hint
+    (tmp_path / f"{code.name}-{code.stem}.dwo").write_bytes(b"\x7fELF, says its name")
+    assert chains(here)[0] == told
 
 
-def test_a_unit_that_names_another_file_is_split() -> None:
-    whole = (HERE / "dwarf5.out").read_bytes()
-    assert not answer(whole, [0x1600])["problem"]
-    _, at, size = section(whole, b".debug_abbrev")
-    abbreviations = whole[at : at + size]
-    named = abbreviations.replace(b"\x11\x01\x25", b"\x11\x01\x76", 1)  # a unit's producer → the other file
-    assert named != abbreviations
-    assert answer(whole[:at] + named + whole[at + size :], [0x1600])["problem"] == ["part", "split"]
+def test_a_split_file_of_another_build_is_not_used(tmp_path: Path) -> None:
+    one, other = SPLIT
+    here = copied(one, tmp_path)
+    for file in other.parent.glob("*.dwo"):
+        data = (other.parent / f"{other.name}-{other.stem}.dwo").read_bytes()
+        (tmp_path / file.name).write_bytes(data)
+    assert len(chains(here)[1]) == 1
+
+
+def moved(code: Path, name: str, folder: Path) -> Path:
+    """A code object that names its split file otherwise, the name no longer than before."""
+    old = f"{code.name}-{code.stem}.dwo".encode()
+    data = code.read_bytes()
+    assert data.count(old) == 1
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / code.name).write_bytes(data.replace(old, name.encode().ljust(len(old), b"\0")))
+    return folder / code.name
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "is_read"),
+    [
+        ("obj/kernels.dwo", "obj/kernels.dwo", True),
+        ("./a/../obj/k.dwo", "obj/k.dwo", True),
+        ("/nowhere/k.dwo", "k.dwo", True),
+        ("C:\\build\\k.dwo", "k.dwo", True),
+        ("other", "package.dwp", True),
+        ("../k.dwo", "../k.dwo", False),
+        ("link.dwo", "../k.dwo", False),
+    ],
+)
+def test_split_files_are_opened_in_the_folder_of_the_code_object_and_below_it(
+    name: str, place: str, is_read: bool, tmp_path: Path
+) -> None:
+    code = SPLIT[0]
+    here = moved(code, name, tmp_path / "build")
+    file = here.parent / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    kind = ".dwp" if place.endswith(".dwp") else f"-{code.stem}.dwo"
+    shutil.copy(code.parent / (code.name + kind), file)
+    if name == "link.dwo":
+        (here.parent / name).symlink_to("../k.dwo")
+    assert bool(chains(here)[1]) is not is_read
+
+
+def test_a_path_out_of_the_folder_is_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+
+    def read(folder: Path, *_: object) -> bytes:
+        opened.append(folder)
+        return b""
+
+    monkeypatch.setattr(split_files, "read_bytes", read)
+    names = ["/etc/passwd", "../x", str(tmp_path / "x"), "\0", "", "a" * 9000, "//host/share", "..\\x"]
+    split_files.split_files(tmp_path / "k.co", [[name, built] for name in names for built in (*names, "/")])
+    assert set(opened) == {tmp_path}
+    monkeypatch.undo()
+    assert (
+        split_files.split_files(tmp_path / "k.co", [[one, other] for one in names for other in names]) == []
+    )
+
+
+@pytest.mark.parametrize("code", SPLIT, ids=lambda code: code.stem)
+@pytest.mark.parametrize("kind", ["dwo", "dwp"])
+def test_damage_of_a_split_file_costs_inlined_calls_alone(code: Path, kind: str) -> None:
+    found = CodeObject.open(code)
+    addresses = [one.address for one in found.kernels]
+    file = f"{code.name}-{code.stem}.dwo" if kind == "dwo" else f"{code.name}.dwp"
+    data, whole = (code.parent / file).read_bytes(), code.read_bytes()
+    lines = [answer(whole, addresses)["chains"][row][:2] for row in answer(whole, addresses)["chain"]]
+    rng = random.Random(11)
+    for _ in range(150):
+        other = bytearray(data[: rng.randrange(64, len(data))] if rng.random() < 0.2 else data)
+        for _ in range(rng.randrange(1, 6)):
+            other[rng.randrange(len(other))] = rng.choice((0, 1, 0x7F, 0xFF, rng.randrange(256)))
+        document = answer(whole, addresses, [bytes(other)])
+        assert [document["chains"][row][:2] for row in document["chain"]] == lines

@@ -16,7 +16,7 @@ def put(folder: Path, *names: str) -> None:
 
 def test_a_folder_with_one_dispatch_is_named_by_itself(tmp_path: Path) -> None:
     put(tmp_path, "7_0_shader_engine_1_25.att", "7_0_shader_engine_0_25.att", "gfx950_code_object_id_3.out")
-    put(tmp_path, "odd.hsaco", "code.json", "notes.txt")
+    put(tmp_path, "odd.hsaco", "code.json", "notes.txt", "odd.hsaco-odd.dwo", "all.dwp")
     (capture,) = raw_captures(tmp_path)
     assert capture.path == tmp_path
     assert [(one.se, one.name) for one in capture.streams] == [
@@ -28,7 +28,7 @@ def test_a_folder_with_one_dispatch_is_named_by_itself(tmp_path: Path) -> None:
         ("gfx950_code_object_id_3.out", 3),
         ("odd.hsaco", 0),
     ]
-    assert capture.sidecars == {"code.json"}
+    assert capture.sidecars == {"code.json", "odd.hsaco-odd.dwo", "all.dwp"}
     assert capture.text == "Process 7 · Agent 0 · Dispatch 25 · SE0-1 · 20 B · 2 files"
 
 
