@@ -177,12 +177,13 @@ class _Help(argparse.HelpFormatter):
 class _Parser(argparse.ArgumentParser):
     """A parser that reports mistakes on one line, with unprintable characters escaped."""
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse what is known; name a mistake and stop."""
+    def parse_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse a command line; name a mistake and stop."""
         try:
-            return super().parse_known_args(args, namespace)
-        except argparse.ArgumentError as error:
-            self.error(Message("argument {0}: {1}", error.argument_name, error.message))
+            return super().parse_intermixed_args(args, namespace)
+        except argparse.ArgumentError as error:  # from Python 3.12 on also without an argument
+            named = Message("argument {0}: {1}", error.argument_name, error.message)
+            self.error(named if error.argument_name else error.message)
 
     def error(self, message: str) -> NoReturn:
         """Name a mistake and stop."""
