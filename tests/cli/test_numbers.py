@@ -277,6 +277,23 @@ def test_waits_charge_stall_to_what_the_files_name(folder: Path) -> None:
     assert document["totals"]["stall"] == sum(wait["stall"] for wait in document["waits"])
 
 
+def test_waits_charge_what_causes_charge_and_the_turn_of_the_wait_itself(varied: Path) -> None:
+    waits = told(varied, "waits", "--top", "0", *ALL)["waits"]
+    late = told(varied, "causes", "--by", "instruction", "--top", "0", *ALL)["rows"]
+    parts = {row["instruction"]: row["parts"] for row in late}
+    assert waits
+    for wait in waits:
+        said = Counter({one["instruction"]: one["stall"] for one in wait["producers"]})
+        charged, own = Counter[int](), 0
+        for part in parts.get(wait["instruction"], ()):
+            if part["producer"] is None:
+                own += part["stall"] if part["cause"] == "own" else 0
+            else:
+                charged[part["producer"]] += part["stall"]
+        assert all(said[line] >= stall for line, stall in charged.items())
+        assert (said - charged).total() <= own
+
+
 def test_causes_share_out_every_cycle_once(folder: Path) -> None:
     by_line = plain(folder).by_line()
     stall = sum(token.stall for tokens in by_line.values() for token in tokens)

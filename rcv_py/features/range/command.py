@@ -10,7 +10,15 @@ from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
 from rcv_py.features.range.options import RangeOptions
-from rcv_py.features.range.result import SCHEMA, TITLES, between_facts, flop_facts, range_facts, range_table
+from rcv_py.features.range.result import (
+    SCHEMA,
+    SHARES,
+    TITLES,
+    between_facts,
+    flop_facts,
+    range_facts,
+    range_table,
+)
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 
@@ -44,6 +52,7 @@ def run(options: RangeOptions) -> CommandAnswer:
             return
         for part in TITLES:
             yield from _part(trace, table, part)
+        yield Message("\n{0}", SHARES)
         yield found.causes.assumption
 
     return CommandAnswer(

@@ -30,6 +30,10 @@ TITLES = {
     UNIT: "Units",
 }
 TOP = 8  # rows of a part
+SHARES = (
+    "Shares are of the wave cycles in the range. Those of units are of the time of all such units; the "
+    "column hits has their number."
+)
 
 RANGE_PARTS = Spec(
     "range",

@@ -135,7 +135,8 @@ LEAST_UNUSED = 0.01  # of the SIMDs
 NOTE = (
     "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.  "
     "Peaks are from data sheets, per compute unit and cycle; the memory roof is for the "
-    "device at the recorded clock."
+    "device at the recorded clock.  Rates and shares are of the cycles in which a compute unit held a "
+    "wave of the row, on all its traced SIMDs."
 )
 NO_ROOF = "The memory roof is not known: nothing in the capture or beside it names the product."
 

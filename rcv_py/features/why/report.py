@@ -18,8 +18,8 @@ TOP = 15
 MAX_PRODUCERS = 3  # of a wait that are named
 _NO_STOPWATCH = (
     "Counters are replayed by the rules of the generation; the stall of a wait is "
-    "charged to the instruction that ended it, as for causes. A wait does not measure that "
-    "instruction's latency."
+    "charged to the instruction that ended it, with the turn that a wait takes by itself, which causes "
+    "list apart. A wait does not measure that instruction's latency."
 )
 _NO_ISSUE = (
     "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each "

@@ -173,7 +173,10 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
             _waves(waves, summary),
         )
     )
-    yield "Stall is charged to the operation that ended the wait, as in `rcv causes`; latency is the median."
+    yield (
+        "Stall is charged to the operation that ended the wait, with the turn that a wait takes by itself, "
+        "which `rcv causes` lists apart. Latency is the median."
+    )
     if guessed := int(table.guessed.sum()):
         yield Message("Perhaps: in {0} cycles another operation of the wait fits as well.", count(guessed))
 
