@@ -1,7 +1,5 @@
 """rcv: a viewer and triage tool for AMD GPU instruction-level thread traces."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """An open capture: which code costs how much, and why waves stalled and idled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from os import PathLike

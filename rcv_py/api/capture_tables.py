@@ -1,7 +1,5 @@
 """The contents of a capture: its facts, waves and tables, and what their analyses share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike

@@ -9,8 +9,6 @@ RcvError
 └── MissingPackage       pandas or pyarrow is not installed (an ImportError too)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import get_close_matches
 

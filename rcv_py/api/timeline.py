@@ -1,7 +1,5 @@
 """Timelines as pictures: one row per SIMD slot with its waves in order, for notebooks and files."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """The waves of a capture: read when first needed, cached within a memory budget, and as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Every colour: one table of names, in light and dark, and presets that replace some of them."""
 
-from __future__ import annotations
-
 import colorsys
 from collections.abc import Sequence
 from functools import cache

@@ -4,8 +4,6 @@ Lines end with a line feed; texts stay on one line, have only visible characters
 them.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

@@ -10,8 +10,6 @@ RcvError
 └── Cancelled            the user stopped it
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from rcv_py.base.text import Message

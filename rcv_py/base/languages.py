@@ -4,8 +4,6 @@ A catalogue is `resources/texts/zh_CN/LC_MESSAGES/rcv.mo`, compiled from the `rc
 when its language is chosen, and never for English.  A text that it lacks stays English.
 """
 
-from __future__ import annotations
-
 from gettext import GNUTranslations, NullTranslations, translation
 
 from rcv_py.base.errors import UsageError

@@ -3,8 +3,6 @@
 Lines name files and captures, and hold nothing else of them.  The home folder is written as `~`.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Targets are CommonMark and GitHub's Markdown, which also makes links of bare add
 `@name`; no backslash prevents that, so an empty comment is put inside them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

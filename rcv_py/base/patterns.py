@@ -5,8 +5,6 @@ of Python, practically for ever.  `regex` checks the clock while it matches, and
 compiler, however, expands repeated parts, so expressions are limited in length and in repeats.
 """
 
-from __future__ import annotations
-
 import re
 from math import prod
 from time import monotonic

@@ -1,7 +1,5 @@
 """Problems that did not stop the work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

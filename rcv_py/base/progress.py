@@ -1,7 +1,5 @@
 """Progress and cancellation of long work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A dictionary that refuses to register the same id twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """Find the program's own files: in a checkout, installed, or in a frozen build."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

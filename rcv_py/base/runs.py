@@ -17,8 +17,6 @@ order         0 1 5 2 3 4       the rows by value, stable
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

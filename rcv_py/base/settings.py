@@ -1,7 +1,5 @@
 """Every option: one table of name, type, default, bounds and a sentence."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 VARIABLE = "RCV_LANGUAGE"  # names the language of shown texts

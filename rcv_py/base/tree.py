@@ -1,7 +1,5 @@
 """Nodes of trees that are shown, printed and sorted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self

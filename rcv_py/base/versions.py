@@ -1,7 +1,5 @@
 """Versions of the program, Python, system and packages: for `rcv --version` and bug reports."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version

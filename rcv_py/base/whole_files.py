@@ -1,7 +1,5 @@
 """Write files atomically: under another name, then renamed."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Iterator

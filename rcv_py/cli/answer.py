@@ -1,7 +1,5 @@
 """What a command answers, and how that is printed: as aligned text, CSV, JSON or in another form."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout

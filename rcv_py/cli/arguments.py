@@ -3,8 +3,6 @@
 Nothing here, nor in the declarations of options, imports what a command needs to run.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

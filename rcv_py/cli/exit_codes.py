@@ -1,7 +1,5 @@
 """The meaning of the exit codes of `rcv`: one table for help, documentation and commands."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from rcv_py.base.text import Message, join_texts

@@ -1,7 +1,5 @@
 """The output of `rcv info` for a profiler's database or document."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

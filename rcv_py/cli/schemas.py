@@ -1,7 +1,5 @@
 """The published schemas of `--json`, collected from the modules that declare them."""
 
-from __future__ import annotations
-
 import difflib
 from importlib import import_module
 from typing import Any

@@ -4,8 +4,6 @@ Only our own control codes reach the terminal as codes: text of a capture is pri
 and none of them has to escape it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

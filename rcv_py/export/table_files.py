@@ -1,7 +1,5 @@
 """Tables as files: CSV always, Parquet if pyarrow is installed."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

@@ -4,8 +4,6 @@ Tables of tokens, states and waits come batch by batch, all others at once.  Cyc
 is the index in the program, as in every command.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The caller makes a `CaptureCache` and passes it to `open_trace`.
 """
 
-from __future__ import annotations
-
 import os
 from collections import OrderedDict
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A kernel has a path below its file: `libops.so/gfx942/my_kernel`, and `libops.so
 earlier object of the file has the same kernel for the same target.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Open the trace at a path, or summarize the captures below it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import datetime

@@ -9,8 +9,6 @@ refused if they are named; a database or document of rocprofv3 is read if it is 
 has no table.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """The raw traces of a database or document of rocprofv3: files next to it, or blobs inside it."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

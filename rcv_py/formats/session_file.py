@@ -4,8 +4,6 @@ A session file is untrusted like a capture: it names a capture, places and notes
 and no program.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ A column of a timeline is filled up to the share of its time with any activity; 
 the height.  Work is at the bottom, stall above it, nothing on top.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState

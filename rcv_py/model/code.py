@@ -1,7 +1,5 @@
 """The instructions of the kernels: one row an ISA line."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 Every array field must have one entry a row of the table; other fields are copied from the first table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import Field, fields, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Records of the whole device: waves, dispatches, events, clocks, counters, shader data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

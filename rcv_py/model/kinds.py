@@ -1,7 +1,5 @@
 """The enumerations of a trace and what their values mean."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 

@@ -1,7 +1,5 @@
 """Definitions of cost to choose from, shared by analyses, panels and commands."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal, get_args
 

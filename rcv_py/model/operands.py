@@ -1,7 +1,5 @@
 """Which operands of an instruction's text are written, by its mnemonic and the bits that it names."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """A profiler's database of a run: devices, kernels, launches, counters and PC samples; no waves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Resources of a kernel launch and of its device, from the tables of a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The instructions of one wave, as columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

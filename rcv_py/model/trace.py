@@ -1,7 +1,5 @@
 """A trace: every table of a capture, and its problems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

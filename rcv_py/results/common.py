@@ -1,7 +1,5 @@
 """Fields that several results share."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rcv_py.analysis.core.cost_columns import SAMPLES

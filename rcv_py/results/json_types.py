@@ -4,8 +4,6 @@ A record has exactly its fields: output has no field that the schema does not na
 description, since a script cannot use a number without its unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kinds of values; called with a name and a meaning, each makes a field: `COUNT("taken", "Jumps back")`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Columns of places, instructions and waves, and how tables for people abbreviate paths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Contents of a profiler's database or document: tables of kernels, devices, counters, samples."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

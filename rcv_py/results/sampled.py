@@ -1,7 +1,5 @@
 """PC samples by instruction, source line and stall reason."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

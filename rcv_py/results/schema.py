@@ -1,7 +1,5 @@
 """Schemas of documents: what every document begins with, and the fields of each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

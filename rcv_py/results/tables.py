@@ -3,8 +3,6 @@
 Their columns are made in `export/tables.py`, columns of waves batch by batch, with the dtypes of the reader.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT

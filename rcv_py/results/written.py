@@ -1,7 +1,5 @@
 """Results of commands that write files, the list of schemas, and documents of several captures."""
 
-from __future__ import annotations
-
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, Field, Kind, unknown

@@ -1,7 +1,5 @@
 """A value that notifies its watchers of changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Generic, TypeVar
 from weakref import WeakMethod

@@ -1,7 +1,5 @@
 """Every action of the user as a row: id, title, shortcut, menu, function, condition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 

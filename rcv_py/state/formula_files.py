@@ -1,7 +1,5 @@
 """The user's files of formulas: saved files in the folder of settings, and drafts."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

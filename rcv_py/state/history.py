@@ -1,7 +1,5 @@
 """The user's navigation history."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from rcv_py.model.window import TimeWindow

@@ -1,7 +1,5 @@
 """Incremental results of reductions over the waves read so far: each update costs only the new waves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Notes on the open capture: notes of its files, and the user's changes since."""
 
-from __future__ import annotations
-
 from rcv_py.model.notes import Anchor, Note, NoteChanges
 from rcv_py.state.cell import Cell
 

@@ -1,7 +1,5 @@
 """Settings and keys as a file, to keep or to copy to another machine: JSON that users can edit."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

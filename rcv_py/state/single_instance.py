@@ -4,8 +4,6 @@ It listens on a local socket in a folder that only the user can enter; a request
 a word.  Without such sockets (Windows) each command starts its own program.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -4,8 +4,6 @@ They are those of `copy_columns`: its loads lie side by side, its stores a row a
 LDS.  Every fourth wave has 48 columns: its other lanes are off, and their words are no addresses.
 """
 
-from __future__ import annotations
-
 LANES = 64
 PITCH = 1024  # bytes of a row of the matrices
 _SOURCE, _RESULT = 0x7F3C_4000_0000, 0x7F3C_8000_0000

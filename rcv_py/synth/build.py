@@ -1,7 +1,5 @@
 """Building of a capture from launches: simulate shader engines, name waves, fill other compute units."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Parameters of a compute unit: latencies, pipe times, probabilities.  One record a generation."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

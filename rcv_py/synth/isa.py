@@ -1,7 +1,5 @@
 """Decoding of instruction texts: unit, registers, size, and the counters raised and waited for."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

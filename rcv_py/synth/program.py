@@ -17,8 +17,6 @@ first text line of it that contains the fragment.  `name:` is a label.  Notes fo
     s_ttracedata         // word=1         the next of these words
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache

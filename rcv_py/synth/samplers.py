@@ -1,7 +1,5 @@
 """Other records of the hardware: counters, shader data, events, PC samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

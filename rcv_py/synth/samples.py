@@ -1,7 +1,5 @@
 """All samples by name: the simulated plan, additions to it, and the layout of its files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

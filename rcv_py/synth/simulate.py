@@ -8,8 +8,6 @@ tries again when it may be possible; the stall begins with the first attempt.
     attempt ── stall ──► issue ── busy ──► end ── gap (fetch, arbitration) ──► next attempt
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 

@@ -1,7 +1,5 @@
 """Writing of a capture to a folder, in the layout of either tool."""
 
-from __future__ import annotations
-
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple

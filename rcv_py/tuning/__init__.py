@@ -4,8 +4,6 @@ Two modules change packages that are not ours while these are imported: `shiboke
 `pyqtgraph_import`.  With RCV_PLAIN_IMPORTS=1 in the environment neither does.
 """
 
-from __future__ import annotations
-
 import os
 
 HAS_PLAIN_IMPORTS = bool(os.environ.get("RCV_PLAIN_IMPORTS"))

@@ -1,7 +1,5 @@
 """Who gets the processor: where processors are few the window goes first, then its workers."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

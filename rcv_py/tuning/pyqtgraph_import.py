@@ -4,8 +4,6 @@ The package itself imports all of its plots, and copies of Qt's modules that mak
 most are never used.  So stand-ins take the places of the package and of its `Qt` for the time of the import.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from importlib.util import find_spec

@@ -9,8 +9,6 @@ After that, one of them runs at every import, in case a module wants names of Qt
 it.
 """
 
-from __future__ import annotations
-
 import builtins
 import re
 import sys

@@ -1,7 +1,5 @@
 """A picture of a panel or the window, drawn without a display."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import NamedTuple

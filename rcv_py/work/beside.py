@@ -1,7 +1,5 @@
 """PC samples and streamed counters (SPM) of the run of a capture: its own, or those of a file beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace

@@ -3,8 +3,6 @@
 One function is called for each of them; results come in order, even if processes end.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future

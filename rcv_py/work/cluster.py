@@ -4,8 +4,6 @@ Dask schedules, repeats calls of a lost worker, and transfers functions and resu
 connect to the address can run code here and on the workers (docs/SECURITY.md).
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import gc

@@ -1,7 +1,5 @@
 """Rows of the captures of a library, and costs of builds: made here, in other processes or on a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial

@@ -1,7 +1,5 @@
 """Processors and memory that the system and the container allow this process, and its power."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Resident waves over time, and the limiters of waves per SIMD."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Write a whole capture: as one packed file, or as a folder of the decoded form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

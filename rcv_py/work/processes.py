@@ -5,8 +5,6 @@ once, and `start_ahead` keeps some for the first pool that needs them.  A worker
 lower priority, and leaves Ctrl+C to it.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

@@ -12,8 +12,6 @@ SIMD 2   line 1139         █████████████│      the c
 ```
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause

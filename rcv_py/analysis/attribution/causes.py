@@ -4,8 +4,6 @@ Only UNEXPLAINED collects the rest.  `certain` causes show in the instruction it
 operations it waited for; the others rest on other events in the same cycles, as `evidence` says.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Sentences come from `program/families`; unit, passes and distances are the values that attribution rules use.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

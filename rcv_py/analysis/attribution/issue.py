@@ -4,8 +4,6 @@ The order of the rules is in `attribute.stalls`.  A missing operand always holds
 registers come first; a full queue is inferred from operations in flight and by elimination, so it comes late.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause

@@ -1,7 +1,5 @@
 """Properties of each code line for attribution: unit, kind of wait, registers, and times."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -9,8 +9,6 @@ issue, would cover the latency.  Measured latencies are for the same code line, 
 the first wait that required an operation counts as its use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -6,8 +6,6 @@ which waves met.  A full queue is blamed on the operation that it took last, how
 Everything else that a rule needs happened on the same compute unit at about the same time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar

@@ -8,8 +8,6 @@ Most tokens follow the WINDOW lines that precede them in the program; then the l
 a jump the key is the line, the distance to the jump, and the lines that ran before the jump.
 """
 
-from __future__ import annotations
-
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 

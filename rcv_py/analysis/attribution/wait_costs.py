@@ -4,8 +4,6 @@ The stall of a wait is charged to the operation that ended it, by the rule of `w
 one if the counter returns in order, else the likeliest by the latencies of all waves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple

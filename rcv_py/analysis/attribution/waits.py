@@ -16,8 +16,6 @@ Their logarithm has a mean and a spread; the tails follow Student's t, since mem
 longer than usual.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -31,8 +31,6 @@ Moved pieces: rows left over on both sides are paired last, at any position.  A 
 a block leaves a run of rows in A and a run in B; the runs with most rows in common are the same piece.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence

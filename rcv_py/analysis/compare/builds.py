@@ -1,7 +1,5 @@
 """Captures of successive builds: how each differs from an earlier build, beyond noise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple

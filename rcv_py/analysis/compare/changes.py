@@ -1,7 +1,5 @@
 """Ranking of the differences of a comparison, beyond noise first, and its numbers as texts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.compare.compare import Comparison

@@ -13,8 +13,6 @@ Only waves of one compute unit are traced, but `occupancy.json` has start and en
 shader engines: the launch.  So builds with other tiles can be compared although their waves cannot.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple

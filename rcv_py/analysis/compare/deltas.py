@@ -14,8 +14,6 @@ If both captures have groups at the same places, the groups are drawn in pairs, 
 of a place, such as the first slot of a SIMD being served before the second, are then not noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The flamegraph of a compared capture, with the cost difference of each frame from the baseline."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.compare.compare import Comparison

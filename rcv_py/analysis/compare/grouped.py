@@ -1,7 +1,5 @@
 """Groups for the rows of a comparison: source lines, basic blocks, instruction classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ against   c a b a        after `c`   0 1 0 1     walking back from the end meets
 ```
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

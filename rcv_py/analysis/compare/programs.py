@@ -3,8 +3,6 @@
 A side may be a capture: then its instructions also have recorded costs, and B says which of them changed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ wave follows from its instructions: FLOP of MFMA and WMMA from their shapes, byt
 with all lanes active.  The work of a launch is the work of a traced wave times the number of waves.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A caller that knows all the analyses it needs requests them together, so that wa
 analysis runs when its result is first used.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar

@@ -13,8 +13,6 @@ MAX_WAVE    of the wave       of its longest execution  before it
 "All waves" are all traced waves, as the code table counts them, or the waves of a clock range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Cache of what is computed once a table, for all parcels of waves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar

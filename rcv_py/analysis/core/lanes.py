@@ -7,8 +7,6 @@ spans   aaaaaaa            lane 0  aaaaaaa  ddd
 ```
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

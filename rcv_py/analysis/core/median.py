@@ -4,8 +4,6 @@ For an odd count it is the middle value, for an even count the mean of the two m
 samples, the value at n · part // whole of the sorted n; `at_ranks` computes both for groups of values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

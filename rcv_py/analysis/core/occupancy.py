@@ -6,8 +6,6 @@ slot 1        start────────────────────�
 ```
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -10,8 +10,6 @@ A part is small (a row per instruction, loop or unit, not per token), made of pl
 pickled; so can a reduction, whose functions are defined at module level.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 A damaged or hostile file may hold any number of cycles.  Ordinary numbers stay exact, at the same speed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Search of texts for what the user typed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -10,8 +10,6 @@ pixel |  first, lowest, highest, last  |
 A mean over a pixel would hide a peak that is narrower than the pixel; so a pixel keeps its extremes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple

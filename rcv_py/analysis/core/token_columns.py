@@ -1,7 +1,5 @@
 """The token columns of chosen waves, one wave after the other: the input of every sum over tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

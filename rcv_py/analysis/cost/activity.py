@@ -5,8 +5,6 @@ wave   ..cccCC...iiiiII      lower case: a cycle of stall, upper case: a cycle o
 ```
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -8,8 +8,6 @@ since                 11         14            start to start, within a wave; no
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

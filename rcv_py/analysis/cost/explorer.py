@@ -1,7 +1,5 @@
 """Trees of the code's source folders and files, or of its labels, with costs and most expensive lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

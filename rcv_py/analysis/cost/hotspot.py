@@ -1,7 +1,5 @@
 """The histogram over the program: cycles by range of code lines and token kind; the hottest lines."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import NamedTuple
 

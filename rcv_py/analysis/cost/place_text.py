@@ -8,8 +8,6 @@ an instruction without a source place             –
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

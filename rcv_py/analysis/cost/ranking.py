@@ -1,7 +1,5 @@
 """The most expensive code lines, source lines, kinds or classes of instruction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

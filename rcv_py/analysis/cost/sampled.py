@@ -4,8 +4,6 @@ A thread trace has every cycle of the waves of a few compute units; samples show
 at a moment.  Where the traced units are like the rest, an instruction has the same share of both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Stall reasons from PC samples, over the kernel or some of its lines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

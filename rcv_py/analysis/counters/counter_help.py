@@ -1,7 +1,5 @@
 """Help texts: how to record counters with a trace, and the language of formulas."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS
 from rcv_py.base.text import Message
 from rcv_py.model.architecture import Architecture

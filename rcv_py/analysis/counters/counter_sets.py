@@ -6,8 +6,6 @@ rate, the busy counter of the matrix unit counts cycles where the others count q
 512 operations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container
 
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions

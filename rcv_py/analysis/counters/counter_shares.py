@@ -11,8 +11,6 @@ Half-rate pipes (flat, LDS and vector memory) occupy two steps an instruction, s
 counter of matrix pipes counts cycles, so it counts a quarter.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

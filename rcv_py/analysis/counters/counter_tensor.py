@@ -1,7 +1,5 @@
 """Counters as tensors [XCC, SE, CU, T] on a grid of equal intervals: the operands of formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Derived counters of a capture: definitions computed over its raw counters, and their curves."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace

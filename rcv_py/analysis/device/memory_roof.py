@@ -1,7 +1,5 @@
 """What memory delivers to each compute unit, from the device that was recorded and its clock."""
 
-from __future__ import annotations
-
 from math import isclose, nan
 
 from rcv_py.model.architecture import devices_of

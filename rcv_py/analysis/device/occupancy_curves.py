@@ -1,7 +1,5 @@
 """Resident waves by place and by kernel, and statistics of such step functions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -10,8 +10,6 @@ A limit is the size of the file divided by the use of a wave, rounded up to the 
 what a SIMD could hold; what it held is measured separately.  Every number states its source.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

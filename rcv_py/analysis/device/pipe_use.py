@@ -12,8 +12,6 @@ On gfx9 a token's busy part is its issue; later work of the pipe is not recorded
 execution.  Only traced waves are known: the waves of one compute unit an engine.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

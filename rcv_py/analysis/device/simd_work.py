@@ -16,8 +16,6 @@ Waves that do not count (`rows`) still issue and keep units busy; they just do n
 LDS and the memory path are outside the SIMD: on a SIMD that only waits for them nothing happens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -8,8 +8,6 @@ step     └──0──┴──1──┘        of 4 cycles, cycles of all w
 The steps depend on the capture alone, so that results of different waves can be summed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table with one row a compute unit: its waves, and its counters if the capture has any."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ wave 1       E S S W W      WAIT  0 0 0 1 1 2 1 …
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Dispatches, hardware events, markers and shader data in a table by time; texts of hardware events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

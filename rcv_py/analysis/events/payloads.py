@@ -10,8 +10,6 @@ does not fit, the wave's values are data up to a header with the same EXEC whose
 from which all values fit to the end of the wave: words of LDS addresses look like headers.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 
 import numpy as np

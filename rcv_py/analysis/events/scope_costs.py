@@ -9,8 +9,6 @@ The own cycles of a scope are those outside of inner scopes.  Units differ by th
 unit with more waves is not slower for that.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

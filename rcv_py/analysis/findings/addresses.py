@@ -1,7 +1,5 @@
 """Findings from recorded addresses: bank conflicts, lanes that lie apart, and that recording takes time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ The first class whose condition holds is taken (`CLASSES`); if none does, the la
 decides: compute, or nothing.  `docs/findings.md` shows the same table, and a test compares the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

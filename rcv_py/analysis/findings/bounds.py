@@ -19,8 +19,6 @@ Exposure is all that can be won, and the time that waves take to end.  Time unde
 wave waits there for its last operations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

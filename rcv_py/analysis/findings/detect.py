@@ -1,7 +1,5 @@
 """The findings of a capture: all detectors, their ranked findings, and key numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Evidence of findings: the most costly instructions, a worst execution, waves and ranges of time."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import FindingInputs

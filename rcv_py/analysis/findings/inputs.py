@@ -11,8 +11,6 @@ SIMD 2                       never held a wave: the grid under-fills the device
 ```
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

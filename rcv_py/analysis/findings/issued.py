@@ -1,7 +1,5 @@
 """Cycles in which each instruction issued, and the end of a program that took longest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

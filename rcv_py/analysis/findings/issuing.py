@@ -1,7 +1,5 @@
 """Findings of issue stalls, and of kernels limited by what they issue or move."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Findings with predicted gains: each trial is replayed, and the list is ranked by the prediction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -4,8 +4,6 @@ A finding gets the first of its rows whose preconditions all hold; if none does,
 `docs/findings.md` shows the same table, and a test compares the two.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Findings of PC samples: why instructions did not issue, by reason."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Findings of captures with markers alone: what scopes cost, and how compute units and engines differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Findings of the whole launch: occupancy, ramp-up, tail, imbalance, prologue, matrix pipes, source lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

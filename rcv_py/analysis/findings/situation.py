@@ -1,7 +1,5 @@
 """Facts of the program and the launch that decide which remedy fits a finding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

@@ -5,8 +5,6 @@ finding also its limit is replayed: the cost in question becomes zero for all op
 of the launch or of the computation cannot be replayed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Findings of waits: by kind of operation, in chains, at barriers, at the end, and over-conservative."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

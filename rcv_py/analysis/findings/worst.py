@@ -4,8 +4,6 @@ Causes are kept apart: an instruction may wait for a load once and for a full qu
 longest stall need not be evidence for the load.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

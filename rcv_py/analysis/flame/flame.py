@@ -12,8 +12,6 @@ A frame's total is its own cost plus the totals of its children, in every metric
 a level, so the work is linear in code lines and levels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property

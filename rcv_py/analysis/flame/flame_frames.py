@@ -1,7 +1,5 @@
 """The requested flamegraph, and its frames as rows of plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

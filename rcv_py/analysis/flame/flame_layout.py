@@ -1,7 +1,5 @@
 """Layout of a flamegraph's frames in exact integers, children side by side inside their parent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial

@@ -11,8 +11,6 @@ instructions  7  7  9   3  7  9     3            kernel        foo            | 
 executed instruction on the scopes that were open when it began, with its source places in between.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple

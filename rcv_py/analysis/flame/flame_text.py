@@ -1,7 +1,5 @@
 """Texts of the frames of a flamegraph, and folded stacks for other viewers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 

@@ -4,8 +4,6 @@ Each module checks for one kind of problem and returns a `HealthNote` or None.  
 recording, not about what is slow in the kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Notes on the launch: whether it filled the machine, had a tail, or ran next to other kernels."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 The file is written line by line: it has one job with plain values, and comments with reasons.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Quality of the source mapping: whether cost spreads over source lines or collapses onto one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

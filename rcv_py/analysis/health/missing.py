@@ -3,8 +3,6 @@
 rocprofv3 writes a folder for a dispatch even if no wave ran on the target.  Only gfx9 streams counters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A note about a capture's quality: evidence, consequence and remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

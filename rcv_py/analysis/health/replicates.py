@@ -1,7 +1,5 @@
 """Noise between two captures of the same instructions: smaller effects cannot be concluded."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The lifetimes of waves on the traced SIMDs are compared with all others of the s
 Waves that took an early exit show the cost of the exit, not of the kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Selection of waves in the occupancy record: on traced compute units, and of the traced kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies

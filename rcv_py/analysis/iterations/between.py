@@ -6,8 +6,6 @@ wave     A ... B .. A ..... B . B . A ...      A → B: from each A to the first
 ```
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

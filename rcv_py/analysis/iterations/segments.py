@@ -13,8 +13,6 @@ In ping-pong schedules one half of a workgroup multiplies while the other fetche
 holds several segments, and each row names the segment that others most often ran at the same time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -14,8 +14,6 @@ are apart (no coalescing).  This is an inference: a trace has no addresses.  If 
 unit were traced, the others take the unit in between and make the hold seem longer.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -5,8 +5,6 @@ which lanes were active, so bytes are for a full wave: an upper bound.  Cache hi
 are those requested by the compute unit, not the DRAM traffic.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import lru_cache

@@ -10,8 +10,6 @@ once.  Lines are those of the vector cache next to the compute unit; if the widt
 of first bytes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -12,8 +12,6 @@ The instruction is the next one of its kind after the header in the code, known 
 writes; else the only one of its kind at the source place of the marker, or in its code object.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from typing import NamedTuple

@@ -9,8 +9,6 @@ wave 2  ──────────b──    the last: the skew is the dista
 group ran are one instance, whichever `s_barrier` each of them executed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -16,8 +16,6 @@ counts it as issue, which hides most bubbles of kernels that end with stores; it
 the matrix unit works as bubbles.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

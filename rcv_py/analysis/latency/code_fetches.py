@@ -12,8 +12,6 @@ several hundred, and nothing in between.  The cache is shared with compute units
 its size is known from documents only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ between the wait of a link and the operation of the next, and no branch.  The an
 arithmetic computes, so a chain may be avoidable (DPP exchanges lanes of a row without LDS), but need not be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 It is an estimate.  Latency that other waves cover costs no time; the rest is worth working on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

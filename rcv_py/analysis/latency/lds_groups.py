@@ -24,8 +24,6 @@ Sources of the groups, for aligned accesses:
 Not published, so not known: two addresses (ds_read2), atomics, moves between lanes, and what has no row here.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

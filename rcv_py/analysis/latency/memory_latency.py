@@ -1,7 +1,5 @@
 """Memory latency of code lines, from counters of operations in flight that were sampled with the trace."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple

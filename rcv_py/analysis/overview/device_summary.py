@@ -3,8 +3,6 @@
 Numbers that need no wave file are available at once; states and pipes come from the given waves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A capture as a row of a library: kernel, costs, hottest place, and health."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

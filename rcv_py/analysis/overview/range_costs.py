@@ -9,8 +9,6 @@ range         [---------------]
 Executions and their operations belong to the range in which they issue.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple

@@ -16,8 +16,6 @@ of the others is unknown: rates are per compute unit's worth of traced SIMDs.  W
 "Roofline: an insightful visual performance model" (2009).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

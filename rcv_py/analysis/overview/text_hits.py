@@ -1,7 +1,5 @@
 """Text search in instructions, labels, source lines and names of markers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice

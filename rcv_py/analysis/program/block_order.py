@@ -15,8 +15,6 @@ list scheduler takes the instruction that can issue first; among several, the on
 end.  Physical registers stay the same, so no order needs more of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

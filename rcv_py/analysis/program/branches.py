@@ -4,8 +4,6 @@ The operand of a direct branch is a signed 16-bit number of words of 4 bytes fro
 name of a label.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

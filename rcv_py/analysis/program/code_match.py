@@ -10,8 +10,6 @@ A mnemonic whose unit our tables have wrong, or do not have, mismatches too, but
 that moved exchange units: one that loses executions also gets others.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

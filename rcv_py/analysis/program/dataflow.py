@@ -8,8 +8,6 @@ Sets grow until nothing changes (Aho, Sethi, Ullman: iterative data-flow analysi
 depend on the order of blocks; only the number of steps does.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from functools import reduce

@@ -1,7 +1,5 @@
 """A sentence about what an instruction does, by the family of its mnemonic; from gfx9 to gfx12."""
 
-from __future__ import annotations
-
 import re
 
 from rcv_py.base.text import Message

@@ -4,8 +4,6 @@ Waits are divided by the counter that they wait for.  A wait for several counter
 text does not state which counter delayed the wave.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """The language a kernel is written in, derived from its source files, and the terms that its users know."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -16,8 +16,6 @@ The pressure of an instruction is the number of registers that must be held at a
 or those needed after it and those it writes, whichever is more.  No allocation needs fewer there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from enum import IntEnum

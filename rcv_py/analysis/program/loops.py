@@ -14,8 +14,6 @@ Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1
 compressed paths: nearly linear even for adversarial programs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ gfx9 shows only the issue.  RDNA forms are computed from the operations per cycl
 gfx1250 are a guess, from the scheduling model of LLVM 22: two passes, four for `iu8` and f32.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -13,8 +13,6 @@ integers count 0.  ROCm Compute Profiler has the same rule: it counts all lanes 
 execution mask is, which is an upper bound: a capture does not have the mask.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

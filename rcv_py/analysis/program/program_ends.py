@@ -3,8 +3,6 @@
 It issues once, within `ISSUE` cycles; the rest of the token occupies the wave's slot, not its SIMD.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.core.kept import memoized

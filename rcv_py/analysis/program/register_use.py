@@ -1,7 +1,5 @@
 """Which registers a program names: the minimum of its allocation, derived from its text alone."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

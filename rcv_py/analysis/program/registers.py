@@ -5,8 +5,6 @@ then the special ones.  What is read and written follows LLVM's tables of operan
 register, m0 of LDS instructions before gfx10, and exec unless it is printed or written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache, reduce

@@ -1,7 +1,5 @@
 """Instructions whose operands are unknown, because no disassembler of this machine knew the GPU."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.base.text import Message, count

@@ -8,8 +8,6 @@ shares a    3/8      2/8      kept in 1/255, running over parts
 ```
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -14,8 +14,6 @@ of 1/255 of a pixel: what a token loses by rounding its neighbour gains, and the
 cycles.  Rows are processed a few at a time, which keeps them in the cache.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 

@@ -1,7 +1,5 @@
 """A window of time cut into the pixels of a picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple

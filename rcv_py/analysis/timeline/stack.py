@@ -13,8 +13,6 @@ to column (dithering), so that a run of pixels shows shares much finer than a li
 pixel in 100 at any column height.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.timeline.pixel_shares import FULL

@@ -1,7 +1,5 @@
 """Details of a single executed instruction."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Places of waves, and groups of waves by unit and kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import numpy as np

@@ -9,8 +9,6 @@ v_mfma_…  v[8:9] …
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -11,8 +11,6 @@ write what it reads.  If its
 address was loaded, it stays after a wait for all of the counter or an instruction that read the address.
 """
 
-from __future__ import annotations
-
 import re
 from enum import IntEnum
 from functools import cached_property, lru_cache

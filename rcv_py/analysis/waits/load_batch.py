@@ -17,8 +17,6 @@ workgroups wrote.  Nothing that returns in any order may be outstanding at the w
 that it returned.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping

@@ -4,8 +4,6 @@ Instructions are followed in the order of the program, innermost loops twice, so
 iteration before left open.  After an instruction that never goes on to the next one nothing is open.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise

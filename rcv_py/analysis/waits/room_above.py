@@ -1,7 +1,5 @@
 """Where above its place a load could stand, and what limits it, as sentences; other instructions stay."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, HoistLimit, hoists, is_load

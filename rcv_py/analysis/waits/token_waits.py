@@ -1,7 +1,5 @@
 """One executed instruction and its waits: the operations it waited for, or the wait that released it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ the operation was done before, and the same number is an upper bound.  A wait th
 counters gives only upper bounds, since either may have been the last.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@ that ends can be the one that all others waited for.  `workgroups.py` determines
 workgroup.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -21,8 +21,6 @@ A choice selects the waves of a table: the working waves, all waves, or one popu
 whole shader engines are read, or parts of the time of one engine, so that waves of a SIMD stay together.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

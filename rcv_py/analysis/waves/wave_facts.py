@@ -1,7 +1,5 @@
 """What each wave that was read did, one row per wave: when it lived, and how much it ran and stalled."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

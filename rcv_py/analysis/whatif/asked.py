@@ -1,7 +1,5 @@
 """Changes as users, scripts and agents request them: instructions by number, memory units by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Rate the instruction order of hot blocks: the order that ran against the best order found."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -13,8 +13,6 @@ The slack of an instruction is by how much its arrival, issue or return could be
 if units took instructions in the same order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum

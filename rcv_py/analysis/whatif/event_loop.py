@@ -12,8 +12,6 @@ So the loop stays with a wave, and then with a SIMD, for as long as that is the 
 a wave waits at a barrier, which any other wave may open, events of its SIMD are in order with those of all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock

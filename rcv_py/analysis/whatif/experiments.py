@@ -1,7 +1,5 @@
 """Choose the waves to play, and the default experiments for a kernel."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 This module imports nothing that compiles, so drawing does not wait for the compiler.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

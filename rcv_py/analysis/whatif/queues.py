@@ -14,8 +14,6 @@ pipe.  The rate is the bytes per cycle under which the rest, the latency of an i
 no rate reduces the variation clearly, there was no queue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

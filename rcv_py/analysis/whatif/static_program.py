@@ -4,8 +4,6 @@ Cycles are those of one wave alone, with usual latencies of loads (`block_schedu
 know, not what a launch will take.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

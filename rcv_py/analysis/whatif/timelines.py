@@ -1,7 +1,5 @@
 """The predicted instructions of waves, and the course of the critical path, in aligned cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

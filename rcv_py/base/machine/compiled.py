@@ -13,8 +13,6 @@ The same text runs in three ways: compiled, as plain Python, and, in tests, comp
   unsigned number with a signed one would become a float.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import sys

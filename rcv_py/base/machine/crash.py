@@ -4,8 +4,6 @@ On a fault Python writes the stack of every thread into a file, which a normal e
 running program locks is from a crash.  Nothing is sent anywhere.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 from collections.abc import Iterator

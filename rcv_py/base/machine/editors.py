@@ -5,8 +5,6 @@ options of the program are used.  Arguments are passed unchanged: no shell reads
 a command.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -6,8 +6,6 @@ imported.  So no import is interrupted, an event loop is requested to end (`ends
 raised again, and a block in `ends_tidily` always ends with the exception.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A file as a lock between processes: released when its process ends for any reason."""
 
-from __future__ import annotations
-
 import sys
 from typing import IO
 

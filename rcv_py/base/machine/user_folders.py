@@ -1,7 +1,5 @@
 """Folders of the user's files on this machine: data such as notes, and caches."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 The scripts are generated from the parsers, and start no process while the user types.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

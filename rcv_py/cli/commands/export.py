@@ -1,7 +1,5 @@
 """`rcv export`: files for other tools: Perfetto, speedscope, CSV, Parquet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

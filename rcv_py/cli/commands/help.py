@@ -1,7 +1,5 @@
 """`rcv help`: the list of commands, or the help of one."""
 
-from __future__ import annotations
-
 from rcv_py.cli.arguments import command_named, help_text
 from rcv_py.cli.options.program import HelpOptions
 

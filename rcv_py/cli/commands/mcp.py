@@ -1,7 +1,5 @@
 """`rcv mcp`: the other commands as tools for agents."""
 
-from __future__ import annotations
-
 import sys
 
 from rcv_py.base.errors import UsageError

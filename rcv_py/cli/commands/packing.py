@@ -1,7 +1,5 @@
 """`rcv pack`, `rcv unpack` and `rcv decode`: a whole capture as one file, or as a ui_output folder."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 from pathlib import Path

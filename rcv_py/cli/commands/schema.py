@@ -1,7 +1,5 @@
 """`rcv schema`: the published JSON Schema of what commands print with --json."""
 
-from __future__ import annotations
-
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.options.program import SchemaOptions
 from rcv_py.cli.schemas import SCHEMAS, schema_document

@@ -1,7 +1,5 @@
 """`rcv shot`: a picture of a panel or of the window, without a display."""
 
-from __future__ import annotations
-
 import os
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rcv skill`: what a coding agent reads to record, read and compare captures with rcv."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

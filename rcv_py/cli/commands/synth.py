@@ -1,7 +1,5 @@
 """`rcv synth`: writes synthetic captures, made by a simulator, whose truth is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError

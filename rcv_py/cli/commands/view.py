@@ -1,7 +1,5 @@
 """`rcv FOLDER`: the window, or a picture of it where there is no display."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The server without the protocol: calls of tools.  Blocking; used from threads."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import tempfile

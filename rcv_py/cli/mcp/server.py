@@ -1,7 +1,5 @@
 """The Model Context Protocol over standard input and output: the only file that knows the package `mcp`."""
 
-from __future__ import annotations
-
 import base64
 import os
 import socket

@@ -1,7 +1,5 @@
 """All commands, in the groups of the help, and their former names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from rcv_py.base.manifest import CommandEntry, Group, features, options_class

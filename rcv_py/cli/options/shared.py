@@ -1,7 +1,5 @@
 """The options that several commands share, each declared once, in groups that commands inherit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar

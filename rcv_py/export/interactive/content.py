@@ -4,8 +4,6 @@ Everything is bounded, so that a page of any capture is a few megabytes: instruc
 first, then waves, steps of occupancy and sources.  The document says what was left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

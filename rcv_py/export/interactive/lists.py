@@ -3,8 +3,6 @@
 A list has a title and `rows`, one line each, or `items` shaped like findings.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ values     3, -1, 300        zigzag   6, 1, 600        bytes  06 01 FF        wi
 All columns and a document in JSON are one deflated stream, in Base64: letters that mean nothing in HTML.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from base64 import b64encode

@@ -4,8 +4,6 @@ Its policy names the scripts and styles by their hashes and allows nothing else,
 a capture becomes text of the page by `textContent` alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

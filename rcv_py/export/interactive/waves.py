@@ -4,8 +4,6 @@ Waves that findings name come first, then whole compute units, the ones with mos
 is full.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

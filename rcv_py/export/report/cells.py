@@ -3,8 +3,6 @@
 Places are written so that the window's *Go to place* finds them again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

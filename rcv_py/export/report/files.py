@@ -1,7 +1,5 @@
 """Reports as files: the name's ending selects the form, and manifests list the sections."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from pkgutil import resolve_name

@@ -3,8 +3,6 @@
 Everything that comes from a capture is escaped, in text and in attributes.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from html import escape

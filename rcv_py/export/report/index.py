@@ -1,7 +1,5 @@
 """Pages about several captures, one row each: the index of reports, and the table of a library."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

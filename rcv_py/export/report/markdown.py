@@ -3,8 +3,6 @@
 Text of a capture can neither end a cell nor start markup: it is escaped, code stands between backticks.
 """
 
-from __future__ import annotations
-
 import os
 from typing import assert_never
 from urllib.parse import quote

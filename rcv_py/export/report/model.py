@@ -4,8 +4,6 @@ Cells and plots name their subject; HTML and Markdown are written from the same 
 to an anchor that no section defines, so a section need not know the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The style of a report page, and the script that sorts its tables and opens folded parts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rcv_py.base.colors import ROLES

@@ -1,7 +1,5 @@
 """Small plots as inline SVG, legible on dark and on light paper: colours are CSS variables of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from html import escape
 

@@ -11,8 +11,6 @@ Written batch by batch: memory does not grow with the capture.  Times are nanose
 clock rate; else, or with `cycles`, a cycle is written as one nanosecond.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import BinaryIO

@@ -1,7 +1,5 @@
 """Device activity for a Perfetto trace: kernels, dispatches, events, markers and curves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 

@@ -4,8 +4,6 @@ Numbers are from Perfetto's public protocol definitions: `TracePacket`, `TrackDe
 `InternedData`, `DebugAnnotation`.  Field numbers never change there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from enum import IntEnum
 

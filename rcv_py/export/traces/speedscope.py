@@ -8,8 +8,6 @@ Between two instructions of one source line the line stays open: its own time th
 cycles, which the format calls `none`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 

@@ -1,7 +1,5 @@
 """`rcv compare`: whether B takes more cycles than A, where, and how much is noise."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`rcv index`: all captures below folders, ranked, in one table."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.overview.library import ranked_rows, with_replicates
 from rcv_py.base.markdown import md_text
 from rcv_py.base.text import Message, count, plural

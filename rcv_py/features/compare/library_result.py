@@ -1,7 +1,5 @@
 """The library: captures below a folder, one row per capture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The open capture against a baseline: the verdict for the whole launch, and the changed places."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

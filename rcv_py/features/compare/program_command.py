@@ -1,7 +1,5 @@
 """`rcv compare BUILD_A BUILD_B`: two builds of kernels, a gate that needs no GPU."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two builds of a kernel, before any GPU has run the second: what each takes, and what differs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The comparison of two captures: its changes, both programs side by side, and the differences as frames."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """`rcv trend`: captures in order, each compared with the previous one of the same kernel."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Captures of several builds, each compared with an earlier one: one row per capture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

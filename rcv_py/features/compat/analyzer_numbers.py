@@ -5,8 +5,6 @@ occupancy uses a formula that measured captures contradict.  `instruction_classe
 accurate.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

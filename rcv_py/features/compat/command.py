@@ -1,7 +1,5 @@
 """The texts of older scripts: `rcv hotspot --like` number by number, `rcv pmc --like` letter by letter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from rcv_py.base.text import MAX_DIGITS, Message, count, join_texts

@@ -4,8 +4,6 @@ It sums everything, counts every read of other than 32 bytes as 64 bytes, and mu
 channels.  `traffic` is more exact.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

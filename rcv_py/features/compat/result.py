@@ -1,7 +1,5 @@
 """The tables of hotspot_analyzer.py by the rules of one of its generations, including their mistakes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

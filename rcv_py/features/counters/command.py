@@ -1,7 +1,5 @@
 """`rcv counters`: raw counters and formulas over them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

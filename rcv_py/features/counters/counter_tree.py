@@ -1,7 +1,5 @@
 """The tree of counters by origin, with check boxes and a filter."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 

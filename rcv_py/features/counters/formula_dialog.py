@@ -1,7 +1,5 @@
 """The formula editor window: a tab per file, help next to it, errors below."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

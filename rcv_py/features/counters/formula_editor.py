@@ -1,7 +1,5 @@
 """An editor of formulas: colours, completion, values in tooltips, underlined errors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

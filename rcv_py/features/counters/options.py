@@ -1,7 +1,5 @@
 """The options of `rcv counters` and `rcv pmc`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

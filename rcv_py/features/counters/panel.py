@@ -1,7 +1,5 @@
 """Hardware counters over time: raw counters, performance monitors and formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """`rcv pmc`: hit rate of L2, bytes to and from memory, and conclusions about a kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import isnan
 

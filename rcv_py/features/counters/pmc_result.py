@@ -1,7 +1,5 @@
 """Hit rate of L2 and memory traffic, by counters that `rocprofv3 --pmc` recorded, and conclusions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

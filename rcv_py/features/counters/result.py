@@ -1,7 +1,5 @@
 """Counters: raw values and formulas, and which counters were recorded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

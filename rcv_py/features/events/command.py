@@ -1,7 +1,5 @@
 """`rcv events`: dispatches, hardware events, markers and shader data, by time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

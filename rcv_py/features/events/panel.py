@@ -1,7 +1,5 @@
 """A table of events: dispatches, hardware events, markers, kernel values."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table

@@ -1,7 +1,5 @@
 """Events: dispatches, hardware events, markers and values of shader data, by time; costs of scopes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EventTable

@@ -1,7 +1,5 @@
 """`rcv triage`: what to look at first, with evidence and a remedy; for several captures, a line each."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial

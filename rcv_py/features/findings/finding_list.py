@@ -1,7 +1,5 @@
 """The list of findings: a row with title, bar and numbers for each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """The page of a finding: what, where, fix and gain, with links to its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rcv_py.analysis.cost.place_text import place_text

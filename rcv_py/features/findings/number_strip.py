@@ -1,7 +1,5 @@
 """The strip of key numbers above the findings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize

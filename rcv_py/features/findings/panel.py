@@ -1,7 +1,5 @@
 """The panel of findings: patterns that cost cycles, with evidence one click away and a remedy."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager

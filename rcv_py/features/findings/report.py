@@ -1,7 +1,5 @@
 """Sections that come first: the verdict in a few lines, then each finding with evidence and a remedy."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.findings.finding import (
     CAUTION,
     CONTEXT,

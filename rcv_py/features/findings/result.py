@@ -1,7 +1,5 @@
 """Findings: what limits a kernel, what to look at first, and the same for several captures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rcv flame`: nested costs, as a tree, as folded stacks, or around one place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache, partial

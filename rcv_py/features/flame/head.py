@@ -1,7 +1,5 @@
 """The header of a flamegraph: its choices, and the path to the frame in view."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget

@@ -1,7 +1,5 @@
 """The flamegraphs a user can choose, as jobs for a thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Nested costs: source places and their instructions, or the scopes of markers."""
 
-from __future__ import annotations
-
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget

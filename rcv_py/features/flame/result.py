@@ -1,7 +1,5 @@
 """Flamegraphs: nested frames, and a place with its callers and callees."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

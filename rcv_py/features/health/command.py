@@ -1,7 +1,5 @@
 """`rcv check`: whether a capture can be trusted, and how to record a better one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 

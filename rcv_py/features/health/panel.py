@@ -1,7 +1,5 @@
 """What is wrong with the files, and whether the capture can be trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict

@@ -1,7 +1,5 @@
 """The section about how far the capture can be trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rcv_py.analysis.health.capture_health import CHECKED, verdict

@@ -1,7 +1,5 @@
 """The check of a capture: reasons not to trust it, and how to record a better one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """`rcv hotspot`: the instructions, source lines, kinds or classes that cost most."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns

@@ -1,7 +1,5 @@
 """Folders, files and their lines, by cost."""
 
-from __future__ import annotations
-
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint
 from PySide6.QtGui import QFontMetrics

@@ -1,7 +1,5 @@
 """Cost over the program by place and kind of instruction."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

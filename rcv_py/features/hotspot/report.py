@@ -1,7 +1,5 @@
 """Sections about costs: kinds, the most expensive instructions, and source lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Costs of the program: a ranking, a histogram over its rows, and places with the cost charged to each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

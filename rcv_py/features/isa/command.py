@@ -1,7 +1,5 @@
 """`rcv isa`: the listing with costs, its basic blocks, its branches, or its labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

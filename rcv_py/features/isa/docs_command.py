@@ -1,7 +1,5 @@
 """`rcv isa-docs`: stores descriptions from AMD's machine-readable ISA files, for the help of instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -12,8 +12,6 @@
 A folded section is shown as its first row.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent

@@ -1,7 +1,5 @@
 """Help on instructions: what each does, its unit, how long it takes, what waits for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

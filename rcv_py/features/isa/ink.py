@@ -1,7 +1,5 @@
 """Draw instructions: text coloured by unit and operand, and the bars next to it with their legend."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The part of an instruction's menu about experiments with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtWidgets import QMenu

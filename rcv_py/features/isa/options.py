@@ -1,7 +1,5 @@
 """The options of `rcv isa` and `rcv isa-docs`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rcv_py.base.text import Message

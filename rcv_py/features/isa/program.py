@@ -1,7 +1,5 @@
 """The program data of the instruction panel besides costs: structure, notes next to rows, analyses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial

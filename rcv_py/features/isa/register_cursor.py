@@ -4,8 +4,6 @@ The mouse takes precedence over the text cursor, which keys and clicks move.  A 
 for each of its registers, a mnemonic for the registers it reads or writes implicitly.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

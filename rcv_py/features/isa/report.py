@@ -1,7 +1,5 @@
 """Sections about the program: its basic blocks, and a map of addresses to sources."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A program that has not run: instructions with what waits for them, and blocks with modelled cycles."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.program.blocks import blocks

@@ -1,7 +1,5 @@
 """Steps from an instruction to the instructions it depends on: along waits, and along registers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rcv_py.base.text import Message

@@ -1,7 +1,5 @@
 """Recorded addresses of lanes: strides, cache lines and bank conflicts of memory instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`rcv latency`: latency that other waves hide, memory latency, or how long accesses hold their units."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import replace

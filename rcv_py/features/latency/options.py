@@ -1,7 +1,5 @@
 """The options of `rcv latency`."""
 
-from __future__ import annotations
-
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 

@@ -1,7 +1,5 @@
 """Latency of instructions: hidden by waves, of memory, of unit accesses, and waits for code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

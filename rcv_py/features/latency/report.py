@@ -1,7 +1,5 @@
 """Sections about latency that no wave hides, busy units, and the instruction cache."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.latency.hidden_latency import why_not_hidden

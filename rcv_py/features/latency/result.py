@@ -1,7 +1,5 @@
 """Latency: how much of it other waves hide, and how long memory takes to answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

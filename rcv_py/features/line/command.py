@@ -1,7 +1,5 @@
 """`rcv line`: how long the executions of an instruction took, or the facts of one execution or wave."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All hits of the selected instruction: their times, the slowest hits, and where they occur."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

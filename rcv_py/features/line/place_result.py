@@ -1,7 +1,5 @@
 """Facts about a place: an instruction, a wave, or one execution of the instruction by the wave."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

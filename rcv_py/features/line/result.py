@@ -1,7 +1,5 @@
 """One instruction: how long its hits took, or its PC samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

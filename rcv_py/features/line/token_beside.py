@@ -1,7 +1,5 @@
 """Data about a selected instruction: its facts, other waves of its SIMD."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path

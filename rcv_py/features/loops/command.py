@@ -1,7 +1,5 @@
 """`rcv loops`: iterations of loops, phases of waves, and what costs cycles in and around them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rcv_py.analysis.iterations.loop_summary import PHASES

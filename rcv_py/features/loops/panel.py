@@ -1,7 +1,5 @@
 """Loops with their iterations, and segments between barriers: duration, kinds, outliers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Sections about loops: their phases and iterations, and what waves do between barriers."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

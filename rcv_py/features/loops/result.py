@@ -1,7 +1,5 @@
 """Loops: iterations, phases of waves, and what costs cycles in and around them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Loops of a program that has not run: what an iteration holds, and how long it takes by a model."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.whatif.static_program import COUNTED, static_loops
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds

@@ -1,7 +1,5 @@
 """`rcv notes`: notes about a capture, listed, added, removed, and exchanged with other programs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Bookmarks and visited places, newest first."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from PySide6.QtCore import QRect

@@ -1,7 +1,5 @@
 """Labels of the code, with the cost of the code after each."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.program.blocks import Label, labels

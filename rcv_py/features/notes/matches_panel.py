@@ -1,7 +1,5 @@
 """All matches of a text: instructions, labels, source lines, markers."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.base.text import Message, cells

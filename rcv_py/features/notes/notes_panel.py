@@ -1,7 +1,5 @@
 """Notes of people and agents about the capture, the most severe first."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 

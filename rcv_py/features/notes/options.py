@@ -1,7 +1,5 @@
 """The options of `rcv search` and `rcv notes`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rcv_py.base.text import Message

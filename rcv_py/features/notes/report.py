@@ -1,7 +1,5 @@
 """The section about what people and agents wrote about the capture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rcv_py.analysis.cost.place_text import place_text as source_text

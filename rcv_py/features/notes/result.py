@@ -1,7 +1,5 @@
 """Notes about a capture, by people and agents, and their places."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

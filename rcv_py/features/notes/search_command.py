@@ -1,7 +1,5 @@
 """`rcv search`: instructions, labels, source lines and markers that hold a text."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.overview.text_hits import text_hits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, plural

@@ -1,7 +1,5 @@
 """Search by text: code and sources, labels, notes, bookmarks and visited places."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

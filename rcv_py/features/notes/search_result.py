@@ -1,7 +1,5 @@
 """Search: where a text occurs, among instructions and labels, source lines, and markers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

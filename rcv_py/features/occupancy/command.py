@@ -1,7 +1,5 @@
 """`rcv occupancy`: how many waves were resident, by shader engine, kernel or state, or what limits them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

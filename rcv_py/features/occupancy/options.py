@@ -1,7 +1,5 @@
 """The options of `rcv occupancy`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rcv_py.cli.options import option as opt

@@ -1,7 +1,5 @@
 """The section about resident waves over time."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
 from rcv_py.base.text import percent
 from rcv_py.export.report import cells

@@ -1,7 +1,5 @@
 """Occupancy: statistics of curves of resident waves, and what limits the waves of a SIMD."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

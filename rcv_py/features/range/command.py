@@ -1,7 +1,5 @@
 """`rcv range`: what waves did in a range of cycles, and the time from one instruction to another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rcv_py.analysis.iterations.between import PairDistance, between_of

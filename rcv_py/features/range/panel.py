@@ -1,7 +1,5 @@
 """The contents of a measured range, and the time from one instruction to another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

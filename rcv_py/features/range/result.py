@@ -1,7 +1,5 @@
 """A range of cycles: what waves did in it by cause, instruction, source line and unit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

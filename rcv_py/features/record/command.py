@@ -1,7 +1,5 @@
 """`rcv record`: records a kernel with rocprofv3, repeats a truncated or empty capture, and analyses it."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

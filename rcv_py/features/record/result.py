@@ -1,7 +1,5 @@
 """The result of recording: each run of rocprofv3, why it was repeated, and the resulting capture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """`rcv registers`: how many registers hold values still needed, where the peak is, and which are free."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rcv_py.analysis.program.live_registers import live_registers

@@ -1,7 +1,5 @@
 """The section about registers, and how many waves fit."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import Message, count, join_texts
 from rcv_py.export.report import cells

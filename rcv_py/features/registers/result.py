@@ -1,7 +1,5 @@
 """Registers: how many of each file hold values still needed, where the peak is, and which are free."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kernel and its loops as points below memory and compute roofs, both axes logarithmic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor, inf, isfinite, log10
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`rcv roofline`: how near a kernel and its loops are to the peaks of a compute unit and of memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

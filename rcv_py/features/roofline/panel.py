@@ -1,7 +1,5 @@
 """The kernel and its loops against the peaks of a compute unit and of memory: plot and numbers."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.iterations.loop_summary import LOOPS

@@ -1,7 +1,5 @@
 """The section about how near the peaks are."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs

@@ -1,7 +1,5 @@
 """The roofline: operations per cycle and bytes per cycle of the kernel and its loops, and their peaks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`rcv samples`: PC samples by instruction, line or reason, beside the cycles of the traced waves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rcv_py.base.text import Message, count, plural

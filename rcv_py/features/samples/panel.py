@@ -1,7 +1,5 @@
 """PC samples by instruction, and where they differ from the traced waves."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """PC samples beside a thread trace: rows by instruction, source line or stall reason."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

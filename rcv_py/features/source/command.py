@@ -1,7 +1,5 @@
 """`rcv source`: source files ranked, a file with what its lines cost, or the instructions of one line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

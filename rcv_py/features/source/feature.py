@@ -1,7 +1,5 @@
 """What this feature adds: commands, panels, schemas, sections of reports."""
 
-from __future__ import annotations
-
 from rcv_py.base.manifest import CommandEntry, Feature, Group, PanelEntry
 from rcv_py.base.problems import Affects
 

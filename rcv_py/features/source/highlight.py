@@ -3,8 +3,6 @@
 pygments is imported where it is used, in the thread that colours the first source: no start waits for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import PurePosixPath

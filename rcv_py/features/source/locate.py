@@ -1,7 +1,5 @@
 """Locate sources on this machine: ask once, save the rule in the settings, open files in an editor."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The source text next to the instructions: the cost of each line, and the inline chain."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Costs of source files and lines, or of the instructions of a line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

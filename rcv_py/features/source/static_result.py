@@ -1,7 +1,5 @@
 """Source lines of a program that has not run: how many instructions each became."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers

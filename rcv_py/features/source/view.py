@@ -1,7 +1,5 @@
 """A source file: coloured text with the cost of each line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`rcv summary`: the capture on one page, or how long each unit of a compute unit was busy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`rcv info`: what a capture holds and how far to trust it, or which captures a folder holds."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import suppress

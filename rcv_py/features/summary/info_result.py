@@ -1,7 +1,5 @@
 """What a capture holds, and which captures a folder holds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The capture on one page: key numbers, where the time went, how busy the SIMDs and compute units were."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by

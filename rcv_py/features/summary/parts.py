@@ -1,7 +1,5 @@
 """A summary as widget data: facts, shares, bars and table columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sections about the capture itself: what was recorded, and how to get the numbers again."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """The summary: a capture on one page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Widgets of the summary: key numbers, meters and shares, in cards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

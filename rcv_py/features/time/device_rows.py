@@ -1,7 +1,5 @@
 """The rows of the whole device: waves and kernel markers in each slot, painted as boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

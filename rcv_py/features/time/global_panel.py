@@ -1,7 +1,5 @@
 """Every wave on the device: its kernel, place and time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much of its time a slot held a wave that did not issue, along the whole capture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The whole capture as a strip, with the window that the timelines show."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

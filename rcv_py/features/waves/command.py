@@ -1,7 +1,5 @@
 """`rcv waves`: where and when waves ran, and what they did; or what one wave did."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sections about waves: their activity, and each traced wave."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Waves: where and when they ran, what they did, and the paths they took through the code."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

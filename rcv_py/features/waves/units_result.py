@@ -1,7 +1,5 @@
 """Units of a compute unit: how long each was busy with traced waves."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.device.utilization import UnitBusy, unit_title

@@ -1,7 +1,5 @@
 """Busy time of the units of a compute unit: one row per unit, blank while idle."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

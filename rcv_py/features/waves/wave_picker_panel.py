@@ -1,7 +1,5 @@
 """The selected wave: choose another, see its facts, and choose which waves count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Self

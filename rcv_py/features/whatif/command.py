@@ -1,7 +1,5 @@
 """`rcv whatif`: what changes of the kernel would gain, predicted by replaying the recording."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rcv_py.analysis.findings.kernel_change import BASE, of_kernel

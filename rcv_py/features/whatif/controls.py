@@ -1,7 +1,5 @@
 """Sliders and fields that define the first experiment."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
 

@@ -1,7 +1,5 @@
 """Sections about what could be gained: experiments, and the critical path."""
 
-from __future__ import annotations
-
 from rcv_py.analysis.findings.kernel_change import BASE, of_kernel
 from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells

@@ -1,7 +1,5 @@
 """`rcv schedule`: how long hot blocks take as ordered and in a better order, and which loads to move."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Schedules: how long hot blocks take in the executed order, and in the best order found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

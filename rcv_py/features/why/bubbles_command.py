@@ -1,7 +1,5 @@
 """`rcv bubbles`: which instructions waves waited in while nothing happened on their SIMD."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cycles in which a SIMD held waves and none issued, by the waiting instructions."""
 
-from __future__ import annotations
-
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.latency.bubbles import Bubbles

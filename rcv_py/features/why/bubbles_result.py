@@ -1,7 +1,5 @@
 """Bubbles: instructions by the cycles in which waves waited in them while nothing happened on their SIMD."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rcv_py.analysis.latency.bubbles import Bubbles

@@ -1,7 +1,5 @@
 """Causes of stall and idle time: cycles per cause, the late instructions below it, and those to blame."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

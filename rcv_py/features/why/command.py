@@ -1,7 +1,5 @@
 """`rcv causes`: why waves stalled and idled, by cause, by instruction or by the instruction to blame."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

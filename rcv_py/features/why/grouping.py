@@ -1,7 +1,5 @@
 """The interface of a grouping of the tree: rows, columns, names, sums."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import nan

@@ -1,7 +1,5 @@
 """Sections about why cycles were spent: causes, waits, and idle SIMDs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution

@@ -1,7 +1,5 @@
 """Causes: why waves stalled and idled, by cause, by late instruction, or by the instruction to blame."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

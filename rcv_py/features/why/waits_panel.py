@@ -1,7 +1,5 @@
 """Stall of wait instructions, with the operations they waited for below each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -3,8 +3,6 @@
 A refusal is a ValueError whose text fits after "file.json is damaged: " in a sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any

@@ -3,8 +3,6 @@
 A capture is untrusted input: its index may name `../../secret`, a link to it, or a device that never ends.
 """
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

@@ -3,8 +3,6 @@
 A capture is untrusted input, and small files can demand much work.  Cut or left out data becomes a Problem.
 """
 
-from __future__ import annotations
-
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message, plural
 

@@ -12,8 +12,6 @@ other runs and are left out; links are not followed, but a capture that is a lin
 A public server sets $RCV_ROOT to the folder outside which nothing is searched.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ MODULE reads a request from its input and writes a reply to its output.  It ends
 when the process PARENT has ended, or when it needs more memory than any valid request.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ Libraries come from the usual places of systems, ROCm and the running Python, ne
 capture: native code is unrestricted.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

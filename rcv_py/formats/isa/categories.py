@@ -1,7 +1,5 @@
 """Category and kind of an instruction's token, by mnemonic, for all readers; branch targets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.formats.isa.program import Category

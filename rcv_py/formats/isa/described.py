@@ -6,8 +6,6 @@ is untrusted: document types, and with them all entities, are refused, nothing o
 larger data than any such file has is cut.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat

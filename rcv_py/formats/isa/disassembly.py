@@ -1,7 +1,5 @@
 """Disassemble code with the first disassembler of this machine that knows the GPU."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

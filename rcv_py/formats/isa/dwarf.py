@@ -11,8 +11,6 @@ unknown; `missing` lists name and folder of files with inlined calls that were n
 makes no sense, `part` or `whole` of it, and the name of the error, or is empty.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct

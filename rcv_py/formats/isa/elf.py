@@ -3,8 +3,6 @@
 Offsets and counts come from the file and are trusted only within its bytes: its size limits the work.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from bisect import bisect_right

@@ -12,8 +12,6 @@ for each its length (1 byte, plus 128 if the engine does not know it), count of 
 and the texts, a line each.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

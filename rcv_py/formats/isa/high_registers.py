@@ -6,8 +6,6 @@ block; its high byte is a note of compilers.  Source: AMDGPU backend of LLVM, `g
 and `AMDGPUMCInstrAnalysis`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

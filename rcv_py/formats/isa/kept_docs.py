@@ -4,8 +4,6 @@
 scripts and windows find them by the target of a capture.  The file itself is not needed again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

@@ -6,8 +6,6 @@ over random words of every encoding.  Texts are a name that begins like names of
 the raw words; instructions of the sequencer, which waits and loops depend on, have their real names.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

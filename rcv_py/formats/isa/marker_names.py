@@ -13,8 +13,6 @@ K:_Z4gemmPf@gemm.hip:80                     kernel, without a marker
 Source: ROCm/rocm-systems, projects/rocprof-trace-decoder, docs/markers.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

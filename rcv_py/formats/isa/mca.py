@@ -4,8 +4,6 @@ It reads assembly, and an assembler reads other files on request of a line (`.in
 gets only lines that look like an instruction, letter by letter, in an empty folder, and has a few seconds.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

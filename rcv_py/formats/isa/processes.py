@@ -1,7 +1,5 @@
 """Run our programs in separate processes: untrusted bytes may crash or hang them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The instructions of a kernel, as needed to match a trace."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 

@@ -5,8 +5,6 @@ information have no addresses yet.  Symbols of other files count as 0.  Source o
 for AMDGPU Backend", relocation records.
 """
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

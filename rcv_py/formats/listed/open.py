@@ -1,7 +1,5 @@
 """Open PC samples, or a table of costs, as a capture whose program has numbers and no times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

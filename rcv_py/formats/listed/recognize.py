@@ -7,8 +7,6 @@ stats_ui_output_agent_1_dispatch_2.csv                               the costs o
 ```
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Consecutive arrays in numpy's own file format, padded so that they can be mapped."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

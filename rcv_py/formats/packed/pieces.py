@@ -4,8 +4,6 @@ A compressed piece has numbers in the smallest type that holds them and starts a
 bytes to unpack; a piece for mapping has the columns in their final types.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

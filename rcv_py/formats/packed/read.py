@@ -1,7 +1,5 @@
 """Open a packed capture: read its tables; waves are unpacked on request."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

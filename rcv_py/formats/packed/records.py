@@ -4,8 +4,6 @@ A column is written as its number among all columns.  The input is untrusted: a 
 column of another type or length, and a number outside the range of captures are refused.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass

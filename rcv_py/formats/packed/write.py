@@ -1,7 +1,5 @@
 """Write a whole capture as one file, piece by piece, so that memory depends on a piece, not the capture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256

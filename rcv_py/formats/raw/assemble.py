@@ -1,7 +1,5 @@
 """Combine the shader engines of a raw capture into one trace, with waves that index its code table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tokens for each s_barrier_wait of gfx12 that left none, as AMD's decoder adds them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

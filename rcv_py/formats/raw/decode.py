@@ -1,7 +1,5 @@
 """Decode one `.att` file to one `Engine`, in any process, with its Problems."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace

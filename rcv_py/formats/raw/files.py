@@ -11,8 +11,6 @@ a separate capture.  The folder names its only capture, if it holds nothing deco
 own capture.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

@@ -7,8 +7,6 @@ looked up, and is removed when its process ends.  The file of a killed process i
 that writes to the cache.
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import os

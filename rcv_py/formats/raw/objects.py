@@ -1,7 +1,5 @@
 """The code objects of a raw capture, opened once per process, with the `code.json` next to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache

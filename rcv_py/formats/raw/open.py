@@ -5,8 +5,6 @@ number of first bytes of a stream can be decoded.  So a caller that opens a larg
 capture of its first bytes meanwhile.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """The user's options for raw captures, and the executor that decodes their files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor

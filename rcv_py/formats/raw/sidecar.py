@@ -4,8 +4,6 @@ Costs of its rows are ignored: another decoder computed them, or they are absent
 over the disassembler's, and replace a missing code object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

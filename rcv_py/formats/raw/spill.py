@@ -1,7 +1,5 @@
 """Keep records and columns of waves in files, not in memory, until the other shader engines are decoded."""
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Iterator
 from contextlib import suppress

@@ -4,8 +4,6 @@ A stream says where a wave began and where it went after indirect jumps; between
 followed from line to line.  Times are cycles of the stream's clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol

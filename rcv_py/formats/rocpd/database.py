@@ -4,8 +4,6 @@ Each table's name ends in the id of a process, and several processes may share a
 within the tables of one process.  Views of the plain names are not needed, and not run.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A database may define views, virtual tables, triggers and expressions, which SQL
 allows only plain columns of plain tables.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence

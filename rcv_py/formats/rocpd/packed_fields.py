@@ -4,8 +4,6 @@
 each field; all are checked, because a database is untrusted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple

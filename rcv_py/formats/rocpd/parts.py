@@ -1,7 +1,5 @@
 """Shared code for databases and documents of a run: rows become the columns of a `Profile`."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Recognize and read the profiles of a run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

@@ -3,8 +3,6 @@
 The meaning of a sample's fields: `rocprofiler_pc_sampling_record_stochastic_v0_t` of ROCprofiler-SDK.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decode the bytes of one `.att` file to records: detect the format and call its decoder."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

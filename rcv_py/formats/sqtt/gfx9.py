@@ -1,7 +1,5 @@
 """Decode streams of gfx9 (MI100 to MI350): turn the kernel's columns and noted tokens into records."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.base.machine.compiled import IS_COMPILED

@@ -7,8 +7,6 @@ from there.
 A slot is SIMD * 16 + number.  A record is a token that a wave issued.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy import ndarray
 

@@ -1,7 +1,5 @@
 """Streams of RDNA: gfx10, gfx11, gfx12 and gfx1250."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 The walk noted them with time and bits; this module extracts columns from the bits, all at once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.base.runs import is_in

@@ -6,8 +6,6 @@ length of the token; tables define the rest.  Each generation is a list of chang
 gfx10 and gfx1250 come from documents alone: no capture of them was available.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from functools import cache

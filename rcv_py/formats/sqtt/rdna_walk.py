@@ -5,8 +5,6 @@ where a column is full or the window ends.  Rare tokens are only noted, with tim
 (`rdna_notes`).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from numpy import ndarray

@@ -3,8 +3,6 @@
 Each family collects the writes of its stream as columns; their meaning is the same for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload

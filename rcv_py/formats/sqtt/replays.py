@@ -6,8 +6,6 @@ records   … ──────────────────────
 ```
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """realtime.json: the constant clock, and the offset of each shader engine's clock."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read code.json: the instructions with their totals, and the dictionaries of newer writers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 from operator import is_not

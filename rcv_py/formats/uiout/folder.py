@@ -1,7 +1,5 @@
 """The contents of a capture folder, from one scan."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

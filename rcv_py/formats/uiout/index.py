@@ -1,7 +1,5 @@
 """Read filenames.json: the traced waves, their times and files."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Both are read tolerantly: unusable parts are left out and counted, the rest is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import zip_longest
 

@@ -1,7 +1,5 @@
 """Kernels: their code rows, the order in which they are shown, and their display names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple

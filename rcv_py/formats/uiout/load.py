@@ -1,7 +1,5 @@
 """Open a ui_output folder: index, code and device tables; wave files are not opened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Derive the GPU from the mnemonics of its instructions: gfx9 to gfx12."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set
 

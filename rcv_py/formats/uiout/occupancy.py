@@ -4,8 +4,6 @@ A wave event has one of three forms: six columns (3.0), eleven columns named by 
 one packed integer (before 3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each reader returns usable data and never raises: the rest becomes a Problem.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Times are converted back to the clock of each shader engine, rows of the code ta
 lines.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

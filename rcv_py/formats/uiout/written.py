@@ -3,8 +3,6 @@
 Used by the simulator, and to write a trace as a folder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

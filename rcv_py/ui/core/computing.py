@@ -1,7 +1,5 @@
 """The sentence a panel shows while its numbers are computed, kept up to date until they arrive."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The context that every panel receives."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from rcv_py.state.commands import Commands

@@ -1,7 +1,5 @@
 """The costs of instructions in the session's mode, as a job for a thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

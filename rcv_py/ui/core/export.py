@@ -4,8 +4,6 @@ A picture is painted anew at the wanted scale, not enlarged.  Its legend and a c
 shows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

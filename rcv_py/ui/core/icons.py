@@ -1,7 +1,5 @@
 """Line icons from `resources/icons`, in the colours of the theme."""
 
-from __future__ import annotations
-
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QByteArray, QSize, Qt

@@ -1,7 +1,5 @@
 """Import modules while the window runs, one in each turn of the event loop."""
 
-from __future__ import annotations
-
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable

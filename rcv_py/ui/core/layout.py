@@ -3,8 +3,6 @@
 An item is a widget or a layout, `(item, stretch)`, or `None` for stretching space.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Go to a place given from outside, also in a capture that is still loading, or to an execution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Calls from any thread, run on the UI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from queue import SimpleQueue
 

@@ -1,7 +1,5 @@
 """Pictures as shapes: pixel pictures of the window become paths in an SVG file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

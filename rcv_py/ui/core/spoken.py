@@ -1,7 +1,5 @@
 """The text a screen reader speaks for a canvas: its selection in words."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.text import Message, join_texts, translated

@@ -1,7 +1,5 @@
 """The window's style sheet: thin lines, an 8-px grid, no bevels, theme roles as colours."""
 
-from __future__ import annotations
-
 import atexit
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """Colour legends as squares with names: the same in every panel and below every picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Run jobs in threads, deliver each owner's newest answer on the UI thread, schedule garbage collection."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor

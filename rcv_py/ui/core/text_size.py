@@ -1,7 +1,5 @@
 """The size of all text: the desktop's size plus the user's change.  Sizes in px that hold text follow."""
 
-from __future__ import annotations
-
 from PySide6.QtGui import QFont, QFontInfo
 from PySide6.QtWidgets import QApplication
 

@@ -1,7 +1,5 @@
 """The colour tables as Qt colours, palette and style sheet, switchable at run time."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The content of a flamegraph view, the screen positions of its frames, and their texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A flamegraph: the visible part, the marks in it, and mouse and keyboard input."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

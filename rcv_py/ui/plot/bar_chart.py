@@ -1,7 +1,5 @@
 """Stacked bars side by side: the base of histograms and strips of columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 

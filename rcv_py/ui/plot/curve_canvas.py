@@ -1,7 +1,5 @@
 """The canvas of a plot of curves: axes, curves, marks, values at the cursor, and mouse input."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

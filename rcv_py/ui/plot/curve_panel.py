@@ -1,7 +1,5 @@
 """A plot of curves over the session's time, and shared parts of its panels: choices, empty state, table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Curves over time as data: the input of a curve plot, and its reduced forms."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

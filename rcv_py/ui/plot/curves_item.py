@@ -1,7 +1,5 @@
 """Curves as one graphics item: lines of steps or slopes, or stacked areas, as rectangles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A histogram of the times of an instruction's hits."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The dialog that saves a picture or table, and the menu commands that export panels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

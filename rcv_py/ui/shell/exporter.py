@@ -1,7 +1,5 @@
 """Pictures, tables and commands of panels and the window: as files and on the clipboard."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Reports, pages and traces of the open capture, written by a thread, and the commands for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands of the menus Go, View and Analyze."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any

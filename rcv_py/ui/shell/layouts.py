@@ -12,8 +12,6 @@ Findings are left, time is in the middle, code below it, details are right.  A s
 before it: the same layout in the same window gives the same pixels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Menus, shortcuts and the overview of all keys, made from the table of commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

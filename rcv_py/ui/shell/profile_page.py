@@ -1,7 +1,5 @@
 """The page of a run without a thread trace: tables of kernels, devices, counters and PC samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt

@@ -1,7 +1,5 @@
 """The icons of a folded side: one per panel, which opens the side with that panel in front."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 

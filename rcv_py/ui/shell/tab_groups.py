@@ -1,7 +1,5 @@
 """The frames of the workspace: groups of tabs, and splitters that know the sizes of their parts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal

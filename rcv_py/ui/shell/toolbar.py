@@ -1,7 +1,5 @@
 """The bars above and below the panels: the open capture, commands and problems; facts and work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The choice of waves that panels explain: menu entries of View › Waves, and a button of the status bar."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from PySide6.QtGui import QActionGroup

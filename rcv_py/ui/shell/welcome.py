@@ -1,7 +1,5 @@
 """The first page: open, recent captures, samples and the five main keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@ Panels are pages of groups of tabs, one group per place, in splitters.  Sizes ar
 changes when a user drags a handle; folding, restarts and other captures never change it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """The base of the code panels: instructions or source lines, each with its cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

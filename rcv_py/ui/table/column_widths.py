@@ -1,7 +1,5 @@
 """The columns of a table: sorted, moved and hidden in a header, fitted to their content, one elastic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """Bars that show a cost: parts by kind of instruction, length and drawing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

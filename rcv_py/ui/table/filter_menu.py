@@ -1,7 +1,5 @@
 """A button whose menu chooses what is shown: check marks in groups; with Ctrl it stays open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The search field for code: text, case, expression, filter, and steps between matches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Marks of notes: a flag at the top of time views and next to rows, in the severity's colour."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 

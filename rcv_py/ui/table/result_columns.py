@@ -1,7 +1,5 @@
 """A result as table columns of the window, with titles, tooltips and texts of its fields."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """A table that paints its visible rows itself: fast, dense, with the same style in every panel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

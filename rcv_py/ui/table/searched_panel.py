@@ -1,7 +1,5 @@
 """The base of tables that the session's search narrows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal

@@ -1,7 +1,5 @@
 """Columns as a Qt table: sorting and filtering work on row numbers; rows are no objects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 

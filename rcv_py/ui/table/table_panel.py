@@ -1,7 +1,5 @@
 """The base of panels with rows about places of the code: the source of rows and the target of clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 

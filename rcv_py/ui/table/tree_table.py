@@ -1,7 +1,5 @@
 """A tree of nodes with columns that sorts, keeps open branches, and gives names the free room."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A window of time on a picture of more time: what a press grabs, where a drag leads, and how it looks."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from PySide6.QtCore import QRectF, Qt

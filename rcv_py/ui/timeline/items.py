@@ -1,7 +1,5 @@
 """Shared parts of drawing over time: items, axes and the ruler in pixels, batches of boxes, names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple

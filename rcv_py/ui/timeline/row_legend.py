@@ -1,7 +1,5 @@
 """The legend of row colours: only visible colours, and the codes that a click on a name selects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

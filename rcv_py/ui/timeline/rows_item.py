@@ -1,7 +1,5 @@
 """All rows of a timeline as one graphics item: a picture in device pixels, cached until its key changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property

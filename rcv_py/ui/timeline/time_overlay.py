@@ -1,7 +1,5 @@
 """The overlay of plots over time: clock range, events, bookmarks, cursor, measured range."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A plot over the session's time: ruler, window, and the shared gestures of wheel, drag and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 

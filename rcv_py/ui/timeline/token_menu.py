@@ -1,7 +1,5 @@
 """The menu of an execution in a time view."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rcv_py.analysis.cost.place_text import place_text

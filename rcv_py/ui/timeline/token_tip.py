@@ -1,7 +1,5 @@
 """Tooltips of tokens, gaps, states and markers, from the tables, never from pixels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside

@@ -1,7 +1,5 @@
 """Markers and values of the waves in a timeline: their positions, texts and clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 

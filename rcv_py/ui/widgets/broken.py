@@ -1,7 +1,5 @@
 """The replacement for a panel that failed."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable
 

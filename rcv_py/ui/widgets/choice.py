@@ -1,7 +1,5 @@
 """A choice of named values: a drop-down list, or buttons side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal

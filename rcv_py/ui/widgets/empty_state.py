@@ -1,7 +1,5 @@
 """The text of an empty panel: the reason, and what to do."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget

@@ -1,7 +1,5 @@
 """A colour legend as a row of named squares, and shares of wave states as a thin bar."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal

@@ -1,7 +1,5 @@
 """Text with links to places of the trace, and the action of a click."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser
 

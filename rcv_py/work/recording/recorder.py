@@ -1,7 +1,5 @@
 """One run of rocprofv3: its input file, arguments, captures and errors."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Settings of a recording, and changes after a check of the result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

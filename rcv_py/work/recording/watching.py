@@ -1,7 +1,5 @@
 """Watch a folder for new captures; yield each when its files no longer change."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

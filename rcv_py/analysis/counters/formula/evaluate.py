@@ -4,8 +4,6 @@ A dimension is equal in all operands, or 1.  Comparisons and logic give 0 or 1; 
 zero gives inf or nan, never an error.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,8 +10,6 @@ The hit rate comes first and only refines the result: a program that reads every
 needs none.  Limits are rules of thumb.  A test without its counter is unknown, and the tree goes on.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from math import isnan

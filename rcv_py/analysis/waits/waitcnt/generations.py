@@ -13,8 +13,6 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 ```
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

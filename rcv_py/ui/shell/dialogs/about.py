@@ -1,7 +1,5 @@
 """The about box: the program and its components."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QWidget
 
 from rcv_py import __version__

@@ -1,7 +1,5 @@
 """The alarm above all panels when the instruction texts belong to other code and are all wrong."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame
 

@@ -1,7 +1,5 @@
 """The written pages that come with the program: tutorial, glossary, guide."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The error box: one sentence, version, licences and facts, and a bug report to copy."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import traceback

@@ -1,7 +1,5 @@
 """The dialog of shortcuts: a searchable table of commands, and a field that records pressed keys."""
 
-from __future__ import annotations
-
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,

@@ -3,8 +3,6 @@
 Options can be searched, reset singly or all together, and written to and read from a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
