@@ -28,7 +28,6 @@ from rcv_py.formats.raw.listing import program_code, source_texts
 from rcv_py.formats.raw.options import RawOptions
 from rcv_py.formats.uiout.local_sources import sources_of
 from rcv_py.model.architecture import architecture_of
-from rcv_py.model.code import CodeTable
 from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.resources import CompiledKernel, KernelResources, RunFacts
 from rcv_py.model.trace import NOT_RUN, NoWaves, Trace
@@ -200,7 +199,10 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     problems = Problems(compiled_kernels(file).problems)
     found, kernel = _object_of(path, file)
     programs = _programs(found, kernel)
-    generation = _generation(found.target)
+    # The major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`, 11 of `gfx1100`
+    name = found.target.removeprefix("gfx")
+    digits = name.split("-")[0] if "-" in name else name[:-2]
+    generation = int(digits) if digits.isdigit() else 9
     code = program_code(
         {(found.id, int(one.address[0])): one for one in programs},
         gfxip=generation,
@@ -220,6 +222,9 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
             Affects.SOURCE_LINES,
         )
     sources = sources_of(file.parent, frozenset(), list(code.paths), options.source_map, problems)
+    # The code with the lanes of the waves of its kernels
+    lanes = [found.lanes(int(code.table.address[kernel.first])) for kernel in code.table.kernels]
+    kernels = [kernel._replace(lanes=one) for kernel, one in zip(code.table.kernels, lanes, strict=True)]
     return Trace(
         path=path,
         name=file.name,
@@ -231,7 +236,7 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
         has_pc_samples=False,
         is_static=True,
         waves=WaveIndex.empty(file=(), **_NARROW, wid=np.int32, kernel=np.int32),
-        code=_with_lanes(code.table, found),
+        code=replace(code.table, kernels=tuple(kernels)),
         sources=sources,
         occupancy=WaveEvents.empty(
             **_NARROW, me=np.int16, pipe=np.int16, is_start=bool, kernel=np.int32, names={}
@@ -273,23 +278,9 @@ def _programs(found: CodeObject, kernel: KernelCode) -> list[Program]:
     return programs
 
 
-def _with_lanes(code: CodeTable, found: CodeObject) -> CodeTable:
-    """The code with the lanes of the waves of its kernels."""
-    lanes = [found.lanes(int(code.address[kernel.first])) for kernel in code.kernels]
-    kernels = [kernel._replace(lanes=one) for kernel, one in zip(code.kernels, lanes, strict=True)]
-    return replace(code, kernels=tuple(kernels))
-
-
 def _names(found: CodeObject, address: int) -> tuple[str, str]:
     name = next((one.name for one in found.functions if one.address == address), "")
     return name, demangled(name[:NAME_LETTERS])
-
-
-def _generation(target: str) -> int:
-    """The major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`, 11 of `gfx1100`."""
-    name = target.removeprefix("gfx")
-    digits = name.split("-")[0] if "-" in name else name[:-2]
-    return int(digits) if digits.isdigit() else 9
 
 
 def _facts(found: CodeObject, kernel: KernelCode, file: Path) -> RunFacts:

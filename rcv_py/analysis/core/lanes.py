@@ -26,7 +26,10 @@ def lanes(start: np.ndarray, end: np.ndarray, slack: int = 0) -> np.ndarray | No
     if len(start) < 2 or not np.any(start[1:] < np.maximum.accumulate(end)[:-1]):
         return None
     lane = np.zeros(len(start), np.uint8)
-    left = _crowded(start, end)
+    # Rows of the spans that overlap any other span
+    latest = np.maximum.accumulate(end)
+    group = np.cumsum(np.append(True, start[1:] >= latest[:-1]))
+    left = np.flatnonzero(np.bincount(group)[group] > 1)
     for number in range(1, MAX_LANES):
         left = np.delete(left, _chain(start[left], end[left]))
         if not len(left):
@@ -78,13 +81,6 @@ def _fit(lane: np.ndarray, start: np.ndarray, end: np.ndarray, heads: np.ndarray
         step += 1
     for head, stop in zip(heads[:groups].tolist(), (heads + length)[:groups].tolist(), strict=True):
         lane[head:stop] = lanes(start[head:stop], end[head:stop])
-
-
-def _crowded(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Rows of the spans that overlap any other span."""
-    latest = np.maximum.accumulate(end)
-    group = np.cumsum(np.append(True, start[1:] >= latest[:-1]))
-    return np.flatnonzero(np.bincount(group)[group] > 1)
 
 
 def _chain(start: np.ndarray, end: np.ndarray) -> list[int]:

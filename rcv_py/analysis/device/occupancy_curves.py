@@ -149,11 +149,7 @@ def dispatch_curves(events: WaveEvents, dispatches: Sequence[Dispatch] = ()) -> 
         ids = tuple(kernel for kernel in used if groups[kernel] == one)
         own = np.flatnonzero(group == one)
         is_whole = not (lives.is_open_start[own].any() or lives.is_open_end[own].any())
-        launches = _launches(ids, dispatches)
+        engines = Counter(one.se for one in dispatches if one.kernel in ids)
+        launches = max(engines.values(), default=0)
         curves.append(KernelCurve(names[ids[0]], ids, curve, len(own), launches, is_whole))
     return tuple(sorted(curves, key=lambda kernel: (int(kernel.steps.time[0]), kernel.ids)))
-
-
-def _launches(ids: tuple[int, ...], dispatches: Sequence[Dispatch]) -> int:
-    engines = Counter(one.se for one in dispatches if one.kernel in ids)
-    return max(engines.values(), default=0)

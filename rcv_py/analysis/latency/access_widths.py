@@ -73,18 +73,14 @@ def access_width(text: str) -> int:
     plain = text.strip().lower()
     name = plain.partition(" ")[0]
     if _IMAGE.match(name):
-        return _image_width(name, plain)
+        # Components in the mask, four bytes each: gathers always return four components
+        mask = _MASK.search(plain)
+        parts = 4 if "gather4" in name else int(mask[1], 0).bit_count() if mask else 1
+        return parts * (2 if _D16.search(plain) else 4)
     for rule, size in _RULES:
         if matched := rule.match(name):
             return size(matched[1])
     return UNKNOWN
-
-
-def _image_width(name: str, text: str) -> int:
-    """Components in the mask, four bytes each: gathers always return four components."""
-    mask = _MASK.search(text)
-    parts = 4 if "gather4" in name else int(mask[1], 0).bit_count() if mask else 1
-    return parts * (2 if _D16.search(text) else 4)
 
 
 _VECTOR_MEMORY = (

@@ -61,7 +61,10 @@ class _Page:
             case model.ReportNote():
                 return f'<p class="note {escape(part.weight)}">{_sentence(part.text)}</p>'
             case model.Prose():
-                return _prose(part)
+                kind = "lead" if part.is_lead else "quiet" if part.is_quiet else ""
+                group = f' class="{kind}"' if kind else ""
+                label = f"<strong>{_said(part.label)}:</strong> " if part.label else ""
+                return f"<p{group}>{label}{_sentence(part.text)}</p>"
             case model.ReportListing():
                 lines = f"<pre>{escape(chr(10).join(part.lines))}</pre>"
                 return _folded(part.caption, lines) if part.caption else lines
@@ -124,13 +127,6 @@ def _said(text: str) -> str:
 def _sentence(text: str) -> str:
     """A text of rcv as markup, without line breaks inside options."""
     return _OPTION.sub(r'<span class="option">\g<0></span>', _said(text))
-
-
-def _prose(part: model.Prose) -> str:
-    kind = "lead" if part.is_lead else "quiet" if part.is_quiet else ""
-    group = f' class="{kind}"' if kind else ""
-    label = f"<strong>{_said(part.label)}:</strong> " if part.label else ""
-    return f"<p{group}>{label}{_sentence(part.text)}</p>"
 
 
 def _folded(caption: str, body: str) -> str:

@@ -189,12 +189,8 @@ GFX1250 = WaitcntGeneration("gfx1250", _ORDER12, _GFX1250)
 _BY_NAME = {one.name: one for one in (GFX9, GFX10, GFX11, GFX12, GFX1250)}
 
 
-def is_gfx1250(texts: tuple[str, ...]) -> bool:
-    """Whether a program has instructions that only gfx1250 of all gfx12 targets has."""
-    return any(_MARKS.match(text) for text in texts)
-
-
 def generation_of(architecture: Architecture, texts: tuple[str, ...]) -> WaitcntGeneration:
     """Return the rules of an architecture, or of gfx1250 if a gfx12 program has instructions of gfx1250."""
-    is_later = architecture.waitcnt == GFX12.name and is_gfx1250(texts)
+    # A program has instructions that only gfx1250 of all gfx12 targets has
+    is_later = architecture.waitcnt == GFX12.name and any(_MARKS.match(text) for text in texts)
     return GFX1250 if is_later else _BY_NAME[architecture.waitcnt]
