@@ -1,7 +1,7 @@
 """A flamegraph panel with a small trace, and gestures at its frames."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from html import unescape
 
@@ -11,27 +11,19 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.features.flame.panel import FlamegraphPanel
-from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_view import FlameView
 from tests.support.code_samples import trace, two_waves
 from tests.support.mouse import move_mouse
+from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[[], None]
 WAIT, LOAD, MFMA = "s_waitcnt lgkmcnt(0)", "ds_read_b128 v[0:3], v9", "v_mfma"
 
 
-@pytest.fixture
-def flames(ui: UiContext, qtbot: QtBot, settled: Settled) -> Iterator[FlamegraphPanel]:
-    panel = FlamegraphPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(1000, 300)
-    panel.show()
-    yield panel
-    settled()
+flames = panel_fixture(FlamegraphPanel, 1000, 300)
 
 
 @pytest.fixture

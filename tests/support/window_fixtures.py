@@ -3,14 +3,15 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QWindow
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
@@ -154,6 +155,27 @@ def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
         QApplication.processEvents()
 
     return wait
+
+
+def panel_fixture(kind: Callable[[UiContext], QWidget], width: int, height: int, rows: str = "") -> Any:
+    """A fixture that shows a panel of this size; what the panel asked for is there when the test ends.
+
+    `rows` leads from the panel to its model, such as `tree.rows`: Qt's tester watches that.
+    """
+
+    @pytest.fixture
+    def panel(ui: UiContext, qtbot: Any, settled: Callable[[], None]) -> Iterator[QWidget]:
+        made = kind(ui)
+        if rows:
+            model = attrgetter(rows)(made)
+            QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal, model)
+        qtbot.addWidget(made)
+        made.resize(width, height)
+        made.show()
+        yield made
+        settled()
+
+    return panel
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 """The compare panel: a baseline beside the open capture, differences beyond noise, one click to the line."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QFileDialog
 
 from rcv_py.analysis.compare.costs import sums_from
@@ -24,7 +23,7 @@ from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.analysis.in_memory import capture_costs
 from tests.support.samples import sample, write_sample
-from tests.support.window_fixtures import Reused
+from tests.support.window_fixtures import Reused, panel_fixture
 from tests.ui.window import SAMPLE, open_sample, settle
 
 Settled = Callable[[], None]
@@ -54,15 +53,7 @@ AFTER = capture(
 MOVED_WAIT = WAIT + 1  # its row in AFTER
 
 
-@pytest.fixture
-def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[ComparePanel]:
-    panel = ComparePanel(ui)
-    QAbstractItemModelTester(panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(1100, 320)
-    panel.show()
-    yield panel
-    settled()
+panel = panel_fixture(ComparePanel, 1100, 320, "view.table")
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from tests.support.code_samples import trace as small_trace
 from tests.support.samples import write_sample
+from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[[], None]
 OpenIn = Callable[..., None]
@@ -47,14 +48,7 @@ def settled(settled: Settled, qtbot: object) -> Settled:
     return wait
 
 
-@pytest.fixture
-def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[CountersPanel]:
-    made = CountersPanel(ui)
-    qtbot.addWidget(made)  # type: ignore[attr-defined]
-    made.resize(1000, 400)
-    made.show()
-    yield made
-    settled()
+panel = panel_fixture(CountersPanel, 1000, 400)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,21 +19,14 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from tests.support import folders
 from tests.support.opened import sample_trace
-from tests.support.window_fixtures import Reused
+from tests.support.window_fixtures import Reused, panel_fixture
 from tests.support.yaml_subset import jobs
 from tests.ui.window import SAMPLES, settle
 
 Settled = Callable[[], None]
 
 
-@pytest.fixture
-def health(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[TrustPanel]:
-    panel = TrustPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(1280, 300)
-    panel.show()
-    yield panel
-    settled()
+health = panel_fixture(TrustPanel, 1280, 300)
 
 
 @pytest.fixture

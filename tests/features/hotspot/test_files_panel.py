@@ -1,32 +1,24 @@
 """Files: where the time went, by place, and one click to get there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtTest import QTest
 
 from rcv_py.analysis.cost.explorer import CostNode
 from rcv_py.features.hotspot.files_panel import FilesPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
+from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[[], None]
 BAR = 2
 
 
-@pytest.fixture
-def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[FilesPanel]:
-    panel = FilesPanel(ui)
-    rows = panel.tree.rows
-    QAbstractItemModelTester(rows, QAbstractItemModelTester.FailureReportingMode.Fatal, rows)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(360, 300)
-    panel.show()
-    yield panel
-    settled()
+explorer = panel_fixture(FilesPanel, 360, 300, "tree.rows")
 
 
 def index_of(panel: FilesPanel, name: str) -> QModelIndex:

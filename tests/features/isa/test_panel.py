@@ -1,12 +1,12 @@
 """The instruction table follows the session, and the session follows it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtTest import QTest
 
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import StallReason, TokenKind
@@ -17,21 +17,12 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import LazyPanel
 from tests.support.code_samples import code_table, trace, two_waves
 from tests.support.mouse import move_mouse
+from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[[], None]
 
 
-@pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[IsaPanel]:
-    panel = IsaPanel(ui)
-    QAbstractItemModelTester(
-        panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
-    )
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(1000, 400)
-    panel.show()
-    yield panel
-    settled()
+isa = panel_fixture(IsaPanel, 1000, 400, "view.table")
 
 
 def cell(panel: IsaPanel, row: int, column: str) -> str:

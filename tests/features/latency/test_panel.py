@@ -1,6 +1,6 @@
 """The latency panel: what is hidden, how long memory takes, by either rule, and why there is nothing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +27,7 @@ from tests.analysis.test_access_holds import CODE as QUEUED
 from tests.analysis.test_access_holds import queue
 from tests.support.code_samples import trace, two_waves
 from tests.support.opened import sample_trace
+from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[..., None]
 HIDDEN, MEMORY, ACCESS, FETCH, ADDRESS = range(5)
@@ -46,14 +47,7 @@ def settled(ui: UiContext, qtbot: object) -> Settled:
     return wait
 
 
-@pytest.fixture
-def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[LatencyPanel]:
-    made = LatencyPanel(ui)
-    qtbot.addWidget(made)  # type: ignore[attr-defined]
-    made.resize(1200, 300)
-    made.show()
-    yield made
-    settled()
+panel = panel_fixture(LatencyPanel, 1200, 300)
 
 
 @pytest.fixture

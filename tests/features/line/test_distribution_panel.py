@@ -1,6 +1,6 @@
 """The hits of a line: bars that count, an outlier that leads to its token, never of another line."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,20 +13,14 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from tests.support.code_samples import batch, trace, two_waves
+from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLE
 
 Settled = Callable[[], None]
 LDS = 2  # the line that both waves of the sample run twice
 
 
-@pytest.fixture
-def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[DistributionPanel]:
-    made = DistributionPanel(ui)
-    qtbot.addWidget(made)  # type: ignore[attr-defined]
-    made.resize(1100, 280)
-    made.show()
-    yield made
-    settled()
+panel = panel_fixture(DistributionPanel, 1100, 280)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The panels of loops and of bubbles: numbers of the analyses, one click to the place, empty states."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
 
@@ -23,6 +23,7 @@ from tests.analysis import build
 from tests.analysis import test_segments as segments_test
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain
+from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[[], None]
 TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_cbranch_scc1 -3", "s_endpgm"]
@@ -42,24 +43,10 @@ def sample(rounds: int = 12, waves: int = 2) -> tuple[Trace, WaveBatch]:
     return build.trace(build.code(TEXTS), made), build.batch(*made)
 
 
-@pytest.fixture
-def loops(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[LoopsPanel]:
-    panel = LoopsPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(1000, 340)
-    panel.show()
-    yield panel
-    settled()
+loops = panel_fixture(LoopsPanel, 1000, 340)
 
 
-@pytest.fixture
-def bubbles(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[BubblesPanel]:
-    panel = BubblesPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(900, 320)
-    panel.show()
-    yield panel
-    settled()
+bubbles = panel_fixture(BubblesPanel, 900, 320)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The source panel: costs beside lines, chains, files without a copy, and the way to and from code."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialogButtonBox
 
 from rcv_py.features.source import locate
@@ -24,21 +24,12 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table.column_widths import PAD
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
 from tests.support.mouse import move_mouse
+from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[[], None]
 
 
-@pytest.fixture
-def source(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[SourcePanel]:
-    panel = SourcePanel(ui)
-    QAbstractItemModelTester(
-        panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
-    )
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(700, 300)
-    panel.show()
-    yield panel
-    settled()
+source = panel_fixture(SourcePanel, 700, 300, "view.table")
 
 
 def cell(panel: SourcePanel, row: int, column: str) -> str:

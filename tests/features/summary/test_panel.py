@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,19 +20,13 @@ from tests.analysis import build
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain
 from tests.support.pmc import write_long
+from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLE, SAMPLES
 
 Settled = Callable[[], None]
 
 
-@pytest.fixture
-def summary(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[SummaryPanel]:
-    panel = SummaryPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(1280, 300)
-    panel.show()
-    yield panel
-    settled()
+summary = panel_fixture(SummaryPanel, 1280, 300)
 
 
 @pytest.fixture

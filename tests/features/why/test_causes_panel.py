@@ -1,10 +1,10 @@
 """The causes panel: what made waves wait, in numbers that add up, one click from the instruction to blame."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.attribution.causes import Cause
@@ -17,6 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
 from tests.analysis import build
+from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLES
 
 Settled = Callable[[], None]
@@ -46,17 +47,7 @@ def sample(waves: int = 2) -> tuple[Trace, WaveBatch]:
     return build.trace(code, made), build.batch(*made)
 
 
-@pytest.fixture
-def causes(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[CausesPanel]:
-    panel = CausesPanel(ui)
-    QAbstractItemModelTester(
-        panel.tree.rows, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.tree.rows
-    )
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(1000, 320)
-    panel.show()
-    yield panel
-    settled()
+causes = panel_fixture(CausesPanel, 1000, 320, "tree.rows")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.features.why.panel import WhyPanel
 from rcv_py.ui.core.context import UiContext
-from tests.features.why.test_waits_panel import sample
+from tests.features.why.test_causes_panel import sample
 
 Settled = Callable[[], None]
 

@@ -1,10 +1,10 @@
 """The waits panel: who made waits wait, in numbers that add up, and one click to get there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl
-from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.features.line.token_panel import TokenDetailsPanel
@@ -13,11 +13,11 @@ from rcv_py.features.why.panel import WaitsPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
 from tests.analysis import build
+from tests.features.why.test_causes_panel import TEXTS, sample
 from tests.support import code_samples
+from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLES
 
 Settled = Callable[[], None]
@@ -25,39 +25,7 @@ NAME, BAR, STALL, SHARE, TIMES, MEDIAN = map(
     list(WIDTHS).index, ("name", "bar", "cycles", "share", "hits", "median")
 )
 
-TEXTS = [
-    "; kernel",
-    "global_load_dword v0",
-    "ds_read_b32 v1",
-    "s_waitcnt vmcnt(0)",
-    "s_waitcnt lgkmcnt(0)",
-    "s_endpgm",
-]
-KINDS = [TokenKind.NONE, TokenKind.FLAT, TokenKind.LDS, TokenKind.IMMED, TokenKind.IMMED, TokenKind.MSG]
-
-
-def sample(waves: int = 2) -> tuple[Trace, WaveBatch]:
-    """Waves that load, read LDS, wait 12 cycles for LDS and 20 for memory."""
-    code = build.code(TEXTS, kinds=KINDS)
-    picture = "FF|LL|iiiiiiiiiiii|iiiiiiiiiiiiiiiiiiii|I"
-    made = [
-        build.wave(picture, [1, 2, 4, 3, 5], row=row, begin=1000 * row, place=(0, 0, row, 0))
-        for row in range(waves)
-    ]
-    return build.trace(code, made), build.batch(*made)
-
-
-@pytest.fixture
-def waits(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[WaitsPanel]:
-    panel = WaitsPanel(ui)
-    QAbstractItemModelTester(
-        panel.tree.rows, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.tree.rows
-    )
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.resize(920, 320)
-    panel.show()
-    yield panel
-    settled()
+waits = panel_fixture(WaitsPanel, 920, 320, "tree.rows")
 
 
 @pytest.fixture
@@ -91,7 +59,7 @@ def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
     assert outline(shown.tree.rows.root) == ["3 2 40", "  1 2 40", "4 2 24", "  2 2 24"]
     load = index_of(shown, 1)
     cells = [load.siblingAtColumn(column).data() for column in (NAME, STALL, TIMES, MEDIAN)]
-    assert cells == ["1  global_load_dword v0", "40", "2", "34"]
+    assert cells == [f"1  {TEXTS[1]}", "40", "2", "34"]
     assert shown.note.text() == "64 cycles of stall in 2 waves"
     assert shown.legend.names == ("FLAT", "LDS")
 
