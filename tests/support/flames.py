@@ -27,9 +27,8 @@ flames = panel_fixture(FlamegraphPanel, 1000, 300)
 
 
 @pytest.fixture
-def opened(flames: FlamegraphPanel, open_in: Callable, settled: Settled) -> FlamegraphPanel:
-    open_in(trace(), [two_waves()])
-    settled()
+def opened(flames: FlamegraphPanel, open_settled: Callable) -> FlamegraphPanel:
+    open_settled(trace(), [two_waves()])
     return flames
 
 

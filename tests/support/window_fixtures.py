@@ -157,6 +157,17 @@ def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
     return wait
 
 
+@pytest.fixture
+def open_settled(open_in: Callable[..., None], settled: Callable[[], None]) -> Callable[..., None]:
+    """Open a trace as `open_in`, and wait as `settled`."""
+
+    def open_trace(*opened: Any) -> None:
+        open_in(*opened)
+        settled()
+
+    return open_trace
+
+
 def panel_fixture(kind: Callable[[UiContext], QWidget], width: int, height: int, rows: str = "") -> Any:
     """A fixture that shows a panel of this size; what the panel asked for is there when the test ends.
 

@@ -38,15 +38,14 @@ def waiting() -> Trace:
 
 
 def test_the_views_agree_about_a_capture(
-    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object, trace: Trace
+    ui: UiContext, open_settled: Callable, settled: Callable, qtbot: object, trace: Trace
 ) -> None:
     panels = {kind: kind(ui) for kind in KINDS}
     for panel in panels.values():
         qtbot.addWidget(panel)  # type: ignore[attr-defined]
         panel.resize(600, 300)
         panel.show()
-    open_in(trace, load_all(trace, workers=0))
-    settled()
+    open_settled(trace, load_all(trace, workers=0))
     isa, explorer, hotspot = panels[IsaPanel], panels[FilesPanel], panels[HotspotPanel]
     cost = np.where(trace.code.is_label, 0, isa._rows.cost)
     assert explorer.tree.rows.root.cost == cost.sum() > 0
@@ -74,12 +73,11 @@ def test_the_views_agree_about_a_capture(
 
 
 def test_the_arrows_of_a_wave_are_those_of_its_waits(
-    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object, waiting: Trace
+    ui: UiContext, open_settled: Callable, qtbot: object, waiting: Trace
 ) -> None:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    open_in(waiting, load_all(waiting, workers=0))
-    settled()
+    open_settled(waiting, load_all(waiting, workers=0))
     name = str(ui.session.selection.value.wave)
     (wave,) = (one for one in plain(waiting.path).waves if one.name == name)
     expected = {(producer, wait) for wait, producers in wave.waits for producer in producers}

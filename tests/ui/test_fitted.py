@@ -43,7 +43,7 @@ def test_operands_give_way_at_the_right(ui: UiContext, room: int, monkeypatch: p
 
 @pytest.mark.parametrize("width", [1400, 900, 700, 560])
 def test_no_mnemonic_is_cut_and_equal_ones_are_as_wide(
-    ui: UiContext, qtbot: object, open_in: Callable, settled: Callable[[], None], width: int
+    ui: UiContext, qtbot: object, open_settled: Callable, width: int
 ) -> None:
     rows = [("; kernel", TokenKind.NONE, 0, 0, 0, 0, ())]
     rows += [(f"{MFMA} {OPERANDS[at:]}", TokenKind.MATRIX, 8, 400, 100, 50, ()) for at in range(9)]
@@ -52,8 +52,7 @@ def test_no_mnemonic_is_cut_and_equal_ones_are_as_wide(
     panel.resize(width, 400)
     panel.show()
     code = code_table(tuple(rows))
-    open_in(trace(replace(code, address=np.arange(len(rows), dtype=np.uint64) * 8)))
-    settled()
+    open_settled(trace(replace(code, address=np.arange(len(rows), dtype=np.uint64) * 8)))
     view = panel.view
     at = view.table.column_of("text")
     texts = view.rows.text[1:]

@@ -30,15 +30,12 @@ def place_of(view: RowsView, column: str) -> int:
 
 
 @pytest.fixture
-def settle(
-    ui: UiContext, open_in: Callable[..., None], settled: Callable[[], None], qtbot: object
-) -> Callable[..., None]:
+def settle(ui: UiContext, open_settled: Callable[..., None], qtbot: object) -> Callable[..., None]:
     def show(panel: object, width: int) -> None:
         qtbot.addWidget(panel)
         panel.resize(width, 500)
         panel.show()
-        open_in(open_trace(ROOT / "sample_traces" / "matmul_tiled"))
-        settled()
+        open_settled(open_trace(ROOT / "sample_traces" / "matmul_tiled"))
 
     return show
 

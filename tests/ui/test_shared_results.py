@@ -24,13 +24,12 @@ def trace():
     return open_trace(SAMPLE)
 
 
-def test_nothing_is_computed_until_wanted(ui, open_in, settled, trace, qtbot):
+def test_nothing_is_computed_until_wanted(ui, open_settled, settled, trace, qtbot):
     calls = []
     shared = SharedResults(
         ui.session, ui.scheduler, {"count": lambda _, batches: calls.append(1) or len(batches)}
     )
-    open_in(trace, [trace.reader.read([0])])
-    settled()
+    open_settled(trace, [trace.reader.read([0])])
     assert not calls
     shared.want("count")
     shared.want("count")

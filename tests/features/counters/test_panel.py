@@ -52,10 +52,11 @@ panel = panel_fixture(CountersPanel, 1000, 400)
 
 
 @pytest.fixture
-def dialog(panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled) -> Iterator[FormulaDialog]:
+def dialog(
+    panel: CountersPanel, units: Trace, open_settled: OpenIn, settled: Settled
+) -> Iterator[FormulaDialog]:
     """The editor, with a file of its own, over a capture with counters."""
-    open_in(units)
-    settled()
+    open_settled(units)
     panel.edit_formulas()
     assert panel.dialog is not None
     panel.dialog.new_file()
@@ -77,24 +78,21 @@ def drawn(panel: CountersPanel) -> dict[str, np.ndarray]:
 # -- the panel ----------------------------------------------------------------------------------------
 
 
-def test_it_says_how_to_record_counters(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
+def test_it_says_how_to_record_counters(panel: CountersPanel, open_settled: OpenIn) -> None:
     assert "Ctrl+O" in panel.page.sentence.text()
-    open_in(small_trace())
-    settled()
+    open_settled(small_trace())
     assert "--att-perfcounter-ctrl 8 --att-perfcounters" in panel.page.sentence.text()
     broken = Problem(Severity.WARNING, "se0_perfcounter.json", "It is cut.", "Again.", (Affects.COUNTERS,))
-    open_in(replace(small_trace(), gfxip=12, problems=(broken,)))
-    settled()
+    open_settled(replace(small_trace(), gfxip=12, problems=(broken,)))
     assert panel.page.sentence.text().startswith("It is cut. Again.\n\n")
     assert "--spm" in panel.page.sentence.text()
     assert panel.sheet() is None
 
 
 def test_what_a_formula_uses_is_off_at_first(
-    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled
+    panel: CountersPanel, units: Trace, open_settled: OpenIn, settled: Settled
 ) -> None:
-    open_in(units)
-    settled()
+    open_settled(units)
     names = set(drawn(panel))
     assert {"INST_LEVEL_VMEM", "VALU_util", "GPUutil"} <= names
     assert not names & {"BUSY_CU_CYCLES", "ACTIVE_INST_VALU", "VALU_MFMA_BUSY_CYCLES"}
@@ -106,10 +104,9 @@ def test_what_a_formula_uses_is_off_at_first(
 
 
 def test_engines_and_units_are_chosen(
-    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled
+    panel: CountersPanel, units: Trace, open_settled: OpenIn, settled: Settled
 ) -> None:
-    open_in(units)
-    settled()
+    open_settled(units)
     whole = drawn(panel)["INST_LEVEL_VMEM"].max()
     first = counters(units).units()[0]
     assert [panel.units.itemData(row) for row in range(4)] == ["all", *map(str, range(first, first + 3))]
@@ -129,9 +126,10 @@ def masked() -> Trace:
     return replace(small_trace(), counter_names=names, counters=(table,))
 
 
-def test_simds_are_chosen_by_their_masks(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
-    open_in(masked())
-    settled()
+def test_simds_are_chosen_by_their_masks(
+    panel: CountersPanel, open_settled: OpenIn, settled: Settled
+) -> None:
+    open_settled(masked())
     assert panel.simds.isVisible()
     assert panel.tree.listed == ("A:1", "A:2", "B", "C:0xC")
     panel.remembered["simd"].choose("1")
@@ -140,26 +138,23 @@ def test_simds_are_chosen_by_their_masks(panel: CountersPanel, open_in: OpenIn, 
     assert "SIMD1" in panel.tree.items["A:2"].toolTip(0)
 
 
-def test_the_filter_and_the_search_key(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
+def test_the_filter_and_the_search_key(panel: CountersPanel, open_settled: OpenIn) -> None:
     assert not panel.focus_search()
-    open_in(masked())
-    settled()
+    open_settled(masked())
     assert panel.focus_search()
     panel.tree.field.setText("a:")
     assert panel.tree.listed == ("A:1", "A:2")
 
 
-def test_scales_compare_shapes(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
-    open_in(masked())
-    settled()
+def test_scales_compare_shapes(panel: CountersPanel, open_settled: OpenIn) -> None:
+    open_settled(masked())
     panel.remembered["scale"].choose("share")
     assert {name: value.max() for name, value in drawn(panel).items()} == dict.fromkeys(drawn(panel), 100)
     assert panel.plot.curves[0].unit == "% of 32 per 40 cycles"
 
 
-def test_the_sheet_has_exact_values(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
-    open_in(masked())
-    settled()
+def test_the_sheet_has_exact_values(panel: CountersPanel, open_settled: OpenIn) -> None:
+    open_settled(masked())
     panel.session.fit_all()
     sheet = panel.sheet()
     assert sheet is not None
@@ -169,10 +164,9 @@ def test_the_sheet_has_exact_values(panel: CountersPanel, open_in: OpenIn, settl
 
 
 def test_state_is_kept(
-    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled, ui: UiContext
+    panel: CountersPanel, units: Trace, open_settled: OpenIn, settled: Settled, ui: UiContext
 ) -> None:
-    open_in(units)
-    settled()
+    open_settled(units)
     panel.tree.items["GPUutil"].setCheckState(0, Qt.CheckState.Unchecked)
     settled()
     state = panel.save_state()
@@ -185,10 +179,9 @@ def test_state_is_kept(
 
 
 def test_it_is_drawn_in_both_themes(
-    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled, ui: UiContext
+    panel: CountersPanel, units: Trace, open_settled: OpenIn, settled: Settled, ui: UiContext
 ) -> None:
-    open_in(units)
-    settled()
+    open_settled(units)
     seen = []
     for theme in ("light", "dark"):
         ui.settings["look.theme"] = theme
@@ -317,15 +310,14 @@ def test_later_files_replace_formulas_of_earlier_ones(
 
 
 def test_without_counters_the_language_is_checked(
-    panel: CountersPanel, open_in: OpenIn, settled: Settled, qtbot: object
+    panel: CountersPanel, open_settled: OpenIn, settled: Settled, qtbot: object
 ) -> None:
     panel.edit_formulas()
     assert panel.dialog is not None
     panel.dialog.new_file()
     write(panel.dialog, "a := NOPE\nb := (", settled, qtbot)
     assert panel.dialog.mistakes.count() == 1
-    open_in(masked())
-    settled()
+    open_settled(masked())
     assert panel.dialog.mistakes.count() == 2
     panel.dialog.confirm = lambda question: False
 

@@ -213,10 +213,9 @@ def test_the_menu_copies_and_puts_a_frame_into_the_middle(opened: FlamegraphPane
 
 
 def test_code_without_sources_shows_kernels_and_blocks(
-    flames: FlamegraphPanel, ui: UiContext, open_in: Callable, settled: Settled
+    flames: FlamegraphPanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(trace(code_table(has_source=False)))
-    settled()
+    open_settled(trace(code_table(has_source=False)))
     assert "No source places" in flames.note.text()
     assert flames.view.scene.labels[0] == "my_kernel"
     assert "lines 0 to 6" in flames.view.tip(frame(flames, "entry"))
@@ -257,15 +256,14 @@ def test_without_markers_it_says_how_to_get_some(opened: FlamegraphPanel, settle
     assert not opened.empty.is_empty
 
 
-def test_samples_have_two_measures(flames: FlamegraphPanel, open_in: Callable, settled: Settled) -> None:
+def test_samples_have_two_measures(flames: FlamegraphPanel, open_settled: Callable) -> None:
     table = code_table()
     nothing = np.zeros(8, dtype=np.int64)
     samples = np.array([0, 1, 2, 0, 5, 0, 0, 9])
     code = replace(
         table, latency=nothing, stall=nothing, idle=nothing, samples_issued=samples, samples_stalled=samples
     )
-    open_in(trace(code, has_thread_trace=False, has_pc_samples=True))
-    settled()
+    open_settled(trace(code, has_thread_trace=False, has_pc_samples=True))
     assert flames.view.scene.boxes.whole == 34
     texts = [flames.choices.metrics.itemText(at) for at in range(4)]
     assert texts[::2] == ["Samples", "Stalled samples"]
@@ -275,13 +273,11 @@ def test_samples_have_two_measures(flames: FlamegraphPanel, open_in: Callable, s
     assert "executions" not in flames.view.tip(0)
 
 
-def test_code_that_never_ran_says_so(flames: FlamegraphPanel, open_in: Callable, settled: Settled) -> None:
+def test_code_that_never_ran_says_so(flames: FlamegraphPanel, open_settled: Callable) -> None:
     rows = ((("s_nop 0"), TokenKind.IMMED, 0, 0, 0, 0, ((0, 2),)),)
-    open_in(trace(code_table(rows)))
-    settled()
+    open_settled(trace(code_table(rows)))
     assert "No instruction was executed" in flames.empty.sentence.text()
-    open_in(trace(code_table(())))
-    settled()
+    open_settled(trace(code_table(())))
     assert "no instructions" in flames.empty.sentence.text()
 
 
@@ -305,11 +301,10 @@ def test_the_choices_are_kept(opened: FlamegraphPanel, ui: UiContext, settled: S
 
 
 def test_another_capture_forgets_zoom_and_place(
-    opened: FlamegraphPanel, open_in: Callable, settled: Settled, ui: UiContext
+    opened: FlamegraphPanel, open_settled: Callable, ui: UiContext
 ) -> None:
     double_click(opened, LOAD)
-    open_in(trace())
-    settled()
+    open_settled(trace())
     assert way(opened) == ["All"]
     assert ui.session.selection.value == Selection(trace().waves.id(0))
 

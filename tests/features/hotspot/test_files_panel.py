@@ -36,12 +36,9 @@ def click(panel: FilesPanel, name: str) -> None:
     QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_the_tree_folds_folders_and_ranks_lines(
-    explorer: FilesPanel, open_in: Callable, settled: Settled
-) -> None:
+def test_the_tree_folds_folders_and_ranks_lines(explorer: FilesPanel, open_settled: Callable) -> None:
     assert "Ctrl+O" in explorer.empty.sentence.text()
-    open_in(trace())
-    settled()
+    open_settled(trace())
     assert outline(explorer.tree.rows.root) == [
         "/src 3050",
         "  kernels 2450",
@@ -57,10 +54,9 @@ def test_the_tree_folds_folders_and_ranks_lines(
 
 
 def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
-    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FilesPanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     click(explorer, "attn.py")
     assert ui.session.selection.value.source == (0, 3)
     explorer.tree.expand(index_of(explorer, "attn.py"))
@@ -71,11 +67,8 @@ def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
     assert ui.session.selection.value.line == 6
 
 
-def test_the_selected_file_is_marked(
-    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+def test_the_selected_file_is_marked(explorer: FilesPanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace(), [two_waves()])
     ui.session.select_line(4)
     current = explorer.tree.rows.node(explorer.tree.currentIndex())
     assert (current.name, current.file) == ("attn.py", 1), "its line is in a closed branch"
@@ -85,10 +78,9 @@ def test_the_selected_file_is_marked(
 
 
 def test_a_folder_that_was_closed_stays_closed(
-    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FilesPanel, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     assert explorer.tree.isExpanded(index_of(explorer, "kernels"))
     explorer.tree.collapse(index_of(explorer, "kernels"))
     ui.settings["isa.show_idle"] = not ui.settings["isa.show_idle"]
@@ -98,10 +90,9 @@ def test_a_folder_that_was_closed_stays_closed(
 
 
 def test_widths_are_remembered_of_columns_that_have_no_room(
-    explorer: FilesPanel, open_in: Callable, settled: Settled
+    explorer: FilesPanel, open_settled: Callable
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     explorer.tree.setColumnWidth(BAR, 77)
     explorer.resize(200, 300)
     assert explorer.tree.isColumnHidden(BAR)
@@ -114,10 +105,9 @@ def test_widths_are_remembered_of_columns_that_have_no_room(
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
 def test_arrows_move_and_a_key_opens(
-    key: Qt.Key, explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
+    key: Qt.Key, explorer: FilesPanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     explorer.activateWindow()
     explorer.tree.setFocus()
     QTest.qWaitForWindowActive(explorer)
@@ -129,13 +119,12 @@ def test_arrows_move_and_a_key_opens(
 
 
 def test_without_sources_labels_and_instructions_are_ranked(
-    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FilesPanel, ui: UiContext, open_settled: Callable
 ) -> None:
     label = ("label_7:", TokenKind.NONE, 0, 0, 0, 0, ())
     code = code_table((*ROWS[:4], label, *ROWS[4:]), has_source=False)
     code.is_label[4] = True
-    open_in(trace(code, sources=()), [two_waves()])
-    settled()
+    open_settled(trace(code, sources=()), [two_waves()])
     assert "-g" in explorer.note.text()
     assert not explorer.note.isHidden()
     assert outline(explorer.tree.rows.root)[:3] == [
@@ -149,11 +138,10 @@ def test_without_sources_labels_and_instructions_are_ranked(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_of_the_tree_have_the_colours_of_kinds(
-    explorer: FilesPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+    explorer: FilesPanel, ui: UiContext, open_settled: Callable, theme: str
 ) -> None:
     ui.settings["look.theme"] = theme
-    open_in(trace())
-    settled()
+    open_settled(trace())
     explorer.tree.setCurrentIndex(QModelIndex())
     image = explorer.tree.viewport().grab().toImage()
     box = explorer.tree.visualRect(index_of(explorer, "attn.py").siblingAtColumn(BAR))
@@ -162,20 +150,16 @@ def test_bars_of_the_tree_have_the_colours_of_kinds(
     assert ui.theme.kind(TokenKind.LDS).rgb() in colors
 
 
-def test_the_sheet_lists_every_place(explorer: FilesPanel, open_in: Callable, settled: Settled) -> None:
+def test_the_sheet_lists_every_place(explorer: FilesPanel, open_settled: Callable) -> None:
     assert explorer.sheet() is None
-    open_in(trace())
-    settled()
+    open_settled(trace())
     rows = list(explorer.sheet().rows)
     assert len(rows) == 10
     assert rows[0][2:] == (3050, pytest.approx(3050 / 3110))
 
 
-def test_a_program_that_never_ran_is_explained(
-    explorer: FilesPanel, open_in: Callable, settled: Settled
-) -> None:
+def test_a_program_that_never_ran_is_explained(explorer: FilesPanel, open_settled: Callable) -> None:
     idle = tuple((row[0], row[1], 0, 0, 0, 0, row[6]) for row in ROWS)
-    open_in(trace(code_table(idle)))
-    settled()
+    open_settled(trace(code_table(idle)))
     assert explorer.tree.rows.root.cost == 0
     assert np.all(explorer.tree.rows.root.by_kind == 0)

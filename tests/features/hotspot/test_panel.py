@@ -37,23 +37,19 @@ def click(panel: HotspotPanel, bin_number: int) -> None:
     QTest.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_before_waves_are_read_the_code_table_speaks(
-    hotspot: HotspotPanel, open_in: Callable, settled: Settled
-) -> None:
+def test_before_waves_are_read_the_code_table_speaks(hotspot: HotspotPanel, open_settled: Callable) -> None:
     assert "Ctrl+O" in hotspot.empty.sentence.text()
-    open_in(trace())
-    settled()
+    open_settled(trace())
     assert hotspot.plot.bins.totals.tolist() == [40, 2300, 600, 60]
     assert "follow" in hotspot.note.text()
     assert hotspot.legend.names == ("SMEM", "LDS", "branch taken", "wait", "message", "MFMA/WMMA")
 
 
 def test_waves_are_counted_as_they_come(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object
 ) -> None:
     waves = two_waves().waves
-    open_in(trace(), [batch(waves[0])])
-    settled()
+    open_settled(trace(), [batch(waves[0])])
     assert hotspot.note.text() == "partial: 1 of 2 waves read"
     assert hotspot.plot.bins.totals.tolist() == [2, 15, 6, 3]
     ui.session.store.add(batch(waves[1]))
@@ -64,10 +60,9 @@ def test_waves_are_counted_as_they_come(
 
 
 def test_a_click_selects_exactly_the_rows_of_the_bar(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     click(hotspot, 1)
     selection = ui.session.selection.value
     assert selection.lines == (2, 4)
@@ -78,11 +73,10 @@ def test_a_click_selects_exactly_the_rows_of_the_bar(
 
 
 def test_the_last_bar_ends_with_the_program(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable
 ) -> None:
     ui.settings["hotspot.bins"] = 5
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     click(hotspot, 3)
     assert ui.session.selection.value.lines == (6, 8)
     hotspot.plot.setFocus()
@@ -91,10 +85,9 @@ def test_the_last_bar_ends_with_the_program(
 
 
 def test_the_keyboard_walks_over_the_bars(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     for key, lines in (
         (Qt.Key.Key_Right, (0, 2)),
         (Qt.Key.Key_Right, (2, 4)),
@@ -107,13 +100,12 @@ def test_the_keyboard_walks_over_the_bars(
 
 
 def test_the_clock_range_chooses_waves(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, qtbot: object
 ) -> None:
     index = replace(trace().waves, se=np.array([0, 1], dtype=np.int16))
     first, second = two_waves().waves
     second = second._replace(id=index.id(1))
-    open_in(trace(waves=index), [batch(first, second)])
-    settled()
+    open_settled(trace(waves=index), [batch(first, second)])
     ui.session.clock_range.set(TimeWindow(0, 600))
     qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 26)  # type: ignore[attr-defined]
     ui.session.clock_range.set(None)
@@ -122,11 +114,10 @@ def test_the_clock_range_chooses_waves(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_have_the_colours_of_kinds_also_after_a_switch(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, theme: str
 ) -> None:
     ui.settings["look.theme"] = "dark" if theme == "light" else "light"
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     ui.settings["look.theme"] = theme
     image = hotspot.plot.grab().toImage()
     x = round(hotspot.plot.x_of(1.5))
@@ -135,9 +126,8 @@ def test_bars_have_the_colours_of_kinds_also_after_a_switch(
     assert ui.theme.kind(TokenKind.IMMED).rgb() in colors
 
 
-def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_settled: Callable) -> None:
+    open_settled(trace(), [two_waves()])
     assert hotspot.plot.tip(1).startswith("instructions 2 to 3\n30 cycles")
     assert "LDS: 12" in hotspot.plot.tip(1)
     assert hotspot.plot.unit == "cycles"
@@ -151,16 +141,14 @@ def test_samples_are_counted_where_there_are_no_cycles() -> None:
     assert bins.totals.tolist() == [1, 2, 5, 9]
 
 
-def test_an_empty_program_is_explained(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace(code_table(())))
-    settled()
+def test_an_empty_program_is_explained(hotspot: HotspotPanel, open_settled: Callable) -> None:
+    open_settled(trace(code_table(())))
     assert hotspot.empty.is_empty
     assert hotspot.sheet() is None
 
 
-def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_settled: Callable) -> None:
+    open_settled(trace(), [two_waves()])
     sheet = hotspot.sheet()
     rows = list(sheet.rows)
     assert rows[1][:3] == (2, 3, 30)
@@ -189,11 +177,10 @@ TAIL = "|V" * 6  # a program of eight rows: two of them a bar
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_chosen_bar_is_marked_also_if_it_is_the_highest(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, theme: str
 ) -> None:
     ui.settings["look.theme"] = theme
-    open_in(trace())
-    settled()
+    open_settled(trace())
     plot = hotspot.plot
     highest = int(plot.totals.argmax())
     click(hotspot, highest)
@@ -206,12 +193,11 @@ def test_the_chosen_bar_is_marked_also_if_it_is_the_highest(
 
 
 def test_bars_cover_what_ran_if_most_of_the_program_did_not(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable
 ) -> None:
     rows = [("v_nop", TokenKind.VALU, 0, 0, 0, 0, ()) for _ in range(100)]
     rows[40:48] = [("v_add_u32 v0, v0, v0", TokenKind.VALU, 1, 10 * at, 0, 0, ()) for at in range(1, 9)]
-    open_in(trace(code_table(tuple(rows))))
-    settled()
+    open_settled(trace(code_table(tuple(rows))))
     assert hotspot.plot.bins.first.tolist() == [40, 42, 44, 46]
     assert hotspot.plot.totals.tolist() == [30, 70, 110, 150]
     click(hotspot, 3)
@@ -230,13 +216,12 @@ def two_engines() -> tuple[Trace, WaveBatch]:
 
 
 def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, qtbot: object
 ) -> None:
     made, (both,) = made_trace(["v" * 30 + "|" + "v" * 60 + "|" + "v" * 20 + TAIL])
     tokens = replace(both.waves[0].tokens, line=np.array([0, 1, 0, *range(2, 8)], dtype=np.int32))
     both = replace(both, waves=(both.waves[0]._replace(tokens=tokens),), line=tokens.line)
-    open_in(made, [both])
-    settled()
+    open_settled(made, [both])
     click(hotspot, 0)
     assert ui.session.selection.value.line == 1
     ui.session.clock_range.set(TimeWindow(85, 200))
@@ -246,10 +231,9 @@ def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
 
 
 def test_a_low_panel_leaves_its_height_to_the_bars(
-    hotspot: HotspotPanel, open_in: Callable, settled: Settled, qtbot: object
+    hotspot: HotspotPanel, open_settled: Callable, settled: Settled, qtbot: object
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     assert hotspot.legend.isVisible()
     hotspot.resize(600, 110)
     settled()

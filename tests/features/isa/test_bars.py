@@ -22,13 +22,12 @@ Settled = Callable[[], None]
 
 
 @pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
+def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1000, 400)
     panel.show()
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     qtbot.waitUntil(lambda: ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
     settled()
     yield panel
@@ -112,7 +111,7 @@ def test_the_choice_is_remembered(isa: IsaPanel, ui: UiContext, settled: Settled
 
 
 def test_hidden_cycles_come_from_the_shared_result(
-    ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, monkeypatch: pytest.MonkeyPatch
+    ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     none = np.zeros(8, dtype=np.int64)
     hidden = HiddenLatency(none, np.array([0, 0, 0, 990, 0, 0, 0, 0]), none, "")
@@ -124,8 +123,7 @@ def test_hidden_cycles_come_from_the_shared_result(
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1000, 400)
     panel.show()
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     choose(panel, Annotation.NONHIDDEN)
     qtbot.waitUntil(lambda: panel.view.bars.bars.mode is Annotation.NONHIDDEN)  # type: ignore[attr-defined]
     settled()

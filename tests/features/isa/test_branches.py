@@ -177,14 +177,13 @@ def test_branches_have_a_colour_of_their_own_and_lead(
 
 
 def test_a_sampling_capture_has_branches_by_their_operands(
-    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object, sampled: Trace
+    ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object, sampled: Trace
 ) -> None:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(900, 400)
     panel.show()
-    open_in(sampled)
-    settled()
+    open_settled(sampled)
     show(panel, "branches")
     settled()
     assert sorted(ends(panel)) == by_operands(sampled)

@@ -51,7 +51,7 @@ def waves():
 
 
 @pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
+def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
     panel = IsaPanel(ui)
     QAbstractItemModelTester(
         panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
@@ -59,8 +59,7 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> It
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1000, 400)
     panel.show()
-    open_in(capture(), [waves()])
-    settled()
+    open_settled(capture(), [waves()])
     qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
     settled()
     yield panel
@@ -265,10 +264,9 @@ def test_folds_are_drawn_in_both_themes(isa: IsaPanel, ui: UiContext, theme: str
     assert image.pixelColor(bar.left() + 12, bar.center().y()).rgb() == ui.theme.role("stall").rgb()
 
 
-def test_another_program_starts_unfolded(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
+def test_another_program_starts_unfolded(isa: IsaPanel, open_settled: Callable) -> None:
     isa.view.fold_all()
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     assert len(shown(isa)) == 8
 
 
@@ -285,14 +283,13 @@ def mostly_cold() -> Trace:
 
 
 def test_thousands_of_rows_that_never_ran_are_one_key_away(
-    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object, mostly_cold: Trace
+    ui: UiContext, open_settled: Callable, qtbot: object, mostly_cold: Trace
 ) -> None:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(900, 500)
     panel.show()
-    open_in(mostly_cold)
-    settled()
+    open_settled(mostly_cold)
     rows = len(mostly_cold.code)
     assert len(shown(panel)) == rows > 4900
     panel.view.fold_cold(0.005)

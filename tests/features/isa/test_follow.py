@@ -56,13 +56,12 @@ def listing(hot: int = HOT, chain: tuple = ()) -> Trace:
 
 
 @pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
+def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(745, 500)
     panel.show()
-    open_in(listing())
-    settled()
+    open_settled(listing())
     yield panel
     settled()
 
@@ -177,31 +176,26 @@ def in_sight(panel: IsaPanel, row: int) -> bool:
     return panel.view.covered_px <= top <= panel.view.viewport().height() - panel.view.row_height
 
 
-def test_every_capture_opens_at_its_hottest_row(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
+def test_every_capture_opens_at_its_hottest_row(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
     assert in_sight(isa, HOT)
     heading = isa.view.heading()
     assert heading is not None
     assert heading.row == LOOP[0]
-    open_in(listing(5))
-    settled()
+    open_settled(listing(5))
     assert in_sight(isa, 5)
     assert isa.view.verticalScrollBar().value() == 0, "the heading of the block is its first row"
-    open_in(listing())
-    settled()
+    open_settled(listing())
     assert in_sight(isa, HOT)
 
 
 def test_a_click_moves_time_to_an_execution_that_was_too_small_to_be_seen(
-    ui: UiContext, qtbot: object, open_in: Callable, settled: Settled
+    ui: UiContext, qtbot: object, open_settled: Callable, settled: Settled
 ) -> None:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(745, 500)
     panel.show()
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     ui.session.set_view(ui.session.outer(ui.session.trace.value))
     before = ui.session.view.value
     QTest.mouseClick(
@@ -500,15 +494,14 @@ def test_keys_walk_along_registers(isa: IsaPanel, ui: UiContext, settled: Settle
 
 
 def test_keys_walk_along_waits_in_every_mode_and_back(
-    ui: UiContext, qtbot: object, open_in: Callable, settled: Settled
+    ui: UiContext, qtbot: object, open_settled: Callable, settled: Settled
 ) -> None:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(745, 500)
     panel.show()
     assert run(panel, "isa.producer") == "Select an instruction first."
-    open_in(trace())
-    settled()
+    open_settled(trace())
     ui.session.select_line(3)
     settled()
     assert "not read yet" in run(panel, "isa.producer")

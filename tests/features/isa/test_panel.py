@@ -54,16 +54,14 @@ def test_nothing_open_says_what_to_do(isa: IsaPanel) -> None:
     assert isa.sheet() is None
 
 
-def test_an_empty_program_says_so(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace(code_table(())))
-    settled()
+def test_an_empty_program_says_so(isa: IsaPanel, open_settled: Callable) -> None:
+    open_settled(trace(code_table(())))
     assert isa.empty.is_empty
     assert isa.empty.sentence.text().endswith(".")
 
 
-def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace())
-    settled()
+def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_settled: Callable) -> None:
+    open_settled(trace())
     assert not isa.empty.is_empty
     assert cell(isa, 3, "latency") == "2,000"
     assert cell(isa, 3, "stall") == "1,990"
@@ -76,10 +74,9 @@ def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_in: Callable, set
 
 
 def test_a_click_selects_the_line_and_the_selection_comes_back(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+    isa: IsaPanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     click(isa, 4)
     assert ui.session.selection.value.line == 4
     assert ui.session.selection.value.source == (1, 2)
@@ -91,11 +88,8 @@ def test_a_click_selects_the_line_and_the_selection_comes_back(
     assert ui.session.selection.value.line == 3
 
 
-def test_a_double_click_fits_the_token(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+def test_a_double_click_fits_the_token(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace(), [two_waves()])
     at = isa.view.cell_rect(3, "text").center()
     QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     QTest.mouseDClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
@@ -107,10 +101,9 @@ def test_a_double_click_fits_the_token(
 
 
 def test_latency_modes_change_the_columns(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    isa: IsaPanel, ui: UiContext, open_settled: Callable, qtbot: object
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     ui.session.latency_mode.set(LatencyMode.SUM_WAVE)
     qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")  # type: ignore[attr-defined]
     title = isa.view.table.headerData(isa.view.table.column_of("latency"), Qt.Orientation.Horizontal)
@@ -134,20 +127,16 @@ def test_a_wave_that_is_not_read_is_explained(
 
 
 def test_a_clock_range_counts_only_its_waves(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    isa: IsaPanel, ui: UiContext, open_settled: Callable, qtbot: object
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     assert cell(isa, 4, "hits") == "4"
     ui.session.clock_range.set(TimeWindow(0, 600))
     qtbot.waitUntil(lambda: cell(isa, 4, "hits") == "2")  # type: ignore[attr-defined]
 
 
-def test_hover_goes_out_and_comes_in(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace())
-    settled()
+def test_hover_goes_out_and_comes_in(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace())
     move_mouse(isa.view.viewport(), isa.view.cell_rect(2, "text").center())
     assert ui.session.hover.value == Hover(line=2)
     ui.session.hover.set(Hover(source=(1, 2)))
@@ -156,10 +145,9 @@ def test_hover_goes_out_and_comes_in(
 
 
 def test_search_counts_marks_filters_and_walks(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+    isa: IsaPanel, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
-    open_in(trace())
-    settled()
+    open_settled(trace())
     assert not isa.find_bar.isVisible(), "rows have its room until something is searched"
     isa.focus_search()
     QTest.keyClicks(isa.find_bar.field, "V_")
@@ -182,14 +170,11 @@ def test_search_counts_marks_filters_and_walks(
     assert len(isa.view.table.data_rows) == 8, "a broken search hides nothing"
 
 
-def test_m_walks_through_the_hottest_rows(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
+def test_m_walks_through_the_hottest_rows(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
     for command in isa.commands(isa.ui, LazyPanel.of(isa)):
         ui.commands.register(command)
     assert ui.commands["isa.next_hottest"].why_not()
-    open_in(trace())
-    settled()
+    open_settled(trace())
     seen = []
     for _ in range(3):
         ui.commands.run("isa.next_hottest")
@@ -209,11 +194,8 @@ def arrow_points(isa: IsaPanel) -> tuple[QPoint, QPoint, QPoint]:
     return middle, QPointF(x + 1, y0).toPoint(), QPointF(x + 1, y1).toPoint()
 
 
-def test_arrows_lead_isolate_and_are_released(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+def test_arrows_lead_isolate_and_are_released(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace(), [two_waves()])
     pairs = set(zip(isa.view.arrows.source.tolist(), isa.view.arrows.target.tolist(), strict=True))
     assert pairs == {(1, 3), (2, 3)}
     middle, producer, wait = arrow_points(isa)
@@ -232,10 +214,9 @@ def test_arrows_lead_isolate_and_are_released(
 
 
 def test_the_gutter_says_where_its_arrows_are_from(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+    isa: IsaPanel, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     ui.session.select_wave(two_waves().waves[1].id)
     settled()
     assert len(isa.view.arrows), "a wave whose file lists no waits has those of a replay"
@@ -263,11 +244,10 @@ def test_branches_are_the_other_arrows(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_kinds_and_selection_have_the_colours_of_the_theme(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+    isa: IsaPanel, ui: UiContext, open_settled: Callable, theme: str
 ) -> None:
     ui.settings["look.theme"] = theme
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     ui.session.select_line(3)
     image = picture(isa)
     bar = isa.view.cell_rect(3, "cost")
@@ -283,9 +263,8 @@ def test_bars_kinds_and_selection_have_the_colours_of_the_theme(
     assert has_color(image, gutter, ui.theme.arrow(0))
 
 
-def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled) -> None:
-    open_in(trace())
-    settled()
+def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace())
     image, bar = picture(isa), isa.view.cell_rect(7, "cost")
     colored = [
         x
@@ -296,7 +275,7 @@ def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_in: Callab
 
 
 def test_samples_replace_cycles_in_a_sampling_capture(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+    isa: IsaPanel, ui: UiContext, open_settled: Callable
 ) -> None:
     from dataclasses import replace
 
@@ -316,8 +295,7 @@ def test_samples_replace_cycles_in_a_sampling_capture(
         samples_stalled=stalled,
         stall_reasons=reasons,
     )
-    open_in(trace(code, has_thread_trace=False, has_pc_samples=True))
-    settled()
+    open_settled(trace(code, has_thread_trace=False, has_pc_samples=True))
     ids = [column.id for column in isa.view.table.columns]
     assert "hits" not in ids
     assert cell(isa, 3, "samples") == "9"
@@ -328,23 +306,19 @@ def test_samples_replace_cycles_in_a_sampling_capture(
     assert color.rgb() == ui.theme.reason(StallReason.WAITCNT).rgb()
 
 
-def test_the_heat_strip_leads_to_hot_rows(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace())
-    settled()
+def test_the_heat_strip_leads_to_hot_rows(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace())
     y = isa.strip.y_of(isa.view.table.view_row(3)) + 3
     QTest.mouseClick(isa.strip, Qt.MouseButton.LeftButton, pos=QPoint(6, y))
     assert ui.session.selection.value.line == 3
 
 
 def test_the_menu_copies_filters_and_bookmarks(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+    isa: IsaPanel, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
     from rcv_py.features.isa.panel import row_menu
 
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     actions = {a.text(): a for a in row_menu(isa, 4).actions()}
     actions["Filter to this instruction"].trigger()
     settled()
@@ -353,23 +327,18 @@ def test_the_menu_copies_filters_and_bookmarks(
     assert ui.session.bookmarks.value[0].line == 4
 
 
-def test_the_sheet_holds_what_is_shown(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace())
-    settled()
+def test_the_sheet_holds_what_is_shown(isa: IsaPanel, open_settled: Callable) -> None:
+    open_settled(trace())
     sheet = isa.sheet()
     rows = list(sheet.rows)
     assert len(rows) == 8
     assert rows[3][sheet.headers.index("latency (cycles)")] == 2000
 
 
-def test_another_trace_starts_afresh(
-    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+def test_another_trace_starts_afresh(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace(), [two_waves()])
     ui.session.select_line(6)
-    open_in(trace(code_table(code_rows()[:3])))
-    settled()
+    open_settled(trace(code_table(code_rows()[:3])))
     assert isa.view.table.rowCount() == 3
     assert isa.view.current == 2, "its own hottest row"
     ui.session.close()
@@ -383,10 +352,9 @@ def code_rows() -> tuple:
 
 
 def test_headers_of_the_sheet_say_quantity_and_unit_and_addresses_are_in_hex(
-    isa: IsaPanel, open_in: Callable, settled: Settled
+    isa: IsaPanel, open_settled: Callable
 ) -> None:
-    open_in(trace())
-    settled()
+    open_settled(trace())
     sheet = isa.sheet()
     assert {"hits", "latency (cycles)", "stall (cycles)", "idle (cycles)", "share (%)"} <= set(sheet.headers)
     assert not any("·" in header for header in sheet.headers)

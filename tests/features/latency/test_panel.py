@@ -216,10 +216,9 @@ def test_no_wait_told_anything(counters: tuple) -> None:
 
 
 def test_a_click_and_the_keyboard_select_the_line(
-    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    panel: LatencyPanel, ui: UiContext, open_settled: Callable, qtbot: object
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
     lines = panel.result.line.tolist()
     where = QPoint(60, panel.view.row_rect(1).center().y())
@@ -238,11 +237,10 @@ def test_a_click_and_the_keyboard_select_the_line(
 
 
 def test_idle_time_counts_if_it_is_shown(
-    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled, counters: tuple
+    panel: LatencyPanel, ui: UiContext, open_settled: Callable, counters: tuple
 ) -> None:
     found, waves = counters
-    open_in(found, [waves])
-    settled()
+    open_settled(found, [waves])
     with_idle = sum(column(panel, "total"))
     ui.settings["isa.show_idle"] = False
     assert with_idle - sum(column(panel, "total")) == found.code.idle.sum()
@@ -271,21 +269,19 @@ def test_without_counters_it_says_which_and_how(
     assert panel.sheet() is None
 
 
-def test_until_waves_are_read_it_says_so(panel: LatencyPanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace())
-    settled()
+def test_until_waves_are_read_it_says_so(panel: LatencyPanel, open_settled: Callable) -> None:
+    open_settled(trace())
     assert panel.empty.sentence.text() == "Reading waves, 0 of 2, for latency …"
 
 
 def test_nothing_is_computed_for_a_panel_that_nobody_opened(
-    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object
 ) -> None:
     panel = LatencyPanel(ui)
     panel.visibility.allow_sleep()
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.visibility.allow_sleep()
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     assert ui.results.cell("hidden").value is None
     panel.show()
     qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
@@ -294,13 +290,12 @@ def test_nothing_is_computed_for_a_panel_that_nobody_opened(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_have_the_colours_of_the_theme(
-    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple, theme: str
+    panel: LatencyPanel, open_settled: Callable, settled: Settled, counters: tuple, theme: str
 ) -> None:
     ui = panel.ui
     ui.settings["look.theme"] = "dark" if theme == "light" else "light"
     found, waves = counters
-    open_in(found, [waves])
-    settled()
+    open_settled(found, [waves])
     ui.settings["look.theme"] = theme
     role = ui.theme.role
     assert {role("stall").rgb(), role("issue").rgb(), role("hidden").rgb()} <= colors(panel)
@@ -332,12 +327,9 @@ def test_state_is_kept(panel: LatencyPanel, open_in: Callable, settled: Settled,
     assert panel.caption() == "Memory latency, reference viewer"
 
 
-def test_the_sheet_has_what_is_shown(
-    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple
-) -> None:
+def test_the_sheet_has_what_is_shown(panel: LatencyPanel, open_settled: Callable, counters: tuple) -> None:
     found, waves = counters
-    open_in(found, [waves])
-    settled()
+    open_settled(found, [waves])
     sheet = panel.sheet()
     rows = list(sheet.rows)
     assert len(rows) == int((found.code.hits > 0).sum())
@@ -347,15 +339,13 @@ def test_the_sheet_has_what_is_shown(
 
 
 def test_another_capture_forgets_the_rows(
-    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled, counters: tuple
+    panel: LatencyPanel, ui: UiContext, open_settled: Callable, counters: tuple
 ) -> None:
     found, waves = counters
-    open_in(found, [waves])
-    settled()
+    open_settled(found, [waves])
     ui.session.select_line(7)
     assert panel.result is not None
-    open_in(trace(has_thread_trace=False), [])
-    settled()
+    open_settled(trace(has_thread_trace=False), [])
     assert panel.result is None
     assert panel.sheet() is None
     assert ui.session.selection.value == Selection() or panel.view.current <= len(panel.view.table.data_rows)

@@ -217,15 +217,11 @@ def test_bubbles_are_ranked_and_a_click_selects(
     assert not bubbles.grab().isNull()
 
 
-def test_bubbles_say_why_there_are_none(
-    bubbles: BubblesPanel, open_in: Callable, qtbot: object, settled: Settled
-) -> None:
+def test_bubbles_say_why_there_are_none(bubbles: BubblesPanel, open_settled: Callable, qtbot: object) -> None:
     busy = build.wave("V|V|I", [1, 2, 4])
-    open_in(build.trace(build.code(TEXTS), [busy]), [build.batch(busy)])
-    settled()
+    open_settled(build.trace(build.code(TEXTS), [busy]), [build.batch(busy)])
     qtbot.waitUntil(lambda: BUBBLES.nothing in bubbles.empty.sentence.text())  # type: ignore[attr-defined]
-    open_in(build.trace(build.code(TEXTS), []))
-    settled()
+    open_settled(build.trace(build.code(TEXTS), []))
     assert "so nothing is known about bubbles." in bubbles.empty.sentence.text()
 
 

@@ -36,21 +36,15 @@ def cell(panel: SourcePanel, row: int, column: str) -> str:
     return panel.view.table.text(row, panel.view.table.column_of(column))
 
 
-def test_without_debug_information_it_says_what_to_do(
-    source: SourcePanel, open_in: Callable, settled: Settled
-) -> None:
+def test_without_debug_information_it_says_what_to_do(source: SourcePanel, open_settled: Callable) -> None:
     assert "Ctrl+O" in source.empty.sentence.text()
-    open_in(trace(code_table(has_source=False), sources=()))
-    settled()
+    open_settled(trace(code_table(has_source=False), sources=()))
     assert source.empty.is_empty
     assert "-g" in source.empty.sentence.text()
 
 
-def test_the_hottest_file_is_shown_with_its_costs(
-    source: SourcePanel, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace())
-    settled()
+def test_the_hottest_file_is_shown_with_its_costs(source: SourcePanel, open_settled: Callable) -> None:
+    open_settled(trace())
     assert source.files.currentText().split()[0] == "kernels/attn.py"
     assert source.files.toolTip() == "/src/kernels/attn.py"
     assert source.view.table.rowCount() == 4
@@ -60,10 +54,9 @@ def test_the_hottest_file_is_shown_with_its_costs(
 
 
 def test_inclusive_charges_every_place_of_a_chain(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    source: SourcePanel, ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object
 ) -> None:
-    open_in(trace())
-    settled()
+    open_settled(trace())
     source.show_file(1)
     settled()
     assert cell(source, 1, "cost") == "600"
@@ -73,10 +66,9 @@ def test_inclusive_charges_every_place_of_a_chain(
 
 
 def test_clicks_go_to_the_code_and_come_back(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+    source: SourcePanel, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     port = source.view.viewport()
     QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=source.view.cell_rect(2, "text").center())
     assert ui.session.selection.value.source == (0, 3)
@@ -91,10 +83,9 @@ def test_clicks_go_to_the_code_and_come_back(
 
 
 def test_an_inline_chain_is_a_breadcrumb(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+    source: SourcePanel, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     ui.session.select_line(2)
     settled()
     assert not source.chain.isHidden()
@@ -106,9 +97,8 @@ def test_an_inline_chain_is_a_breadcrumb(
     assert ui.session.selection.value.source == (0, 3), "looking at a caller selects nothing"
 
 
-def test_hover_is_shared(source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled) -> None:
-    open_in(trace())
-    settled()
+def test_hover_is_shared(source: SourcePanel, ui: UiContext, open_settled: Callable) -> None:
+    open_settled(trace())
     move_mouse(source.view.viewport(), source.view.cell_rect(2, "text").center())
     assert ui.session.hover.value == Hover(source=(0, 3))
     ui.session.hover.set(Hover(line=1))
@@ -116,12 +106,11 @@ def test_hover_is_shared(source: SourcePanel, ui: UiContext, open_in: Callable, 
 
 
 def test_a_file_without_a_copy_lists_its_lines(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+    source: SourcePanel, ui: UiContext, open_settled: Callable
 ) -> None:
     code = code_table()
     code = replace(code, chain_file=np.where(code.chain_file == 0, 2, code.chain_file).astype(np.int32))
-    open_in(trace(code), [two_waves()])
-    settled()
+    open_settled(trace(code), [two_waves()])
     assert source.view.table.rowCount() == 2
     assert cell(source, 1, "line") == "3"
     assert source.note.text().startswith("The copy of lost.py is missing.")
@@ -131,20 +120,18 @@ def test_a_file_without_a_copy_lists_its_lines(
 
 
 def test_a_line_behind_the_end_of_the_file_is_safe(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+    source: SourcePanel, ui: UiContext, open_settled: Callable
 ) -> None:
     short = (SOURCES[0]._replace(lines=("import math",)), *SOURCES[1:])
-    open_in(trace(sources=short), [two_waves()])
-    settled()
+    open_settled(trace(sources=short), [two_waves()])
     assert [cell(source, row, "line") for row in range(3)] == ["1", "2", "3"]
     ui.session.select_line(3)
     assert source.view.current == 2
     source.view.viewport().grab()
 
 
-def test_finding_marks_and_walks(source: SourcePanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace())
-    settled()
+def test_finding_marks_and_walks(source: SourcePanel, open_settled: Callable) -> None:
+    open_settled(trace())
     assert source.focus_search()
     QTest.keyClicks(source.find_bar.field, "a")
     assert source.find_bar.count.text() == "3 found"
@@ -155,10 +142,9 @@ def test_finding_marks_and_walks(source: SourcePanel, open_in: Callable, settled
 
 
 def test_the_hottest_lines_come_one_after_the_other(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+    source: SourcePanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     source.step_hottest(+1)
     assert ui.session.selection.value.source == (0, 3)
     source.step_hottest(+1)
@@ -169,11 +155,10 @@ def test_the_hottest_lines_come_one_after_the_other(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_are_stacked_by_kind_and_text_is_coloured(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+    source: SourcePanel, ui: UiContext, open_settled: Callable, theme: str
 ) -> None:
     ui.settings["look.theme"] = theme
-    open_in(trace())
-    settled()
+    open_settled(trace())
     image = source.view.viewport().grab().toImage()
     bar = source.view.cell_rect(2, "bar")
     colors = {image.pixelColor(x, bar.center().y()).rgb() for x in range(bar.left(), bar.right())}
@@ -205,14 +190,10 @@ def test_tabs_and_control_characters_are_made_visible() -> None:
     assert expanded("a\x00b\u2028c") == "a·b·c"
 
 
-def test_a_source_of_another_trace_is_forgotten(
-    source: SourcePanel, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace())
-    settled()
+def test_a_source_of_another_trace_is_forgotten(source: SourcePanel, open_settled: Callable) -> None:
+    open_settled(trace())
     other = (SourceFile("/src/z.py", ("z = 1",) * 3), *SOURCES[1:])
-    open_in(trace(sources=other))
-    settled()
+    open_settled(trace(sources=other))
     assert source.view.table.rowCount() == 3
     assert cell(source, 0, "text") == "z = 1"
 
@@ -223,10 +204,9 @@ def with_lines(*lines: str) -> Trace:
 
 
 def test_numbers_beside_the_bar_take_no_room_of_80_characters(
-    source: SourcePanel, open_in: Callable, settled: Settled
+    source: SourcePanel, open_settled: Callable
 ) -> None:
-    open_in(trace())
-    settled()
+    open_settled(trace())
     view = source.view
     assert [column.id for column in view.table.columns] == ["line", "share", "bar", "cost", "text"]
 
@@ -243,11 +223,10 @@ def test_numbers_beside_the_bar_take_no_room_of_80_characters(
 
 
 def test_a_long_line_is_read_by_scrolling_sideways_while_numbers_stay(
-    source: SourcePanel, open_in: Callable, settled: Settled
+    source: SourcePanel, open_settled: Callable
 ) -> None:
     long = "x = " + "value + " * 100 + "last"
-    open_in(with_lines("short", long))
-    settled()
+    open_settled(with_lines("short", long))
     view = source.view
     assert view.tip(0, "text") == ""
     assert "last" in view.tip(1, "text")
@@ -266,16 +245,14 @@ def test_a_long_line_is_read_by_scrolling_sideways_while_numbers_stay(
     inked = [x for x in range(image.width()) for y in range(image.height()) if image.pixel(x, y) != blank]
     assert cell_box.width() - 16 < max(inked) < cell_box.width(), "the end of the line"
     assert view.viewport().grab(view.cell_rect(1, "line")).toImage() == number
-    open_in(with_lines("short", "shorter"))
-    settled()
+    open_settled(with_lines("short", "shorter"))
     assert not source.view.across.isVisible()
 
 
 def test_a_selected_line_half_below_the_heading_comes_out_at_a_resize(
-    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+    source: SourcePanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(with_lines("import fx", "def first():", *(f"    copy({n})" for n in range(60))))
-    settled()
+    open_settled(with_lines("import fx", "def first():", *(f"    copy({n})" for n in range(60))))
     view = source.view
     view.set_current(30)
     view.verticalScrollBar().setValue(round(29.5 * view.row_height))
@@ -285,11 +262,8 @@ def test_a_selected_line_half_below_the_heading_comes_out_at_a_resize(
     assert view.row_top(30) + view.row_height <= view.viewport().height()
 
 
-def test_the_heading_has_the_letters_of_its_line(
-    source: SourcePanel, open_in: Callable, settled: Settled
-) -> None:
-    open_in(with_lines("import fx", "def first(iiii, WWWW):", *(f"    copy({n})" for n in range(60))))
-    settled()
+def test_the_heading_has_the_letters_of_its_line(source: SourcePanel, open_settled: Callable) -> None:
+    open_settled(with_lines("import fx", "def first(iiii, WWWW):", *(f"    copy({n})" for n in range(60))))
     view = source.view
 
     def inked() -> list[int]:
@@ -311,12 +285,9 @@ def test_the_heading_has_the_letters_of_its_line(
     assert inked() == as_line
 
 
-def test_the_function_in_view_keeps_its_heading(
-    source: SourcePanel, open_in: Callable, settled: Settled
-) -> None:
+def test_the_function_in_view_keeps_its_heading(source: SourcePanel, open_settled: Callable) -> None:
     body = [f"    copy({n})" for n in range(60)]
-    open_in(with_lines("import fx", "def first():", *body, "", "def second(a,", "           b):", *body))
-    settled()
+    open_settled(with_lines("import fx", "def first():", *body, "", "def second(a,", "           b):", *body))
     view = source.view
     view.verticalScrollBar().setValue(0)
     assert view.heading == -1
@@ -341,12 +312,11 @@ def test_functions_are_told_by_their_indentation() -> None:
 
 
 def test_spaces_that_all_lines_in_sight_begin_with_are_not_shown(
-    source: SourcePanel, open_in: Callable, settled: Settled
+    source: SourcePanel, open_settled: Callable
 ) -> None:
     deep = ("def f():", *(" " * 24 + f"copy({n})" for n in range(60)), "", " " * 28 + "end()")
     base = trace()
-    open_in(replace(base, sources=(base.sources[0]._replace(lines=deep), *base.sources[1:])))
-    settled()
+    open_settled(replace(base, sources=(base.sources[0]._replace(lines=deep), *base.sources[1:])))
     view = source.view
     view.verticalScrollBar().setValue(0)
     assert view.dedent == 0, "the first line begins at the edge"
@@ -374,13 +344,12 @@ def test_a_usual_language_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_file_without_a_copy_is_located(
-    source: SourcePanel, open_in: Callable, settled: Settled, tmp_path: Path
+    source: SourcePanel, open_settled: Callable, settled: Settled, tmp_path: Path
 ) -> None:
     lost = tuple(SourceFile(one.path, None, "There is no copy.") for one in SOURCES)
     name = Path(lost[0].path).name
     (tmp_path / name).write_text("found\n")
-    open_in(trace(sources=lost))
-    settled()
+    open_settled(trace(sources=lost))
     source.show_file(0)
     settled()
     assert source.locate.isVisible()
@@ -397,20 +366,22 @@ def test_a_file_without_a_copy_is_located(
     source.ui.settings["sources.map"] = ""
 
 
-def test_a_file_with_a_copy_needs_no_place(source: SourcePanel, open_in: Callable, settled: Settled) -> None:
-    open_in(trace())
-    settled()
+def test_a_file_with_a_copy_needs_no_place(source: SourcePanel, open_settled: Callable) -> None:
+    open_settled(trace())
     assert not source.locate.isVisible()
 
 
 def test_the_selected_line_opens_in_the_editor_of_the_settings(
-    source: SourcePanel, open_in: Callable, settled: Settled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: SourcePanel,
+    open_settled: Callable,
+    settled: Settled,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(locate, "start", lambda words, waits: started.append(words))
     path = Path(SOURCES[0].path)
-    open_in(trace())
-    settled()
+    open_settled(trace())
     source.show_file(0)
     settled()
     source.open_in_editor()

@@ -5,6 +5,7 @@ from tests.support.window_fixtures import (  # noqa: F401
     found_once,
     is_painted,
     open_in,
+    open_settled,
     read_once,
     released_keys,
     reused,
