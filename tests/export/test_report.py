@@ -83,14 +83,10 @@ class Page(HTMLParser):
 
 
 def report_of(path: Path) -> Report:
-    return make_report(inputs_of(path))
-
-
-def inputs_of(path: Path) -> ReportInputs:
     trace = open_trace(path)
     rows = list(range(len(trace.waves)))
     facts = run_facts(trace.path, trace.kernel_name, trace.target)
-    return report_inputs(trace, (trace.reader.read(rows),) if rows else (), facts)
+    return make_report(report_inputs(trace, (trace.reader.read(rows),) if rows else (), facts))
 
 
 @pytest.fixture(scope="module")

@@ -30,12 +30,6 @@ def specs() -> Iterator[Spec]:
             yield from (spec for spec in values if isinstance(spec, Spec))
 
 
-def names_of_each() -> set[frozenset[str]]:
-    """The names of columns of every table that has enough of them."""
-    columns = {frozenset(field.name for field in spec.at(ShownIn.DATA)) - HARDWARE for spec in specs()}
-    return {names for names in columns if len(names) > MOST}
-
-
 def literals(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, frozenset[str]]]:
     """The texts of each dictionary's keys and of each sequence, with the number of the line."""
     for node in nodes:
@@ -51,7 +45,9 @@ def literals(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, frozenset[str]]]:
 
 def columns_elsewhere(known: Mapping[str, Module]) -> Iterator[str]:
     """Dictionaries and sequences outside of results that name columns of one table."""
-    tables = names_of_each()
+    # The names of columns of every table that has enough of them
+    columns = {frozenset(field.name for field in spec.at(ShownIn.DATA)) - HARDWARE for spec in specs()}
+    tables = {names for names in columns if len(names) > MOST}
     for module in known.values():
         if module.name.split(".")[0] not in ABOVE or module.name.endswith("result"):
             continue

@@ -298,11 +298,6 @@ def test_a_picture_has_no_frame_of_the_focus(app: App, qtbot: QtBot) -> None:
 # -- in every place, in the end: what is made for this, all that comes later would have to follow -----
 
 
-def canvases(seen: Iterable[QWidget]) -> list[QWidget]:
-    kinds = (TimePlot, BarChart, OverviewStrip, FlameView)
-    return [one for one in seen if isinstance(one, kinds)]
-
-
 def test_every_control_has_a_name_and_says_why_it_is_greyed(app: App, qtbot: QtBot) -> None:
     wordless: dict[str, str] = {}
     mute: dict[str, str] = {}
@@ -312,7 +307,8 @@ def test_every_control_has_a_name_and_says_why_it_is_greyed(app: App, qtbot: QtB
         there = list(controls(app.window))
         wordless |= dict.fromkeys(nameless(there), place)
         mute |= dict.fromkeys(unexplained(there), place)
-        shown = canvases(there)
+        kinds = (TimePlot, BarChart, OverviewStrip, FlameView)
+        shown = [one for one in there if isinstance(one, kinds)]
         seen |= {type(one) for one in shown}
         undescribed |= {told(one) for one in shown if "elected" not in spoken(one, DESCRIPTION)}
     assert not wordless

@@ -66,7 +66,7 @@ def test_tooltips_show_just_the_text() -> None:
         assert tooltip(plain) == plain
     for text in ("<b>x", "<img src='/dev/zero'>", "a &lt; b", " <qt>"):
         shown = tooltip(text)
-        assert text_of(shown).strip() == text.strip()
+        assert "".join(Reader(shown).said).strip() == text.strip()
         assert tags_of(shown) == {"qt"}
 
 
@@ -148,10 +148,6 @@ class Reader(HTMLParser):
 
 def tags_of(page: str) -> set[str]:
     return Reader(page).tags
-
-
-def text_of(page: str) -> str:
-    return "".join(Reader(page).said)
 
 
 def check(text: object, where: str) -> None:

@@ -35,11 +35,6 @@ def made(app: App) -> set[str]:
     return {name for name, dock in app.window.workspace.docks.items() if dock.made is not None}
 
 
-def sheet_of(panel: Any) -> Any:
-    sheet = panel.sheet()
-    return None if sheet is None else (sheet.title, sheet.csv())
-
-
 class Windows(QObject):
     """Notes each widget that is shown as a window."""
 
@@ -261,7 +256,8 @@ def answer(panel: Any) -> Any:
     """What a panel says: its table, command and caption, and what is chosen in it."""
     boxes = [box.currentText() for box in panel.findChildren(QComboBox)]
     words = [word for word in panel.command_line() or () if not word.startswith(BY_WIDTH)]
-    return sheet_of(panel), words, panel.caption(), boxes
+    sheet = panel.sheet()
+    return (None if sheet is None else (sheet.title, sheet.csv())), words, panel.caption(), boxes
 
 
 @contextmanager

@@ -123,16 +123,12 @@ def test_ctrl_with_left_and_right_scrolls_by_columns(view: RowsView) -> None:
     assert view.currentIndex().row() == 1
 
 
-def click_header(view: RowsView, column: int) -> None:
-    header = view.header
-    at = QPoint(header.sectionViewportPosition(column) + 20, 10)
-    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
-
-
 def test_the_third_click_on_a_header_returns_to_program_order(view: RowsView) -> None:
     orders = []
     for _ in range(3):
-        click_header(view, 2)
+        header = view.header
+        at = QPoint(header.sectionViewportPosition(2) + 20, 10)
+        QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
         orders.append(view.table.data_rows.tolist())
     assert orders == [[1, 0, 2, 3], [3, 0, 2, 1], [0, 1, 2, 3]]
 
