@@ -2,12 +2,14 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rcv_py.analysis.latency.access_widths import UNKNOWN, WIDTHS, access_width, is_scalar
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.synth.samples import SAMPLES
 from tests.support.opened import sample_trace
@@ -95,6 +97,30 @@ def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:
         cycles = range(int(trace.waves.begin[row]), int(trace.waves.end[row]))
         spans.setdefault(unit, set()).update(cycles)
     assert found.unit_cycles == sum(len(cycles) for cycles in spans.values())
+
+
+@pytest.mark.parametrize(
+    ("sample", "traced", "held", "cus"),
+    [
+        ("gfx12", 1, 4, 2),  # one SIMD of a work-group processor, of which all held waves
+        ("straggler", 2, 4, 1),
+        ("matmul_small", 4, 4, 1),
+    ],
+)
+def test_the_rate_of_a_unit_is_that_of_all_of_its_simds(
+    sample: str, traced: int, held: int, cus: int
+) -> None:
+    trace = sample_trace(sample)
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    found = WIDTHS.of(trace, [batch])
+    assert found.vector_rate == pytest.approx(
+        found.vector_bytes / found.unit_cycles * held / traced / cus, rel=1e-12
+    )
+    unknown = WIDTHS.of(replace(trace, occupancy=of_rows(trace.occupancy, slice(0))), [batch])
+    others = held if not trace.architecture.traces_all_simds else traced
+    assert unknown.vector_rate == pytest.approx(
+        found.vector_bytes / found.unit_cycles * others / traced / cus, rel=1e-12
+    )
 
 
 def test_scalar_memory_is_of_a_wave() -> None:

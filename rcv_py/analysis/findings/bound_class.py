@@ -250,7 +250,7 @@ def load_numbers(inputs: FindingInputs) -> LoadNumbers:
     """Return how the kernel used the device, by the waves that were read and the launch."""
     is_unread = inputs.trace.code.has_unread_work
     exposure, table, shape = inputs.exposure, inputs.attribution, inputs.shape
-    resident, unit_cycles = max(1, exposure.resident), inputs.widths.unit_cycles
+    resident = max(1, exposure.resident)
     memory = int(table.stall[memory_waits(inputs)].sum())
     is_hidden = inputs.widths.hides_bytes(inputs.widths.is_vector)
     return LoadNumbers(
@@ -260,7 +260,7 @@ def load_numbers(inputs: FindingInputs) -> LoadNumbers:
         empty=shape.empty_share,
         unused=shape.unused_share,
         waits=memory / table.total_stall if table.total_stall else 0.0,
-        rate=int(requested_bytes(inputs).sum()) / unit_cycles if unit_cycles and not is_hidden else None,
+        rate=None if is_hidden else inputs.widths.rate(int(requested_bytes(inputs).sum())),
         roof=memory_roof(inputs.trace, inputs.facts),
     )
 

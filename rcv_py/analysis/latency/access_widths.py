@@ -109,6 +109,7 @@ class AccessWidths(NamedTuple):
     executions: np.ndarray  # int64 [code rows], of the waves that were read
     lanes: int  # per wave
     unit_cycles: int  # cycles in which a compute unit held a traced wave, summed over units
+    part: float  # SIMDs of a compute unit that were traced, as a part of those that held waves
 
     @property
     def vector_bytes(self) -> int:
@@ -122,9 +123,11 @@ class AccessWidths(NamedTuple):
     @property
     def vector_rate(self) -> float | None:
         """Vector bytes per compute unit and cycle; None if no unit held a wave or a width is unknown."""
-        if self.hides_bytes(self.is_vector):
-            return None
-        return self.vector_bytes / self.unit_cycles if self.unit_cycles else None
+        return None if self.hides_bytes(self.is_vector) else self.rate(self.vector_bytes)
+
+    def rate(self, bytes: int) -> float | None:
+        """Bytes per compute unit and cycle, where untraced SIMDs request as much; None without waves."""
+        return bytes / self.unit_cycles / self.part if self.unit_cycles else None
 
     def hides_bytes(self, accesses: np.ndarray, rows: slice = slice(None)) -> bool:
         """Whether accesses of a kind, bool [code rows], moved an unknown number of bytes in some rows."""
@@ -152,6 +155,22 @@ def _map(trace: Trace, parcel: Parcel) -> _Accesses:
     return _Accesses(nonzero(tokens.executions(rows)), np.array(lives, dtype=np.int64).reshape(-1, 3))
 
 
+def _traced_part(trace: Trace) -> float:
+    """SIMDs that were traced, as a part of those of the same compute units that held waves."""
+    traced, events, gpu = trace.waves, trace.occupancy, trace.architecture
+    if not len(traced):
+        return 1.0
+    units = traced.se.astype(np.int64) << 20 | traced.cu.astype(np.int64) + 1
+    others = events.se.astype(np.int64) << 20 | events.cu.astype(np.int64) + 1
+    is_near = np.isin(others, units)
+    if not is_near.any() and not gpu.traces_all_simds:  # where others ran is not known
+        return len(np.unique(units * gpu.simds + traced.simd)) / len(np.unique(units)) / gpu.simds_per_cu
+    held = np.concatenate([units * gpu.simds + traced.simd, (others * gpu.simds + events.simd)[is_near]])
+    simds = np.unique(held)
+    cus = len(np.unique(simds // gpu.simds_per_cu)) / len(np.unique(units))
+    return len(np.unique(held[: len(units)])) / len(simds) * cus
+
+
 def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     code = trace.code
     classes = instruction_classes(code)
@@ -177,6 +196,7 @@ def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
         executions=dense(part.executions, len(code))[0],
         lanes=lanes,
         unit_cycles=occupied_cycles(part.lives),
+        part=_traced_part(trace),
     )
 
 

@@ -109,7 +109,6 @@ def roofline(
     simds = len(distinct(index.se, index.cu, index.simd)[0]) if len(index) else 0
     units = len(distinct(index.se, index.cu)[0]) if len(index) else 0
     gpu = trace.architecture
-    part = simds / max(1, units * gpu.simds_per_cu)  # traced SIMDs of a compute unit, as a part of it
     kinds = kinds_of(code)
     flop = flops_of(code) * widths.executions + lane_flops_of(code) * lanes * widths.executions
     moved = np.maximum(0, widths.width) * widths.executions * lanes
@@ -121,7 +120,7 @@ def roofline(
         return np.nan if widths.hides_bytes(accesses, rows) else float((moved * accesses)[rows].sum())
 
     def scope(first: int, last: int, cycles: int, *, is_loop: bool) -> Scope:
-        rows, scaled = slice(first, last + 1), cycles * part
+        rows, scaled = slice(first, last + 1), cycles * widths.part
         worked = scaled * gpu.simds_per_cu
         is_read = not is_hidden[rows].any()
         sums: dict[tuple[str, str], float] = {}
