@@ -59,6 +59,7 @@ class CodeTable(PickledByCopy):
     samples_unsure: np.ndarray | None = None  # int64, PC samples whose method does not record it: host traps
     sample_lanes: np.ndarray | None = None  # float64, mean active lanes of its samples, NaN if unknown
     sample_waves: np.ndarray | None = None  # float64, mean waves on the sampled unit, NaN if unknown
+    hidden: np.ndarray | None = None  # int64 [n, 3], hidden idle, stall and issue by AMD's decoder, cycles
 
     def __len__(self) -> int:
         return len(self.text)

@@ -30,6 +30,8 @@ static int known(isa_t isa, void *user, pc_t pc) {
     return status == 0 && room > 0 && size % 4 == 0;
 }
 
+static uint64_t analyses;
+
 static int replay(isa_t isa, void *isa_user, trace_t trace, void *user, uint64_t given) {
     uint64_t head[3];
     if (getenv("STUB_CRASH")) abort();
@@ -40,7 +42,9 @@ static int replay(isa_t isa, void *isa_user, trace_t trace, void *user, uint64_t
         char *bytes = malloc(head[2] + 1);
         if (head[2] && fread(bytes, head[2], 1, file) != 1) return 1;
         int status = 0;
-        if (head[0] == 3) {
+        if (head[0] == 12 && !analyses) {
+            /* it was not asked for these */
+        } else if (head[0] == 3) {
             wave_t *wave = (wave_t *)bytes;
             wave->state_at = bytes + sizeof *wave;
             wave->token_at = (char *)wave->state_at + 8 * wave->states;
@@ -78,6 +82,11 @@ int rocprof_trace_decoder_set_isa_callback(handle_t handle, isa_t isa, void *use
     kept = isa;
     kept_user = user;
     return handle.value == 42 ? 0 : 3;
+}
+int rocprof_trace_decoder_set_analysis(handle_t handle, uint64_t flags) {
+    if (handle.value != 42 || flags & ~1ull) return 3;
+    analyses = flags;
+    return 0;
 }
 int rocprof_trace_decoder_parse(handle_t handle, const void *data, uint64_t size, trace_t trace, void *user) {
     return handle.value == 42 && data ? replay(kept, kept_user, trace, user, size) : 3;

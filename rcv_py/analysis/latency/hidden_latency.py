@@ -104,6 +104,10 @@ ASSUMPTION = (
     "three quarters of a matrix instruction's issue count as vector arithmetic."
 )
 
+OFFICIAL_ASSUMPTION = (
+    "AMD's decoder computed this, by the rule of the reference viewer: overlapping work of a unit is queued, "
+    "and a wave may hide its own latency."
+)
 _MATH, _VECTOR, _ALL = "math", "vector", "all"
 _CANDIDATES = (  # unit, list A, list B, lists in which issue does not count
     (MATRIX, VALU, MATRIX, (True, True)),
@@ -249,6 +253,9 @@ def _merge_reference(parts: Sequence[_Waves]) -> _Waves:
 
 
 def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
+    if trace.code.hidden is not None and len(part) == sum(counts for _, counts in part) == len(trace.waves):
+        told = np.ascontiguousarray(trace.code.hidden.T)
+        return _answer(trace, _Hidden(told, len(part), len(part)), OFFICIAL_ASSUMPTION)
     found = [_Hidden(np.zeros((3, len(trace.code)), dtype=np.int64), 0, 0)]
     by_simd: dict[tuple[int, int], list[tuple[TracedWave, bool]]] = {}
     for one in part:

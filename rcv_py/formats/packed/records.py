@@ -43,7 +43,7 @@ _COLUMNS: dict[type, dict[str, np.dtype[Any]]] = {
     WaveIndex: _types(i2="se simd slot cu sa", i4="wid kernel", i8="begin end size"),
     CodeTable: _types(
         i8="number codeobj hits latency stall idle samples_issued samples_stalled stall_reasons"
-        " samples_unsure",
+        " samples_unsure hidden",
         f8="sample_lanes sample_waves",
         u8="address",
         b1="is_label",
@@ -61,7 +61,10 @@ _COLUMNS: dict[type, dict[str, np.dtype[Any]]] = {
     StateCurve: _types(i8="time", i4="waves"),
     ClockSamples: _types(i8="shader realtime"),
 }
-_WIDTH: dict[tuple[type, str], int] = {(CounterSamples, "value"): 4}  # columns of several numbers a row
+_WIDTH: dict[tuple[type, str], int] = {
+    (CounterSamples, "value"): 4,
+    (CodeTable, "hidden"): 3,
+}  # columns of several numbers a row
 _WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # any number of them a row
 _BORDERS: set[tuple[type, str]] = {(CodeTable, "chain_first")}  # one more than rows
 _APART: set[tuple[type, str]] = {(CodeTable, "chain_file"), (CodeTable, "chain_line")}

@@ -84,6 +84,7 @@ def decoded_engine(job: EngineJob) -> Engine:
             problems=problems,
             columns=None if job.spill is None else Spill(job.spill),
             threads=job.threads,
+            hidden=found.hidden,
         )
     _report_code(engine, problems)
     is_sure = unanswered() == before
@@ -106,6 +107,7 @@ class _Found(NamedTuple):
     texts: Sequence[str]
     walk: Walk
     where: Where
+    hidden: np.ndarray | None = None  # int64 [code, 3], as `CodeTable.hidden`
 
 
 def _last(stream: DecodedStream) -> int:
@@ -151,6 +153,7 @@ def _official(
         texts=texts_of(found.pcs, objects.programs_at(found.pcs)),
         walk=known(found.stream.waves, found.row),
         where=found.pcs,
+        hidden=found.hidden,
     )
 
 

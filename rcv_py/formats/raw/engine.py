@@ -81,6 +81,7 @@ class Engine(NamedTuple):
     doubts: tuple[int, ...] = ()  # addresses where waves begin that several kernels claim
     claims: tuple[Claim, ...] = ()  # where several kernels fit, in doubt or not
     disassemblers: frozenset[str] = frozenset()  # of its texts
+    hidden: np.ndarray | None = None  # int64 [places, 3], as `CodeTable.hidden`
 
 
 Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]
@@ -111,10 +112,12 @@ def engine_of(
     problems: Problems,
     columns: ColumnSink | None = None,
     threads: int = 1,
+    hidden: np.ndarray | None = None,
 ) -> Engine:
     """Build the engine from its decoded stream.
 
-    `code` are all instructions that a token may belong to, and `texts` their texts; `walk` finds which.
+    `code` are all instructions that a token may belong to, `texts` their texts, and `hidden` what is known to
+    be hidden of each; `walk` finds which.
     Columns of waves are appended to `columns`, which must be empty; None: a list.
     """
     waves = stream.waves
@@ -155,6 +158,7 @@ def engine_of(
         tokens=tokens,
         lost=lost,
         lost_waves=lost_waves,
+        hidden=None if hidden is None else hidden[used],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,20 @@ def listing(
         header += SAMPLES
     code = code_of({"header": header, **sidecar.markers}, rows, gfxip, problems)
     table = np.append(code.table.row_of_number, -1)
-    return code, CodeRows(*keys, row=table[numbers.row].astype(np.int64))
+    found = CodeRows(*keys, row=table[numbers.row].astype(np.int64))
+    return code._replace(table=replace(code.table, hidden=_hidden(engines, found, len(code.table)))), found
+
+
+def _hidden(engines: Sequence[Engine], rows: CodeRows, count: int) -> np.ndarray | None:
+    """What other waves hide of each code row, if it is known of all engines."""
+    sums = np.zeros((count, 3), dtype=np.int64)
+    for engine in engines:
+        if engine.hidden is None and len(engine.facts):
+            return None
+        if engine.hidden is not None:
+            at = rows.find(engine.places)
+            np.add.at(sums, at[at >= 0], engine.hidden[at >= 0])
+    return sums if any(engine.hidden is not None for engine in engines) else None
 
 
 def program_code(

@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.raw import official
-from rcv_py.formats.raw.official import LAYOUT, STATE, TOKEN
+from rcv_py.formats.raw import official_records as kinds
+from rcv_py.formats.raw.official_records import LAYOUT, STATE, TOKEN
 from rcv_py.formats.raw.options import OFFICIAL, OWN, RawOptions, choosing
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.support.decoder_differences import TOKENS, differences
 from tests.support.limits import HANG_S
@@ -34,15 +37,15 @@ def records(is_first: bool) -> bytes:
     said = raw_sample(NAME).said
     base = said["code"]["1"]["base"]
     engine = said["captures"][0]
-    found = [record(official.GFXIP, 9), record(77, 3, b"unknown kind")]
-    table = np.zeros(len(engine["occupancy"]), dtype=LAYOUT[official.OCCUPANCY])
+    found = [record(kinds.GFXIP, 9), record(77, 3, b"unknown kind")]
+    table = np.zeros(len(engine["occupancy"]), dtype=LAYOUT[kinds.OCCUPANCY])
     for row, (time, start, cu, simd, slot, me, pipe, pc, _) in zip(table, engine["occupancy"], strict=True):
         row["time"], row["cu"], row["simd"], row["slot"] = time, cu, simd, slot
         row["bits"] = start | (0 if is_first else me << 1 | pipe << 4 | 1 << 8)
         row["pc"] = (pc + base if pc else 0, 0)
-    found.append(record(official.OCCUPANCY, len(table), table.tobytes()))
+    found.append(record(kinds.OCCUPANCY, len(table), table.tobytes()))
     for wave in engine["waves"]:
-        head = np.zeros(1, dtype=LAYOUT[official.WAVE])
+        head = np.zeros(1, dtype=LAYOUT[kinds.WAVE])
         for name in ("cu", "simd", "slot", "begin", "end"):
             head[name] = wave[name]
         head["size"] = 0 if is_first else head.dtype.itemsize
@@ -58,9 +61,9 @@ def records(is_first: bool) -> bytes:
             wave["end"],
             (base + 1, 0),
         )  # what is not finished leaks, where no instruction is
-        found.append(record(official.WAVE, 1, head.tobytes() + states.tobytes() + tokens.tobytes()))
-    found.append(record(official.INFO, 1, struct.pack("<i", official.LOST)))
-    found.append(record(official.FREQUENCY, 1, struct.pack("<Q", 25_000_000)))
+        found.append(record(kinds.WAVE, 1, head.tobytes() + states.tobytes() + tokens.tobytes()))
+    found.append(record(kinds.INFO, 1, struct.pack("<i", kinds.LOST)))
+    found.append(record(kinds.FREQUENCY, 1, struct.pack("<Q", 25_000_000)))
     return b"".join(found)
 
 
@@ -127,9 +130,9 @@ def test_one_process_decodes_several_engines(library, one_engine, monkeypatch, t
 def test_times_of_a_library_that_lost_its_place_are_reported(
     library, one_engine, monkeypatch, tmp_path
 ) -> None:
-    table = np.zeros(1, dtype=LAYOUT[official.OCCUPANCY])
+    table = np.zeros(1, dtype=LAYOUT[kinds.OCCUPANCY])
     table["time"], table["bits"] = (1 << 40) + 1, 1
-    far = library[1].read_bytes() + record(official.OCCUPANCY, 1, table.tobytes())
+    far = library[1].read_bytes() + record(kinds.OCCUPANCY, 1, table.tobytes())
     (tmp_path / "records").write_bytes(far)
     monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
     trace = by_library((library[0], tmp_path / "records"), one_engine, monkeypatch)
@@ -141,16 +144,48 @@ def test_times_of_a_library_that_lost_its_place_are_reported(
 @pytest.mark.parametrize("size", [104, 128])
 def test_values_of_markers_are_shader_data(library, one_engine, monkeypatch, tmp_path, size) -> None:
     """Records of 104 bytes, and of a later library that has more to say; and one that is too short."""
-    value = np.zeros(1, dtype=LAYOUT[official.SHADER_DATA])
+    value = np.zeros(1, dtype=LAYOUT[kinds.SHADER_DATA])
     value["time"], value["value"], value["cu"], value["slot"] = 1234, 6, 1, 3
     markers = b"".join(struct.pack("<Q", size) + value.tobytes() + bytes(size - 32) for _ in range(2))
     short = struct.pack("<Q", 16) + bytes(8)
-    data = record(official.MARKER, 2, markers) + record(official.MARKER, 1, short) + record(12, 1, bytes(48))
+    data = record(kinds.MARKER, 2, markers) + record(kinds.MARKER, 1, short) + record(12, 1, bytes(48))
     (tmp_path / "records").write_bytes(library[1].read_bytes() + data)
     monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
     trace = by_library((library[0], tmp_path / "records"), one_engine, monkeypatch)
     (found,) = trace.shader_data
     assert (found.value.tolist(), found.slot.tolist(), found.time.tolist()[0]) == ([6, 6], [3, 3], 1234)
+
+
+@pytest.mark.parametrize("more", [7, 31])
+def test_what_other_waves_hide_is_told_where_the_library_tells_it(
+    library, one_engine, monkeypatch, tmp_path, more
+) -> None:
+    """Sums over SIMDs, by the rule of the reference viewer; a later library may have more to say."""
+    is_second = "second" in str(library[0])
+    engine = raw_sample(NAME).engines[0]
+    base = raw_sample(NAME).said["code"]["1"]["base"]
+    at = engine["waves"][0]["insts"][2][2]
+    rows = [(1, 2, 0, 0), (3, 0, 1, 1), (-5, 0, 0, 2), (1 << 60, 0, 0, 3)]  # the last two cannot be
+    head = struct.pack("<3Q", 49 + more, base + at, 0)
+    data = b"".join(head + struct.pack("<3qB", *row) + bytes(more) for row in rows)
+    short = struct.pack("<Q", 40) + bytes(32)
+    said = record(kinds.HIDDEN, len(rows), data) + record(kinds.HIDDEN, 1, short)
+    (tmp_path / "records").write_bytes(library[1].read_bytes() + said)
+    monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
+    trace = by_library((library[0], tmp_path / "records"), one_engine, monkeypatch)
+    if not is_second:  # which has no analysis to ask for
+        assert trace.code.hidden is None
+        return
+    assert trace.code.hidden is not None
+    (row,) = np.flatnonzero(trace.code.hidden.any(axis=1)).tolist()
+    assert int(trace.code.address[row]) == at
+    assert trace.code.hidden[row].tolist() == [4, 2, 1]
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    told = HIDDEN[ReferenceRule.REFERENCE].of(trace, [batch])
+    assert (told.idle[row], told.stall[row], told.issue[row]) == (4, 2, 1)
+    assert "AMD's decoder" in told.assumption
+    again = by_library((library[0], tmp_path / "records"), one_engine, monkeypatch)  # it was kept
+    assert np.array_equal(again.code.hidden, trace.code.hidden)
 
 
 def test_a_library_that_crashes_costs_its_engine_and_says_so(library, one_engine, monkeypatch) -> None:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from rcv_py.formats.raw import official
-from rcv_py.formats.raw.official import LAYOUT, STATE, TOKEN
+from rcv_py.formats.raw.official_records import LAYOUT, LEADING, STATE, TOKEN
 from rcv_py.formats.raw.options import OfficialMissing
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
@@ -44,4 +44,5 @@ def test_the_library_is_looked_for_where_tools_of_amd_look(monkeypatch, tmp_path
 def test_layouts_are_those_of_the_interface() -> None:
     sizes = {kind: dtype.itemsize for kind, dtype in LAYOUT.items()}
     assert sizes == {1: 32, 2: 24, 3: 64, 5: 40, 6: 24, 7: 24, 9: 24, 10: 80}
+    assert {kind: dtype.itemsize for kind, dtype in LEADING.items()} == {11: 32, 12: 48}
     assert (TOKEN.itemsize, STATE.itemsize) == (32, 8)
