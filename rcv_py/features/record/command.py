@@ -193,7 +193,8 @@ def _chosen(options: RecordOptions) -> dict[str, Setting]:
         "kernel_iteration_range": None if options.launch is None else f"[{options.launch}]",
         "selected_regions": options.regions or None,
         "marker_trace": options.regions or None,  # without it rocprofv3 does not see the calls
-        "att_consecutive_kernels": options.consecutive,
+        # rocprofv3 counts the launch that it looks for, too.
+        "att_consecutive_kernels": None if options.consecutive is None else 1 + options.consecutive,
         "att_gpu_index": None if options.gpu is None else str(options.gpu),
         "att_target_cu": options.cu,
         "att_shader_engine_mask": options.engines,
