@@ -72,7 +72,7 @@ class PlayedUnit:
         self.stream = stream
         self._made: dict[Guess, Recording] = {}
         self._bases: dict[tuple[Guess, int], tuple[Recording, Played]] = {}
-        self._in_turn: dict[tuple[Guess, int, bytes], Played] = {}
+        self._ruled: dict[tuple[Guess, int, bytes], Played] = {}
         # Without contention almost every token differs: each kind has a board, in which little changes.
         self._boards = {True: Board(), False: Board()}
 
@@ -96,21 +96,19 @@ class PlayedUnit:
     def changed(self, guess: Guess, changes: Sequence[Change]) -> _Pair:
         """Return when waves begin and end before and after changes, the same object if nothing changes.
 
-        Units that take waves in turn after a change make a difference without the change, too: what counts
-        is the smaller of the changes against the recorded order and against turns, none if one is a gain and
-        the other a loss.
+        A change takes the rules of ties instead of the recorded order, and turns where loads move together:
+        these make a difference without the change, too.  What counts is the smaller of the changes against
+        the recorded order and against the rules, none if one is a gain and the other a loss.
         """
         base, before = self.unchanged(guess, _times(changes))
         made = applied(base, changes)
         if made is base:
             return _Pair(before, before, before.span)
         after = self._played(made, guess)
-        if not made.in_turn.any():
-            return _Pair(before, after, after.span)
         key = guess, _times(changes), made.in_turn.tobytes()
-        if key not in self._in_turn:
-            self._in_turn[key] = self._played(arbitrated(replace(base, in_turn=made.in_turn)), guess)
-        more = sorted((after.span - before.span, after.span - self._in_turn[key].span, 0))[1]
+        if key not in self._ruled:
+            self._ruled[key] = self._played(arbitrated(replace(base, in_turn=made.in_turn)), guess)
+        more = sorted((after.span - before.span, after.span - self._ruled[key].span, 0))[1]
         return _Pair(before, after, before.span + more)
 
     def _played(self, recorded: Recording, guess: Guess) -> Played:
