@@ -17,9 +17,9 @@ import struct
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from io import BytesIO
-from itertools import pairwise
 from posixpath import join, normpath
 from typing import Any, BinaryIO
 
@@ -33,11 +33,13 @@ EXTENDED, COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC, FIXED_ADVANCE_
 END_SEQUENCE, SET_ADDRESS = 1, 2  # extended opcodes of line tables
 MAX_SPLIT = 256  # files that are asked for
 
-INFO, ABBREVIATIONS, LOCATIONS, STRINGS, RANGES = 1, 3, 5, 6, 8  # sections of a package of split files
+INFO, ABBREVIATIONS, RANGES = 1, 3, 8  # sections of a package of split files
 _BY_INDEX = "DW_FORM_GNU_addr_index"
 
 Span = tuple[int, int]  # addresses: the first, and the end
 Row = tuple[int, int, int]  # address, number of a file, line
+SUBPROGRAM = "DW_TAG_subprogram"
+_NO_ROW, _DROPPED = (-1, 0, 0), (-2, 0, 0)  # before the first row of a sequence, and in one at 0
 
 
 class DwarfLines:
@@ -64,9 +66,11 @@ class DwarfLines:
         if program is None:
             return
         paths = _paths(program.header, _text(top, "DW_AT_comp_dir"))
-        for low, high, row in _stretches(program):
+        for low, high, row in _stretches(program, self.addresses[0], self.addresses[-1]):
             for address in self.within(low, high):
-                self.place[address] = (self._file(paths, row[1]), row[2])
+                self.place[address] = (self._file(paths, row[1]), max(row[2], 0))
+            if len(self.place) == len(self.addresses):
+                break
         name = _text(top, "DW_AT_dwo_name") or _text(top, "DW_AT_GNU_dwo_name")
         if not name or top.has_children:  # -fsplit-dwarf-inlining leaves calls where they are
             self._read_calls(info, unit, paths, _base(top))
@@ -77,10 +81,19 @@ class DwarfLines:
             self.missing.append((name, _text(top, "DW_AT_comp_dir")))
 
     def _read_calls(self, info: Any, unit: Any, paths: dict[int, str], base: int, ranges: int = 0) -> None:
-        for depth, die in _inlined(unit):
-            place = (self._file(paths, _number(die, "DW_AT_call_file")), _number(die, "DW_AT_call_line"))
-            for span in _spans(info, unit, die, base, ranges):
-                for address in self.within(*span):
+        left, last, outside = set(self.addresses), 0, sys.maxsize
+        for depth, die in _calls(unit):
+            spans = [] if depth > outside else list(_spans(info, unit, die, base, ranges))
+            inside = [address for span in spans for address in self.within(*span)]
+            if die.tag == SUBPROGRAM:
+                if not left and depth <= last:
+                    return  # what follows are functions without these addresses
+                outside = depth if spans and not inside else sys.maxsize
+                last = depth if left.intersection(inside) else last
+                left.difference_update(inside)
+            elif inside:
+                place = (self._file(paths, _number(die, "DW_AT_call_file")), _number(die, "DW_AT_call_line"))
+                for address in inside:
                     calls = self.calls.setdefault(address, [])
                     if len(calls) < MAX_CALLS:
                         calls.append((depth, *place))
@@ -154,41 +167,40 @@ def _word(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _stretches(program: Any) -> Iterator[tuple[int, int, Row]]:
-    """Addresses with the same row of the line table; functions that the linker dropped are at 0."""
-    rows: list[Row] = []
-    for row, is_last in _line_rows(program):
-        rows.append(row)
-        if is_last:
-            rows.sort(key=lambda row: row[0])
-            if rows[0][0] > 0:
-                yield from ((row[0], after[0], row) for row, after in pairwise(rows))
-            rows = []
+def _stretches(  # noqa: C901, PLR0912 - a case for each kind of opcode
+    program: Any, low: int, high: int
+) -> Iterator[tuple[int, int, Row]]:
+    """Addresses with the same row of a line table, of those between two (DWARF 5, 6.2.5).
 
-
-def _line_rows(program: Any) -> Iterator[tuple[Row, bool]]:  # noqa: C901 - a case for each kind of opcode
-    """Rows of a line table in its order, and whether each ends a sequence of them (DWARF 5, 6.2.5).
-
-    The parser's own loop makes objects for every opcode, and takes five times as long.
+    Functions that the linker dropped are at 0.  The parser's own loop makes objects for every opcode, and
+    takes five times as long.
     """
     head = program.header
     first, base, span = head["opcode_base"], head["line_base"], head["line_range"]
     unit = head["minimum_instruction_length"]
     program.stream.seek(program.program_start_offset)
     code = program.stream.read(program.program_end_offset - program.program_start_offset)
-    at, address, file, line = 0, 0, 1, 1
+    steps = [
+        (unit * moved, base + lines) for moved, lines in (divmod(one, span) for one in range(256 - first))
+    ]
+    steps = [*((0, 0) for _ in range(first)), *steps]
+    at, address, file, line, row = 0, 0, 1, 1, _NO_ROW
     while at < len(code):
         opcode = code[at]
         at += 1
         if opcode >= first or opcode == COPY:
-            moved, lines = (0, -base) if opcode == COPY else divmod(opcode - first, span)
-            address, line = address + unit * moved, line + base + lines
-            yield (address, file, max(line, 0)), False
+            moved, lines = steps[opcode]
+            address, line = address + moved, line + lines
+            if low < address and 0 <= row[0] <= high:
+                yield row[0], address, row
+            is_dropped = row is _DROPPED or (row is _NO_ROW and address == 0)
+            row = _DROPPED if is_dropped else (address, file, line)
         elif opcode == EXTENDED:
             size, at = _leb(code, at)
             if code[at] == END_SEQUENCE:
-                yield (address, file, max(line, 0)), True
-                address, file, line = 0, 1, 1
+                if low < address and 0 <= row[0] <= high:
+                    yield row[0], address, row
+                address, file, line, row = 0, 1, 1, _NO_ROW
             elif code[at] == SET_ADDRESS:
                 address = int.from_bytes(code[at + 1 : at + size], "little")
             at += size
@@ -221,8 +233,8 @@ def _leb(code: bytes, at: int, *, is_signed: bool = False) -> tuple[int, int]:
     raise OverflowError
 
 
-def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
-    """Inlined calls of a unit, and the depth of each.
+def _calls(unit: Any) -> Iterator[tuple[int, Any]]:
+    """Functions and inlined calls of a unit, and the depth of each.
 
     Entries are read in file order, without following their sibling references, which may point anywhere.
     """
@@ -235,7 +247,7 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
             if depth <= 0:
                 return
             continue
-        if die.tag == "DW_TAG_inlined_subroutine":
+        if die.tag in (SUBPROGRAM, "DW_TAG_inlined_subroutine"):
             yield depth, die
         depth += bool(die.has_children)
         if depth == 0:
@@ -243,9 +255,21 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _entry(unit: Any, at: int) -> Any:
+    return _reader()(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=at)
+
+
+@cache
+def _reader() -> Any:
     from elftools.dwarf.die import DIE  # noqa: PLC0415 - once its folder is known
 
-    return DIE(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=at)
+    class Entry(DIE):  # type: ignore[misc, unused-ignore]
+        """An entry whose names and places of variables are not looked up: it takes half of the time."""
+
+        def _translate_attr_value(self, form: str, raw_value: Any) -> Any:
+            is_used = form.startswith(("DW_FORM_addr", "DW_FORM_rnglistx"))
+            return super()._translate_attr_value(form, raw_value) if is_used else raw_value
+
+    return Entry
 
 
 class SplitFile:
@@ -306,12 +330,9 @@ def _adopted(skeleton: Any, unit: Any, places: dict[int, int]) -> Any:
     forms = unit.structs.Dwarf_dw_form  # the parser knows these two of GNU's by name only
     forms[_BY_INDEX] = forms["DW_FORM_GNU_str_index"] = forms["DW_FORM_udata"]
     top, own = _entry(unit, unit.cu_die_offset), skeleton.get_top_DIE()
-    wide = unit.structs.dwarf_format == 64
     bases = {
         "DW_AT_addr_base": _number(own, "DW_AT_addr_base") or _number(own, "DW_AT_GNU_addr_base"),
-        "DW_AT_str_offsets_base": places.get(STRINGS, 0) + (16 if wide else 8),
-        "DW_AT_loclists_base": places.get(LOCATIONS, 0) + (20 if wide else 12),
-        "DW_AT_rnglists_base": places.get(RANGES, 0) + (20 if wide else 12),
+        "DW_AT_rnglists_base": places.get(RANGES, 0) + (20 if unit.structs.dwarf_format == 64 else 12),
     }
     top.attributes |= {
         name: AttributeValue(name, "DW_FORM_sec_offset", base, base, 0, 0) for name, base in bases.items()
