@@ -12,7 +12,6 @@ from rcv_py.analysis.counters.formula.evaluate import (
     read_definitions,
     scalar,
     shape_text,
-    word_at,
 )
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS, MAX_DEPTH, FormulaError, FormulaKind, parse
 from tests.support.python_calls import python_calls
@@ -105,8 +104,6 @@ def test_a_colon_belongs_to_names_outside_of_ranges() -> None:
     np.testing.assert_array_equal(value("LDS_BANK_CONFLICT:1 - A"), A)
     np.testing.assert_array_equal(value("select[LDS_BANK_CONFLICT:1, 1:N:2]"), 2 * A[..., 1::2])
     np.testing.assert_array_equal(value("select[A, max[LDS_BANK_CONFLICT:1] - 16 : N - 1]"), A[..., :3])
-    assert word_at("R := LDS_BANK_CONFLICT:1 + A", 10) == "LDS_BANK_CONFLICT:1"
-    assert word_at("R := A", 3) == ""
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
@@ -19,11 +18,10 @@ from PySide6.QtWidgets import (
 from rcv_py.analysis.counters.counter_help import grammar
 from rcv_py.analysis.counters.counter_sets import BUILT_IN
 from rcv_py.analysis.counters.derived_counters import DerivedSet
-from rcv_py.analysis.counters.formula.evaluate import Definitions, shape_text
+from rcv_py.analysis.counters.formula.evaluate import Definitions
 from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message, translated
-from rcv_py.features.counters.counter_tree import number_text
 from rcv_py.features.counters.formula_editor import FormulaEditor
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.layout import column, row, split
@@ -151,7 +149,7 @@ class FormulaDialog(QDialog):
         self._tab_changed()
 
     def _add_tab(self, name: str, text: str) -> None:
-        editor = FormulaEditor(self._theme, Message("Formulas of {0}", name), self.tip)
+        editor = FormulaEditor(self._theme, Message("Formulas of {0}", name))
         editor.setPlainText(text)
         editor.setReadOnly(name == BUILT_IN)
         self.editors[name] = editor
@@ -214,21 +212,6 @@ class FormulaDialog(QDialog):
                 self.mistakes.addItem(item)
         self.mistakes.setVisible(self.mistakes.count() > 0)
         self._say_state()
-
-    def tip(self, name: str) -> str:
-        """Return the tooltip of a name: its shape and values, or the reason why it has none."""
-        if self._results is None:
-            return ""
-        value = self._results.value_of(name)
-        if isinstance(value, FormulaError):
-            return f"{name}: {value}"
-        finite = value[np.isfinite(value)]
-        if not finite.size:
-            return Message("{0}: {1}, no finite number", name, shape_text(value))
-        if value.size == 1:
-            return f"{name} = {number_text(float(finite[0]))}"
-        low, mean, high = (number_text(float(at)) for at in (finite.min(), finite.mean(), finite.max()))
-        return Message("{0}: {1}\nmin {2}, mean {3}, max {4}", name, shape_text(value), low, mean, high)
 
     def _say_state(self) -> None:
         if len(self.editors) == 1:

@@ -1,49 +1,30 @@
-"""An editor of formulas: colours, completion, values in tooltips, underlined errors."""
+"""An editor of formulas: completion, underlined errors."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QStringListModel, Qt
-from PySide6.QtGui import (
-    QHelpEvent,
-    QKeyEvent,
-    QSyntaxHighlighter,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-)
+from PySide6.QtCore import QStringListModel, Qt
+from PySide6.QtGui import QKeyEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit
 
-from rcv_py.analysis.counters.formula.evaluate import word_at
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS, FormulaError
 from rcv_py.base.text import translated
-from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
 
 SHORTEST = 2  # minimum number of letters for completion
-_CLASSES = (  # pattern and colour; later entries win
-    (re.compile(r"[-+*/<>=!&|:]+"), "operator"),
-    (re.compile(r"\b(?:" + "|".join(FUNCTIONS) + r")(?=\s*[\[(])|\baxis(?=\s*=)"), "function"),
-    (re.compile(r"(?<![\w:])[0-9.]+(?:[eE][+-]?[0-9]+)?"), "number"),
-    (re.compile(r"^[^#]*?(?=:=)"), "keyword"),
-    (re.compile(r"#.*"), "comment"),
-)
 _TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Escape, Qt.Key.Key_Backtab)
 
 
 class FormulaEditor(QPlainTextEdit):
     """The text of a formula file."""
 
-    def __init__(self, theme: Theme, title: str, tell: Callable[[str], str]) -> None:
-        """`tell` returns the tooltip of a name, "" for nothing."""
+    def __init__(self, theme: Theme, title: str) -> None:
         super().__init__()
         self._theme = theme
-        self._tell = tell
         self.errors: tuple[FormulaError, ...] = ()  # underlined errors
         self.setAccessibleName(translated(title))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
-        self._highlighter = _Highlighter(theme, self.document())
         self._names = QStringListModel(self)
         self.completer = QCompleter(self._names, self)
         popup = self.completer.popup()
@@ -97,27 +78,6 @@ class FormulaEditor(QPlainTextEdit):
 
     # -- names --------------------------------------------------------------------------------------
 
-    def tip_at(self, position: int) -> str:
-        """Return the tooltip at a position: an error, or a name and its value."""
-        for error in self.errors:
-            if error.start <= position < max(error.stop, error.start + 1):
-                return str(error)
-        name = word_at(self.toPlainText(), position)
-        if name in FUNCTIONS:
-            return "\n".join(FUNCTIONS[name])
-        return self._tell(name) if name else ""
-
-    def event(self, event: QEvent) -> bool:
-        """Show a tooltip for the name under the mouse."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            at = self.cursorForPosition(self.viewport().mapFrom(self, event.pos())).position()
-            text = self.tip_at(
-                len(self.toPlainText().encode("utf-16-le")[: 2 * at].decode("utf-16-le", "ignore"))
-            )
-            show_tip(event.globalPos(), text, self)
-            return True
-        return super().event(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         popup = self._popup
         if popup.isVisible() and event.key() in _TAKE:
@@ -161,20 +121,7 @@ class FormulaEditor(QPlainTextEdit):
 
     def _restyle(self) -> None:
         self.setFont(self._theme.mono)
-        self._highlighter.rehighlight()
         self._underline()
-
-
-class _Highlighter(QSyntaxHighlighter):
-    def __init__(self, theme: Theme, document: QTextDocument) -> None:
-        super().__init__(document)
-        self._theme = theme
-
-    def highlightBlock(self, text: str) -> None:
-        for pattern, name in _CLASSES:
-            for match in pattern.finditer(text):
-                first = _utf16(text, match.start())
-                self.setFormat(first, _utf16(text, match.end()) - first, self._theme.syntax(name))
 
 
 def _utf16(text: str, position: int) -> int:

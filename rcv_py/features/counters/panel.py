@@ -18,7 +18,7 @@ from rcv_py.analysis.counters.derived_counters import (
 )
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
 from rcv_py.base.text import Message, join_texts, plural
-from rcv_py.features.counters.counter_tree import CounterTree, number_text
+from rcv_py.features.counters.counter_tree import CounterTree
 from rcv_py.features.counters.formula_dialog import FormulaDialog
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
@@ -33,10 +33,6 @@ from rcv_py.work.beside import of_places, with_streamed
 EVERY = "all"
 _TREE_PX = 270
 _NOTHING = "Tick a counter on the left to draw it."
-SCALES = (
-    ("values", "values", "All curves on one axis, in their units."),
-    ("each to its largest", "share", "Each curve in percent of its own largest value: compares shapes."),
-)
 _MAX_UNITS = 2  # in the title of the axis
 Places = dict[str, list[int] | None]  # chosen numbers within a shader engine, None: all
 WITHIN = {
@@ -89,7 +85,6 @@ class CountersPanel(CurvePanel):
             *((f"SIMD{simd}", str(simd), Message("Counters that count SIMD{0}.", simd)) for simd in range(4)),
         )
         self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
-        self.add_choice("scale", "How values are drawn", SCALES, self._draw)
         tip = "Write formulas over counters (Ctrl+Shift+D)."
         self.button = push_button("Formulas…", tip, self.edit_formulas)
         self._head.addWidget(self.button)
@@ -194,10 +189,9 @@ class CountersPanel(CurvePanel):
         self._draw()
 
     def _draw(self) -> None:
-        is_share = self.chosen("scale") == "share"
         rows = [row for row in self._listed() if row.name in self._drawn]
-        curves = [_curve(row, self._colors[row.name], is_share) for row in rows]
-        self.plot.show_curves(CurveSet(curves), "% of the largest" if is_share else _title(rows))
+        curves = [_curve(row, self._colors[row.name]) for row in rows]
+        self.plot.show_curves(CurveSet(curves), _title(rows))
         self._show_text()
 
     def _ticked(self, name: str, is_on: bool) -> None:
@@ -293,22 +287,16 @@ def _title(rows: Iterable[CounterRow]) -> str:
     return ", ".join(units[:_MAX_UNITS]) + (", …" if len(units) > _MAX_UNITS else "")
 
 
-def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
+def _curve(row: CounterRow, color: int) -> Curve:
     """Return the curve for the plot; non-finite values are drawn as zero and reported."""
-    value, unit = row.curve.value, row.unit
+    value = row.curve.value
     odd = int(np.count_nonzero(~np.isfinite(value)))
     drawn = Message(" {0} not finite: drawn as 0.", plural(odd, "value")) if odd else ""
     tip = join_texts(" ", filter(None, (row.tip, row.why_unknown))) + drawn
     if odd:
         value = np.where(np.isfinite(value), value, 0.0)
-    largest = row.extent[2]
-    if is_share and largest > 0:
-        value, unit = (
-            100.0 * value / largest,
-            Message("% of {0} {1}", number_text(largest), row.unit).rstrip(),
-        )
-    elif row.is_raw:
+    if row.is_raw:
         value = value.astype(np.int64)  # counts are integers and shown as such
     return Curve(
-        name=row.name, time=row.curve.time, value=value, color=color, unit=unit, tip=f"{row.name}: {tip}"
+        name=row.name, time=row.curve.time, value=value, color=color, unit=row.unit, tip=f"{row.name}: {tip}"
     )

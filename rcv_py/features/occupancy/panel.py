@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,7 +32,6 @@ from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
 from rcv_py.ui.timeline.time_overlay import event_lines
 
 NO_TRACED = "No wave ran on the traced compute unit. Choose “All together” or “Shader engines”."
-NO_LIMIT = "How many waves a SIMD of this target can hold is not known, so there are no shares. Choose waves."
 NO_STATES = "No wave with a timeline could be read, so states are unknown."
 NO_LAUNCH = "dispatches not recorded"
 REBUILD_MS = 500  # ms while waves arrive
@@ -46,18 +44,13 @@ GROUPS = (
     ("Kernels", KERNEL, "A curve for each kernel name: where several are above 0, they share the device."),
     ("Wave states", STATE, "Areas that add up to the traced waves: exec, wait, stall and idle."),
 )
-SCALES = (
-    ("waves", "waves", "Resident waves."),
-    ("% of wave slots", "share", "Share of the waves that the compute units in use can hold."),
-)
 
 
 class Row(NamedTuple):
-    """A curve with facts in its tip, its name on the command line, and the waves that its place can hold."""
+    """A curve with facts in its tip, and its name on the command line."""
 
     curve: Curve
     word: str
-    slots: int = 0  # 0 if unknown
 
 
 class StateSums(NamedTuple):
@@ -111,9 +104,8 @@ class OccupancyPanel(CurvePanel):
         self.rows: tuple[Row, ...] = ()
         self._answer: Any = None  # the rows are made of it, in the present unit of times
         self.add_choice("group", "What a curve is", GROUPS, self._open)
-        self.unit = self.add_choice("unit", "Unit of the curves", SCALES, self._draw)
         self.filter = FilterButton("the plot")
-        self._head.insertWidget(2, self.filter)
+        self._head.insertWidget(1, self.filter)
         self._states = self.request(self._count_states, REBUILD_MS)
         self.session.trace.watch(self._open)
         self.session.loaded.watch(self._more_waves)
@@ -129,7 +121,6 @@ class OccupancyPanel(CurvePanel):
         """Compute the curves of the chosen group."""
         trace, by = self.session.trace.value, self.chosen("group")
         self.rows, self._answer = (), None
-        self.unit.setVisible(by not in (KERNEL, STATE))
         self.plot.canvas.moments = event_lines(trace) if trace is not None and by == KERNEL else ()
         self.plot.show_curves(CurveSet(), "")
         self.say("")
@@ -188,22 +179,19 @@ class OccupancyPanel(CurvePanel):
         answer, by = self._answer, self.chosen("group")
         if answer is None:
             return
-        is_share = self.unit.value == "share" and by not in (KERNEL, STATE)
-        self.page.say(self._why_nothing(is_share))
+        self.page.say(self._why_nothing())
         shown = self.shown
-        title = "traced waves" if by == STATE else "waves, % of slots" if is_share else "resident waves"
-        curves = [_share(row) if is_share else row.curve for row in shown]
+        title = "traced waves" if by == STATE else "resident waves"
+        curves = [row.curve for row in shown]
         is_ready = by == STATE and len(shown) == len(self.rows)
         self.plot.show_curves(answer.curves if is_ready else CurveSet(curves, stacked=by == STATE), title)
         self._say()
 
-    def _why_nothing(self, is_share: bool) -> str:
+    def _why_nothing(self) -> str:
         store, by = self.session.store, self.chosen("group")
         if by == STATE and not any(len(row.curve.time) for row in self.rows):
             return self.reason(NO_STATES) if store is not None and store.is_complete else READING
-        if not self.rows and by in (UNIT, SIMD):
-            return NO_TRACED
-        return NO_LIMIT if is_share and not all(row.slots for row in self.rows) else ""
+        return NO_TRACED if not self.rows and by in (UNIT, SIMD) else ""
 
     def _say(self) -> None:
         """Describe the curve that the legend emphasizes, or the only one, or all."""
@@ -256,7 +244,7 @@ def _place_rows(trace: Trace, curves: Sequence[OccupancyCurve], times: Times) ->
         units, about = plural(curve.units, "compute unit"), numbers_text(curve.steps, times)
         if curve.slots:
             about = Message("{0} · {1} can hold {2}", about, units, count(curve.slots))
-        yield Row(_curve(trace, curve.name, curve.steps, number, about), curve.name, curve.slots)
+        yield Row(_curve(trace, curve.name, curve.steps, number, about), curve.name)
 
 
 def numbers_text(steps: StepCurve, times: Times) -> str:
@@ -308,7 +296,3 @@ def _curve(trace: Trace, name: str, steps: StepCurve, color: int, about: str) ->
     time = np.append(min(trace.span.begin, int(steps.time[0]) - 1), steps.time)
     waves = np.append(np.zeros(1, np.int32), steps.value)
     return Curve(name=name, time=time, value=waves, color=color, unit="waves", tip=about)
-
-
-def _share(row: Row) -> Curve:
-    return replace(row.curve, value=100.0 * row.curve.value / max(1, row.slots), unit="%")

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QSettings, Qt
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.base.problems import Affects, Problem, Severity
@@ -146,13 +144,6 @@ def test_the_filter_and_the_search_key(panel: CountersPanel, open_settled: OpenI
     assert panel.tree.listed == ("A:1", "A:2")
 
 
-def test_scales_compare_shapes(panel: CountersPanel, open_settled: OpenIn) -> None:
-    open_settled(masked())
-    panel.remembered["scale"].choose("share")
-    assert {name: value.max() for name, value in drawn(panel).items()} == dict.fromkeys(drawn(panel), 100)
-    assert panel.plot.curves[0].unit == "% of 32 per 40 cycles"
-
-
 def test_the_sheet_has_exact_values(panel: CountersPanel, open_settled: OpenIn) -> None:
     open_settled(masked())
     panel.session.fit_all()
@@ -221,34 +212,8 @@ def test_mistakes_are_underlined_at_their_characters(
     dialog.mistakes.itemClicked.emit(dialog.mistakes.item(0))
     assert dialog.editor.textCursor().block().text() == "_a := 1 + NOPE"
     assert dialog.editor.textCursor().positionInBlock() == 10
-    assert "NOPE" in dialog.editor.tip_at(dialog.editor.toPlainText().index("NOPE"))
     dialog.editor.insertPlainText(" ")
     assert not dialog.editor.extraSelections(), "the text has changed since"
-
-
-def test_tooltips_have_values(dialog: FormulaDialog, settled: Settled, qtbot: object) -> None:
-    text = "busy := sum[BUSY_CU_CYCLES]\nhalf := busy / 2"
-    write(dialog, text, settled, qtbot)
-    assert "3 CU" not in dialog.tip("busy")
-    assert dialog.editor.tip_at(text.index("sum")).startswith("sum[x, axis=…]")
-    assert "2 SE" in dialog.editor.tip_at(text.index("BUSY_CU"))
-    assert "max 40" in dialog.editor.tip_at(text.index("BUSY_CU"))
-    assert dialog.editor.tip_at(text.index("busy / 2")).startswith("busy = ")
-    assert dialog.tip("SHADER_HZ").startswith("SHADER_HZ = 2,")
-
-
-def test_a_tooltip_is_shown_where_the_mouse_is(
-    dialog: FormulaDialog, settled: Settled, qtbot: object
-) -> None:
-    write(dialog, "busy := sum[BUSY_CU_CYCLES]", settled, qtbot)
-    editor = dialog.editor
-    cursor = editor.textCursor()
-    cursor.setPosition(14)
-    at = editor.cursorRect(cursor).center()
-    event = QHelpEvent(QEvent.Type.ToolTip, at, editor.viewport().mapToGlobal(at))
-    QApplication.sendEvent(editor.viewport(), event)
-    assert QToolTip.text().startswith("BUSY_CU_CYCLES: 2 SE")
-    QToolTip.hideText()
 
 
 def test_closing_offers_to_save(dialog: FormulaDialog, settled: Settled, qtbot: object) -> None:

@@ -178,9 +178,7 @@ def shares(read: Plain) -> str:
 # -- occupancy ------------------------------------------------------------------------------------------
 
 
-def test_occupancy_by_place_and_as_a_share_of_the_slots(
-    make: Callable, open_in: Callable, settled: Callable
-) -> None:
+def test_occupancy_by_place(make: Callable, open_in: Callable, settled: Callable) -> None:
     trace = load(open_in, sample_trace("matmul_small"))
     units = sorted({(wave.se, wave.cu) for wave in plain(trace.path).waves})
     panel = make()
@@ -193,18 +191,14 @@ def test_occupancy_by_place_and_as_a_share_of_the_slots(
     panel.remembered["group"].choose("cu")
     settled()
     assert [curve.name for curve in panel.plot.curves] == [f"SE{se} CU{cu}" for se, cu in units]
-    panel.remembered["unit"].choose("share")
-    assert panel.plot.curves[0].unit == "%"
-    assert float(panel.plot.curves[0].value.max()) == pytest.approx(100 * 8 / 32), "two waves a SIMD"
     panel.remembered["group"].choose("simd")
     settled()
     assert len(panel.plot.curves) == 8
     state = panel.save_state()
     other = make()
-    other.load_state(state | {"unit": "furlongs", "else": 3})
+    other.load_state(state | {"else": 3})
     settled()
     assert other.chosen("group") == "simd"
-    assert other.chosen("unit") == "waves"
 
 
 def test_occupancy_reads_what_the_table_says(make: Callable, open_in: Callable) -> None:
@@ -216,15 +210,6 @@ def test_occupancy_reads_what_the_table_says(make: Callable, open_in: Callable) 
     for se, reading in enumerate(readings):
         own = (events.se == se) & (events.time <= time)
         assert reading.value == f"{int(np.where(events.is_start[own], 1, -1).sum())} waves"
-
-
-def test_a_limit_that_is_not_known_gives_no_share(make: Callable, open_in: Callable) -> None:
-    open_in(*made_trace(("vvvvvv",)))
-    panel = make()
-    panel.remembered["unit"].choose("share")
-    assert "not known" in panel.page.sentence.text()
-    panel.remembered["unit"].choose("waves")
-    assert not panel.page.is_empty
 
 
 # -- kernels --------------------------------------------------------------------------------------------

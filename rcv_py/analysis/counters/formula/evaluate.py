@@ -5,7 +5,6 @@ zero gives inf or nan, never an error.
 """
 
 import difflib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -35,7 +34,6 @@ MAX_TEXT = 200_000  # characters of a file
 MAX_NAME = 80
 MAX_ELEMENTS = 1 << 24  # of one tensor: 128 MB
 HIDDEN = "_"  # prefix of names of intermediate results: computed, not shown
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_:]*")
 
 Lookup = Callable[[Name], np.ndarray]
 _SIGNS: dict[str, Callable[..., np.ndarray]] = {
@@ -133,16 +131,6 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
         except FormulaError as mistake:
             error = mistake
     return Definition(name, None, start, stop=stop, error=error, file=file)
-
-
-def word_at(text: str, position: int) -> str:
-    """Return the name or function at a character of a text, "" if there is none."""
-    start = text.rfind("\n", 0, position) + 1
-    stop = text.find("\n", position)
-    for match in _WORD.finditer(text, start, len(text) if stop < 0 else stop):
-        if match.start() <= position < match.end():
-            return match.group()
-    return ""
 
 
 # -- values of definitions ------------------------------------------------------------------------------
