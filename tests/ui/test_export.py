@@ -107,10 +107,10 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) ->
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
         assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
-        app.window.workspace.show_panel("labels")
+        app.window.workspace.show_panel("history")
         settle(app, qtbot)
-        exporter.copy_table("labels")
-        assert app.qt.clipboard().text().startswith("label\t")
+        exporter.copy_table("history")
+        assert app.qt.clipboard().text().startswith("\tplace\twave")
         dialog = ExportDialog(exporter, app.window)
         dialog.what.setCurrentIndex(dialog.what.findData("isa"))
         dialog.form.setCurrentIndex(2)
@@ -197,12 +197,12 @@ def test_the_dialog_begins_with_the_panel_that_had_the_focus(qtbot: QtBot, reuse
 
 def test_what_is_in_sight_can_be_saved(qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
-        app.window.workspace.show_panel("labels")
+        app.window.workspace.show_panel("history")
         settle(app, qtbot)
         dialog = dialog_of(app)
         entries = {dialog.what.itemData(at): dialog.what.itemText(at) for at in range(dialog.what.count())}
         assert next(iter(entries)) == "window"
-        seen = {"isa": "ISA", "compute_unit": "Compute Unit", "labels": "Labels"}
+        seen = {"isa": "ISA", "compute_unit": "Compute Unit", "history": "History"}
         assert entries.items() >= seen.items()
         assert "global_timeline" not in entries
         dialog.close()

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.waves.populations import ALL
 from rcv_py.features.counters.panel import CountersPanel
 from rcv_py.features.loops.panel import LoopsPanel
-from rcv_py.features.notes.labels import LabelsPanel
+from rcv_py.features.notes.history import HistoryPanel
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
@@ -165,10 +165,10 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path
         dialog = docks["counters"].made.dialog
         assert dialog.isVisible()
         dialog.close()
-        shell.workspace.show_panel("labels")
+        shell.workspace.show_panel("history")
         settle(app, qtbot)
-        shell.exporter.save("labels", tmp_path / "labels.csv")
-        assert len((tmp_path / "labels.csv").read_text().splitlines()) > 1
+        shell.exporter.save("history", tmp_path / "history.csv")
+        assert len((tmp_path / "history.csv").read_text().splitlines()) > 1
         assert docks["isa"].made is None
         shell.workspace.show_panel("isa")
         shell.find_here()
@@ -203,7 +203,7 @@ def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(
     def fails(*_: object) -> None:
         raise RuntimeError("no luck")
 
-    for kind in (LoopsPanel, CountersPanel, LabelsPanel):
+    for kind in (LoopsPanel, CountersPanel, HistoryPanel):
         monkeypatch.setattr(kind, "__init__", fails)
     with window(size=WIDE) as app:
         docks, workspace = app.window.workspace.docks, app.window.workspace
@@ -221,14 +221,14 @@ def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(
         settle(app, qtbot)
         assert isinstance(docks["counters"].made, BrokenPanel)
         assert docks["counters"].made.isVisible()
-        workspace.show_panel("labels")  # a part, which leaves the others
+        workspace.show_panel("history")  # a part, which leaves the others
         settle(app, qtbot)
-        assert isinstance(workspace.panel("labels"), BrokenPanel)
-        assert workspace.panel("labels").isVisible()
-        workspace.show_panel("history")
-        settle(app, qtbot)
-        assert not isinstance(workspace.panel("history"), BrokenPanel)
+        assert isinstance(workspace.panel("history"), BrokenPanel)
         assert workspace.panel("history").isVisible()
+        workspace.show_panel("notes")
+        settle(app, qtbot)
+        assert not isinstance(workspace.panel("notes"), BrokenPanel)
+        assert workspace.panel("notes").isVisible()
 
 
 # -- made late --------------------------------------------------------------------------------------

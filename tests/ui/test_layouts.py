@@ -392,7 +392,7 @@ def test_at_first_code_has_its_rows_and_few_waves_take_few(
         open_sample(app, qtbot, bare)
         assert box(app, "compute_unit").height() <= LEAST_ROWS_PX + 2, "four rows"
         assert box(app, "isa").height() >= code
-        assert box(app, "source").width() <= EMPTY_PX + 4
+        assert box(app, "source").width() <= EMPTY_PX["source"] + 4
         open_sample(app, qtbot)
         assert abs(box(app, "isa").height() - code) <= 4
 

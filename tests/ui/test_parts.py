@@ -17,12 +17,11 @@ from tests.ui.window import settle, window
 
 WIDE = (1920, 1080)
 PARTS = {
-    "labels": "search",
     "history": "search",
 }  # once panels of their own
 KEYS = {  # as they were when each was a tab
     "triage": "Ctrl+Shift+1", "explorer": "Ctrl+Shift+2",
-    "search": "Ctrl+Shift+4", "labels": "Ctrl+Shift+5", "history": "Ctrl+Shift+6",
+    "search": "Ctrl+Shift+4", "history": "Ctrl+Shift+6",
     "compute_unit": "Ctrl+Shift+7",
 }  # fmt: skip
 
@@ -101,11 +100,6 @@ def test_one_text_narrows_hits_labels_and_history(qtbot: QtBot, reused: Reused) 
         session.query.set(SearchQuery("no such thing"))
         settle(app, qtbot)
         assert history.empty.sentence.text() == "Nothing matches “no such thing”."
-        workspace.show_panel("labels")
-        session.query.set(SearchQuery())
-        settle(app, qtbot)
-        labels = workspace.panel("labels")
-        assert labels.view.table.rowCount() == len(labels.result) > 0
 
 
 def test_ctrl_shift_f_goes_to_the_field(qtbot: QtBot, reused: Reused) -> None:
@@ -126,7 +120,7 @@ def test_going_through_a_list_by_keys_selects_nothing(qtbot: QtBot, reused: Reus
     with reused(size=WIDE, sample=qtbot) as app:
         session, workspace = app.ui.session, app.window.workspace
         first = session.selection.value
-        for name in ("explorer", "matches", "labels", "history"):
+        for name in ("explorer", "matches", "history"):
             session.selection.set(first)
             session.query.set(SearchQuery("s_" if name == "matches" else ""))
             workspace.show_panel(name)

@@ -28,7 +28,7 @@ TIMES = (
     "wave_picker",
     "distribution",
 )
-CODE = ("isa", "source", "explorer", "hotspot", "labels", "summary")
+CODE = ("isa", "source", "explorer", "hotspot", "summary")
 
 
 def shown(app: App, qtbot: QtBot, name: str) -> Panel:

@@ -25,7 +25,7 @@ from tests.ui.window import SAMPLE, box, open_sample, settle, window
 
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "isa", "source",
-    "hotspot", "trust", "wave_picker", "token_details", "search", "labels", "history",
+    "hotspot", "trust", "wave_picker", "token_details", "search", "history",
     "matches",
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ FEATURE = Feature(
         PanelEntry(
             id="search",
             title="Search",
-            tip="Search code, labels, sources, bookmarks and visited places.",
+            tip="Search code, sources, notes, bookmarks and visited places.",
             reading="Matches are in the order of the program; a click selects the place in all views.",
             area="left",
             order=30,
@@ -57,18 +57,6 @@ FEATURE = Feature(
                     until="Nothing was searched for, or nothing was found.",
                 ),
             ),
-        ),
-        PanelEntry(
-            id="labels",
-            title="Labels",
-            tip="Named places of the code.",
-            area="left",
-            order=40,
-            target="labels",
-            needs=(Affects.CODE,),
-            icon="label",
-            within="search",
-            keys=("Ctrl+Shift+5",),
         ),
         PanelEntry(
             id="history",

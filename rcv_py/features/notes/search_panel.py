@@ -1,4 +1,4 @@
-"""Search by text: code and sources, labels, notes, bookmarks and visited places."""
+"""Search by text: code and sources, notes, bookmarks and visited places."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from rcv_py.ui.table.searched_panel import SearchedPanel
 from rcv_py.ui.widgets.broken import make_panel
 from rcv_py.ui.widgets.choice import ChoiceBox
 
-PARTS = {"matches": "Code", "labels": "Labels", "history": "History", "notes": "Notes"}
+PARTS = {"matches": "Code", "history": "History", "notes": "Notes"}
 
 
 class SearchPanel(Panel):
@@ -35,7 +35,7 @@ class SearchPanel(Panel):
         self.stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.choice = ChoiceBox("What is searched", PARTS)
         self.choice.currentIndexChanged.connect(self._show_chosen)
-        self.bar = FindBar(ui.theme, "Search code, labels, sources", has_filter=False, is_narrow=True)
+        self.bar = FindBar(ui.theme, "Search code and sources", has_filter=False, is_narrow=True)
         self.bar.edited.connect(ui.session.query.set)
         self.bar.stepped.connect(self._step)
         ui.session.query.watch(self._show_query)

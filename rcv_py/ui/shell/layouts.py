@@ -114,7 +114,7 @@ BY_ID = {layout.id: layout for layout in LAYOUTS}
 SHARES = ("time", "below", "bottom", "code")  # fields that users change by dragging handles
 PIXELS = ("left", "right", "wave")
 
-EMPTY_PX = 170  # width of the source view for a capture without sources
+EMPTY_PX = {"source": 170, "time": 88}  # of a place for which the open capture has no data
 ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with instructions that overlap while they execute
 AROUND_ROWS_PX = 96  # px above and below the rows: tabs, choices, legend, times
 LEAST_ROWS_PX = 214  # px of a time view with few rows: other tabs of the place need room, too
@@ -123,12 +123,13 @@ LEAST_ROWS_PX = 214  # px of a time view with few rows: other tabs of the place 
 def most_px(trace: Trace | None) -> dict[str, int]:
     """Return the largest useful size of places for a capture, by place, in px of usual text.
 
-    A view without sources needs room for a sentence, and a compute unit with few concurrent waves for a few
+    A place without data needs room for a sentence, and a compute unit with few concurrent waves for a few
     rows.
     """
     if trace is None or not len(trace.code):
         return {}
-    found = {} if trace.code.mapped_rows else {"source": EMPTY_PX}
+    lacks = {"source": not trace.code.mapped_rows, "time": not trace.has_times}
+    found = {place: EMPTY_PX[place] for place, is_empty in lacks.items() if is_empty}
     if len(trace.waves) and not trace.shader_data:  # markers lie in separate bands below the waves
         row_px = ROW_PX if trace.architecture.busy_is_issue else HIGH_ROW_PX
         found["time"] = max(LEAST_ROWS_PX, AROUND_ROWS_PX + row_px * rows_of_unit(trace))
@@ -182,7 +183,7 @@ def code_widths(layout: Layout, width: int, shown: Shown) -> tuple[int, ...]:
     if not {*CODE_AREAS} <= {*shown.places}:
         return (width, 0) if "code" in shown.places else (0, width)
     source = _limited(layout, "source", round(width * (1 - layout.code)), shown.most)
-    source = min(source, max(width - grown(LEAST_CODE_WIDTH), grown(EMPTY_PX), 0), width)
+    source = min(source, max(width - grown(LEAST_CODE_WIDTH), grown(EMPTY_PX["source"]), 0), width)
     return width - source, source
 
 

@@ -202,15 +202,10 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "no such thing" in panel.empty.sentence.text())
 
 
-def test_labels_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
+def test_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
         session, workspace = app.ui.session, app.window.workspace
-        labels, history = workspace.panel("labels"), workspace.panel("history")
-        app.window.workspace.show_panel("labels")
-        settle(app, qtbot)
-        assert len(labels.result) == int(session.trace.value.code.is_label.sum())
-        labels.view.chosen.emit(len(labels.result) - 1)
-        assert session.selection.value.line == labels.result[-1].row
+        history = workspace.panel("history")
         session.select_line(4)
         view = session.view.value
         session.toggle_bookmark()
