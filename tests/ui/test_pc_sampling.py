@@ -183,4 +183,3 @@ def test_reasons_of_the_kernel(qtbot: QtBot, reused: Reused, samples: Path) -> N
             assert summary.reasons.meters[at].value == pytest.approx(100 * times / total)
             assert f"{times:,} of {total:,} samples" in summary.reasons.tip(at)
         assert not summary.pipe_card.isVisible()
-        assert not summary.unit_card.isVisible()

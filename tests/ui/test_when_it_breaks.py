@@ -1,23 +1,21 @@
 """The log, a fault of the last run, safe mode, and settings as a file: what helps when something is wrong."""
 
-import json
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from rcv_py.base.errors import ExportError, RcvError, UsageError
+from rcv_py.base.errors import ExportError
 from rcv_py.base.log import LOG, Log, without_home
 from rcv_py.base.machine.crash import left_faults, noted_faults
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.settings import OPTIONS
 from rcv_py.cli.main import main
-from rcv_py.state.settings_file import read_settings
 from rcv_py.ui.app import SAFE, start
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.settings_store import Settings
@@ -175,54 +173,3 @@ def test_settings_are_searched_and_put_back_one_by_one(qtbot: QtBot) -> None:
     dialog.resets["hotspot.bins"].click()
     assert (settings["hotspot.bins"], settings["look.theme"]) == (32, "dark")
     assert not dialog.resets["hotspot.bins"].isEnabled()
-
-
-def test_settings_go_to_a_file_and_come_back(qtbot: QtBot, tmp_path: Path) -> None:
-    file = tmp_path / "settings.json"
-    settings = Settings(QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat))
-    dialog = SettingsDialog(settings)
-    qtbot.addWidget(dialog)
-    settings["hotspot.bins"] = 64
-    settings["look.theme"] = "dark"
-    settings.set_keys({"file.open": ("Ctrl+1",)})
-    dialog.export_to(file)
-    assert json.loads(file.read_text())["settings"] == {"look.theme": "dark", "hotspot.bins": 64}
-    dialog.restore_defaults()
-    settings.set_keys({})
-    settings["isa.show_idle"] = False
-    dialog.import_from(file)
-    assert (settings["hotspot.bins"], settings["look.theme"], settings["isa.show_idle"]) == (64, "dark", True)
-    assert settings.keys.value == {"file.open": ("Ctrl+1",)}
-    assert "2 settings" in dialog.said.text()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "[" * 100_000,
-        '{"schema": "rcv.settings/2"}',
-        '{"schema": "rcv.settings/1", "x": "' + "x" * (1 << 20) + '"}',
-        "\udcff",
-    ],
-    ids=["empty", "list", "deep", "other", "large", "bytes"],
-)
-def test_what_holds_no_settings_changes_none(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "settings.json"
-    file.write_text(text, errors="surrogateescape")
-    with pytest.raises(UsageError, match="holds no settings"):
-        read_settings(file)
-    with pytest.raises(RcvError, match="cannot be read"):
-        read_settings(tmp_path)
-
-
-def test_what_does_not_fit_in_a_settings_file_is_said(tmp_path: Path) -> None:
-    file = tmp_path / "settings.json"
-    settings = {"hotspot.bins": 10**9, "look.theme": "dark", "no.such": 1, "isa.show_idle": 1}
-    keys = {"file.open": ["Ctrl+1"], "go.back": "Ctrl+2", "x": [1], "many": ["a"] * 9}
-    file.write_text(json.dumps({"schema": "rcv.settings/1", "settings": settings, "keys": keys}))
-    found = read_settings(file)
-    assert found.values == {"look.theme": "dark"}
-    assert found.keys == {"file.open": ("Ctrl+1",)}
-    assert len(found.rejected) == 3

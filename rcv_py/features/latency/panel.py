@@ -41,14 +41,11 @@ KINDS = {
     "fetch": "Instruction fetches",
     "address": "Addresses of lanes",
 }
-RULED = ("hidden", "memory")  # kinds with two rules
 _KIND_TIP = (
     "Hidden latency, latency of memory operations, how long LDS and vector memory are held (bank conflicts, "
     "lanes apart), code that was not in the instruction cache, or what the recorded addresses of lanes touch."
 )
-RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
-SUFFIX = {"ours": "", "reference": "_reference"}  # of the names of results
-CHOSEN = "_chosen"  # suffix of hidden latency, where not all waves count
+CHOSEN = "hidden_chosen"  # the result of hidden latency where not all waves count
 WAITS = "waits"
 BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
@@ -191,22 +188,18 @@ class LatencyPanel(TablePanel[LatencyRows]):
         super().__init__(ui)
         self.view = self.rows_view("Latency of code lines", bar=self._paint_bar)
         self.kind = ChoiceBox("What is shown", KINDS, tip=_KIND_TIP)
-        tip = "Our estimate, or the definition of the reference viewer."
-        self.rule = ChoiceBox("By which rule", RULES, tip=tip)
-        self.remembered |= {"kind": self.kind, "rule": self.rule}
+        self.remembered |= {"kind": self.kind}
         self.legend, self.note = Legend(), PlainLabel(role="muted")
         self.assumption = PlainLabel(role="muted", wordWrap=True)
-        choices = bar(self.kind, self.rule, (self.legend, 1), self.note, margins=BAR_ABOVE)
+        choices = bar(self.kind, (self.legend, 1), self.note, margins=BAR_ABOVE)
         self.empty = WithEmptyState(self.view)
         column(choices, row(self.assumption, margins=BAR_BELOW), (self.empty, 1), of=self)
         for cell in (self.session.waves, self.session.populations):
             cell.watch(self._open)
-        names = [kind + suffix for kind in (*RULED, f"hidden{CHOSEN}") for suffix in SUFFIX.values()]
-        for name in (*names, *(kind for kind in KINDS if kind not in RULED), WAITS):
+        for name in (*KINDS, CHOSEN, WAITS):
             ui.results.cell(name).watch(self._arrived)
         ui.settings.cell("isa.show_idle").watch(self._refresh)
-        for box in (self.kind, self.rule):
-            box.currentIndexChanged.connect(self._open)
+        self.kind.currentIndexChanged.connect(self._open)
         ui.theme.changed.connect(self._show_legend)
         self._start()
 
@@ -217,13 +210,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         """Return whether memory latency is shown."""
         return self.kind.value == "memory"
 
-    @property
-    def is_ruled(self) -> bool:
-        """Return whether there are two rules for the shown table."""
-        return self.kind.value in RULED
-
     def _open(self) -> None:
-        self.rule.setEnabled(self.is_ruled)
         self._refresh()
         trace = self.session.trace.value
         if trace is None or self._why_not():
@@ -235,12 +222,9 @@ class LatencyPanel(TablePanel[LatencyRows]):
             self.want_result("address")
 
     def _name(self) -> str:
-        choice = self.session.choice
-        if not self.is_ruled:
-            return self.kind.value
-        is_part = not self.is_memory and choice is not None and choice.rows is not None
-        chosen = CHOSEN if is_part else ""
-        return self.kind.value + chosen + SUFFIX[self.rule.value]
+        kind, choice = self.kind.value, self.session.choice
+        is_part = kind == "hidden" and choice is not None and choice.rows is not None
+        return CHOSEN if is_part else kind
 
     def _why_not(self) -> str:
         """Return why this capture can never have such data, "" if it can."""
@@ -342,14 +326,11 @@ class LatencyPanel(TablePanel[LatencyRows]):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        shown = self.kind.currentText()
-        return f"{shown}, {self.rule.currentText().lower()}" if self.is_ruled else shown
+        return self.kind.currentText()
 
     def command_line(self) -> command_text.CommandWords | None:
-        kind, rule = self.kind.value, self.rule.value
-        waits = self._waits() if self.is_memory else None
-        ruled = (f"--rule={rule}",) if self.is_ruled else ()
-        what = (f"--by={kind}", *ruled, *(("--waits",) if waits is not None else ()))
+        kind, waits = self.kind.value, self._waits() if self.is_memory else None
+        what = (f"--by={kind}", *(("--waits",) if waits is not None else ()))
         idle = command_text.idle(self.ui) if kind == "hidden" else ()
         order = command_text.sorting(self.view.table)
         return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")

@@ -13,17 +13,15 @@ from rcv_py.features.summary.parts import (
     pmc_facts,
     reason_parts,
     state_meters,
-    unit_columns,
 )
 from rcv_py.features.summary.widgets import Card, CardPage, FactList, Meters, share_meters
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import PlainLabel, named
+from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.empty_state import page
 
 NOTHING = (
@@ -32,7 +30,6 @@ NOTHING = (
 )
 NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no utilization to show."
 STREAM_MS = 800
-TABLE_PX = 130  # minimum height of the table
 
 
 class SummaryPanel(Panel):
@@ -53,13 +50,9 @@ class SummaryPanel(Panel):
         self.reasons = Meters(theme, "PC samples by stall reason")
         self.memory = FactList("L2 and memory, by counters of the profiler")
         self.held = FactList("Registers that must be held at a time")
-        self.units = named(RowsView(theme, ui.settings), "Compute units: waves and occupancy")
-        self.units.setMinimumHeight(TABLE_PX)
         self.note = PlainLabel(role="muted")
-        self.remembered = {"units": self.units}
         self._request = self.request(self._compute, STREAM_MS)
         self._lay_out()
-        self.units.opened.connect(self._go_to_unit)
         ui.session.trace.watch(self._open)
         self._request.follow_doublings()
         ui.session.waves.watch(self._request.ask)
@@ -74,10 +67,9 @@ class SummaryPanel(Panel):
         self.reason_card = Card("Stall reasons, all samples", ("", self.reasons), width=260, grows=1)
         self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1)
         self.held_card = Card("Registers", ("", self.held), width=300, grows=1)
-        self.unit_card = Card("Compute units", ("", self.units), width=360, grows=3)
         self._all_cards = (
             *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
-            *(self.reason_card, self.memory_card, self.unit_card, self.held_card),
+            *(self.reason_card, self.memory_card, self.held_card),
         )
         self.cards = CardPage(self._all_cards)
         self.note.setContentsMargins(18, 6, 8, 0)
@@ -133,7 +125,6 @@ class SummaryPanel(Panel):
         self.pipes.set_meters(pipe_meters(summary, trace.architecture.busy_is_issue))
         self.reasons.set_meters(share_meters(reason_parts(summary.reasons), "samples"))
         self.counters.set_meters(counter_meters(summary.counters))
-        self.units.show_columns(unit_columns(summary.units))
         for bar in (self.activity, self.states):
             self.time_card.show_part(bar, bool(bar.meters))
         for card, is_known in (
@@ -142,7 +133,6 @@ class SummaryPanel(Panel):
             (self.pipe_card, self.pipes.meters),
             (self.counter_card, self.counters.meters),
             (self.reason_card, self.reasons.meters),
-            (self.unit_card, summary.units is not None),
         ):
             card.setVisible(bool(is_known))
 
@@ -165,15 +155,6 @@ class SummaryPanel(Panel):
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
-    def _go_to_unit(self, row: int) -> None:
-        trace, summary = self.session.trace.value, self.summary
-        if trace is None or summary is None or summary.units is None:
-            return
-        index = trace.waves
-        here = (index.se == summary.units.columns["se"][row]) & (index.cu == summary.units.columns["cu"][row])
-        if here.any():
-            self.session.select_wave(index.id(int(here.argmax())))
-
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
@@ -185,8 +166,6 @@ class SummaryPanel(Panel):
     def sheet(self) -> Sheet | None:
         if self.summary is None:
             return None
-        if self.summary.units is not None:
-            return Sheet("Compute units", self.units.table.headers, self.units.table.table())
         rows = [(fact.name, fact.value, fact.of) for fact in self.summary.facts]
         samples = reason_parts(self.summary.reasons)
         rows += [(f"samples: {name}", value, "of all samples") for name, value, _, _ in samples]

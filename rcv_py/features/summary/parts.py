@@ -1,9 +1,8 @@
 """A summary as widget data: facts, shares, bars and table columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,12 +12,11 @@ from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.counters.pmc.decision import decision
 from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
-from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import Message, capitalized, join_texts, percent, plural, short_kernel
 from rcv_py.features.registers.result import file_table
-from rcv_py.features.summary.result import pipe_rows, unit_text
+from rcv_py.features.summary.result import pipe_rows
 from rcv_py.features.summary.widgets import Color, Meter, share_meters
 from rcv_py.formats.pmc_files import beside
 from rcv_py.formats.uiout.run_files import facts_about
@@ -26,7 +24,6 @@ from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.table.table_model import Column, grouped
 from rcv_py.work.occupancy import limits_of
 
 MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
@@ -140,29 +137,6 @@ def _each(pipes: PipeUse, shares: list[float]) -> str:
     lines = [f"{place_name(se, cu=cu, simd=simd)}: {percent(part, 100)}" for se, cu, simd, part in simds]
     more = [Message("and {0} more", len(lines) - LISTED)] if len(lines) > LISTED else []
     return "\n".join([*lines[:LISTED], *more])
-
-
-def unit_columns(table: UnitTable | None) -> tuple[Column, ...]:
-    """Return the columns of the table of compute units."""
-    return tuple(
-        Column(
-            id=name,
-            title=(title := unit_text(name)[0]),
-            values=values,
-            text=_text_of(name, values),
-            is_number=True,
-            width=max(40, 7 * len(title) + 22),
-            tip=unit_text(name)[1],
-        )
-        for name, values in ({} if table is None else table.columns).items()
-    )
-
-
-def _text_of(name: str, values: np.ndarray) -> Callable[[Any], str]:
-    if values.dtype.kind != "f":
-        return grouped
-    digits = 0 if (np.nan_to_num(values) % 1 == 0).all() and not name.startswith("share_") else 1
-    return lambda value: "" if np.isnan(value) else f"{value:,.{digits}f}"
 
 
 def pmc_facts(trace: Trace) -> tuple[Fact, ...]:

@@ -15,9 +15,10 @@ from rcv_py.base.settings import BY_NAME, OPTIONS
 from rcv_py.base.text import Message
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Keys
-from rcv_py.state.settings_file import valid_keys
 
 Document = TypeVar("Document", dict[str, Any], list[Any])
+
+MAX_KEYS = 4  # of a command
 
 
 class Settings:
@@ -31,7 +32,7 @@ class Settings:
         self.rejected: list[str] = []  # sentences about ignored stored values
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
         # Keys of commands that differ from the defaults.
-        self.keys: Cell[Keys] = Cell(valid_keys(self.document("keys", dict)))
+        self.keys: Cell[Keys] = Cell(_valid_keys(self.document("keys", dict)))
         if other is not None:  # without a store it alone knows the values
             self.keys.set(other.keys.value)
             for name, cell in self._cells.items():
@@ -105,3 +106,12 @@ class Settings:
             Message("The stored setting {0} was {1!r}, which does not fit; the default holds.", name, raw)
         )
         return option.default
+
+
+def _valid_keys(stored: object) -> dict[str, tuple[str, ...]]:
+    """Return the keys of commands in a JSON value; leave out what does not fit."""
+    return {
+        name: tuple(keys)
+        for name, keys in (stored.items() if isinstance(stored, dict) else ())
+        if isinstance(keys, list) and len(keys) <= MAX_KEYS and all(isinstance(one, str) for one in keys)
+    }

@@ -119,11 +119,11 @@ def _hidden_as_executed(
     return read.of_all(reduction, rows, flag)._replace(code=code)
 
 
-def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> SnapshotJob:
-    return SnapshotJob(partial(_hidden_as_executed, reductions[rule]))
+def _hidden_of(reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> SnapshotJob:
+    return SnapshotJob(partial(_hidden_as_executed, reductions[ReferenceRule.OURS]))
 
 
-_OURS, _REFERENCE = itemgetter(ReferenceRule.OURS), itemgetter(ReferenceRule.REFERENCE)
+_OURS = itemgetter(ReferenceRule.OURS)
 
 JOBS: dict[str, Job | LazyJob] = {
     "access": LazyJob("latency.access_holds:HOLDS", of_rows=True),
@@ -134,18 +134,11 @@ JOBS: dict[str, Job | LazyJob] = {
     "fetch": LazyJob("latency.code_fetches:FETCHES", of_rows=True),
     "health": LazyJob("health.capture_health", lambda room: DerivedJob(room.health_notes, room.OF_WAVES)),
     "hidden": LazyJob("latency.hidden_latency:HIDDEN", _OURS),
-    "hidden_chosen": LazyJob(
-        "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS), of_rows=True
-    ),
+    "hidden_chosen": LazyJob("latency.hidden_latency:HIDDEN", _hidden_of, of_rows=True),
     "kinds": LazyJob("cost.hotspot:KINDS"),
-    "hidden_chosen_reference": LazyJob(
-        "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.REFERENCE), of_rows=True
-    ),
-    "hidden_reference": LazyJob("latency.hidden_latency:HIDDEN", _REFERENCE),
     "loops": LazyJob("iterations.loop_summary:LOOPS", of_rows=True),
     "match": LazyJob("program.code_match:MATCH"),
     "memory": LazyJob("latency.memory_latency:MEMORY", _OURS),
-    "memory_reference": LazyJob("latency.memory_latency:MEMORY", _REFERENCE),
     "markers": LazyJob("events.marker_spans:MARKERS", _OURS),
     "populations": LazyJob("waves.populations:POPULATIONS"),
     "segments": LazyJob("iterations.segments:SEGMENTS", of_rows=True),

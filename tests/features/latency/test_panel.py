@@ -1,4 +1,4 @@
-"""The latency panel: what is hidden, how long memory takes, by either rule, and why there is nothing."""
+"""The latency panel: what is hidden, how long memory takes, and why there is nothing."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -74,9 +74,8 @@ def waits_of(counters: tuple[Trace, WaveBatch]) -> SimpleNamespace:
     )
 
 
-def choose(panel: LatencyPanel, settled: Settled, kind: int, rule: int = OURS) -> None:
+def choose(panel: LatencyPanel, settled: Settled, kind: int) -> None:
     panel.kind.setCurrentIndex(kind)
-    panel.rule.setCurrentIndex(rule)
     settled()
 
 
@@ -91,14 +90,11 @@ def test_without_a_capture_it_says_how_to_open_one(panel: LatencyPanel) -> None:
     assert panel.sheet() is None
 
 
-@pytest.mark.parametrize("rule", [OURS, REFERENCE])
-def test_hidden_latency_by_either_rule(
-    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple, rule: int
-) -> None:
+def test_hidden_latency(panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple) -> None:
     found, waves = counters
     open_in(found, [waves])
-    choose(panel, settled, HIDDEN, rule)
-    expected = hidden_latency.HIDDEN[list(ReferenceRule)[rule]].of(found, [waves])
+    choose(panel, settled, HIDDEN)
+    expected = hidden_latency.HIDDEN[ReferenceRule.OURS].of(found, [waves])
     rows = panel.result.line
     np.testing.assert_array_equal(column(panel, "hidden"), expected.hidden(found.code)[rows])
     np.testing.assert_array_equal(column(panel, "not_hidden"), expected.nonhidden(found.code)[rows])
@@ -109,14 +105,11 @@ def test_hidden_latency_by_either_rule(
     assert panel.legend.names == ("stall", "issue", "idle", "hidden")
 
 
-@pytest.mark.parametrize("rule", [OURS, REFERENCE])
-def test_memory_latency_by_either_rule(
-    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple, rule: int
-) -> None:
+def test_memory_latency(panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple) -> None:
     found, waves = counters
     open_in(found, [waves])
-    choose(panel, settled, MEMORY, rule)
-    expected = memory_latency.MEMORY[list(ReferenceRule)[rule]].of(found, [waves])
+    choose(panel, settled, MEMORY)
+    expected = memory_latency.MEMORY[ReferenceRule.OURS].of(found, [waves])
     for name in ("mean", "samples", "issue", "stall"):
         np.testing.assert_array_equal(column(panel, name), getattr(expected, name))
     np.testing.assert_array_equal(column(panel, "standard_deviation"), expected.std)
@@ -169,7 +162,6 @@ def test_accesses_that_hold_their_unit_too_long_say_so(
     assert results.ACCESS_NOTE in panel.assumption.text()
     assert "1 instruction held the unit longer" in panel.note.text()
     assert panel.legend.names == ("stall",)
-    assert not panel.rule.isEnabled()
     assert panel.caption() == "LDS and memory accesses"
     words = panel.command_line()
     assert words is not None
@@ -191,7 +183,6 @@ def test_code_that_was_not_in_the_cache_is_listed_and_selected(
     panel.view.chosen.emit(0)
     assert ui.session.selection.value.line == 8
     choose(panel, settled, HIDDEN)
-    assert panel.rule.isEnabled()
 
 
 @pytest.mark.parametrize(("kind", "spec"), [(ACCESS, results.ACCESSES), (FETCH, results.FETCHES)])
@@ -318,13 +309,13 @@ def colors(panel: LatencyPanel) -> set[int]:
 
 
 def test_state_is_kept(panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple) -> None:
-    choose(panel, settled, MEMORY, REFERENCE)
+    choose(panel, settled, MEMORY)
     state = panel.save_state()
     choose(panel, settled, HIDDEN)
     panel.load_state(state)
-    assert panel.caption() == "Memory latency, reference viewer"
-    panel.load_state({"kind": 7, "rule": "yes", "table": None})
-    assert panel.caption() == "Memory latency, reference viewer"
+    assert panel.caption() == "Memory latency"
+    panel.load_state({"kind": 7, "table": None})
+    assert panel.caption() == "Memory latency"
 
 
 def test_the_sheet_has_what_is_shown(panel: LatencyPanel, open_settled: Callable, counters: tuple) -> None:

@@ -1,18 +1,16 @@
 """The settings dialog, built from the table of options; every change takes effect at once.
 
-Options can be searched, reset singly or all together, and written to and read from a file.
+Options can be searched, and reset singly or all together.
 """
 
 from collections.abc import Callable
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialogButtonBox,
-    QFileDialog,
     QFormLayout,
     QLineEdit,
     QPushButton,
@@ -22,8 +20,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.languages import LANGUAGES
 from rcv_py.base.settings import BY_NAME, OPTIONS, Option
-from rcv_py.base.text import Message, join_texts, plural, translated
-from rcv_py.state.settings_file import read_settings, write_settings
+from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.layout import Dialog, boxed, row, scrolled
 from rcv_py.ui.core.plain_text import PlainLabel, allow, filter_field, named, push_button, tooltip
 from rcv_py.ui.core.settings_store import Settings
@@ -41,7 +38,6 @@ GROUPS = {
 }
 AS_AT_FIRST = "It is as at first."
 NO_HIT = "No setting has these words."
-FILES = "Settings of rcv (*.json)"
 
 
 class SettingsDialog(Dialog):
@@ -68,9 +64,6 @@ class SettingsDialog(Dialog):
                 self._add(form, option)
         self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
-        action = QDialogButtonBox.ButtonRole.ActionRole
-        self.buttons.addButton(translated("Export …"), action).clicked.connect(self._ask_and_export)
-        self.buttons.addButton(translated("Import …"), action).clicked.connect(self._ask_and_import)
         for one in (*self.resets.values(), *self.buttons.buttons()):
             if isinstance(one, QPushButton):
                 one.setAutoDefault(False)  # Return in the search field must not press a reset button
@@ -82,35 +75,6 @@ class SettingsDialog(Dialog):
         """Set every option to its default."""
         for option in OPTIONS:
             self._settings[option.name] = option.default
-
-    def export_to(self, path: Path) -> None:
-        """Write options that differ from their defaults; raise ExportError on failure."""
-        values = {option.name: self._settings[option.name] for option in OPTIONS}
-        write_settings(path, values, self._settings.keys.value)
-        self.said.setText(Message("Written to {0}.", path))
-
-    def import_from(self, path: Path) -> None:
-        """Set the options in a file, and reset all others; raise UsageError if it holds no settings."""
-        found = read_settings(path)
-        for option in OPTIONS:
-            self._settings[option.name] = found.values.get(option.name, option.default)
-        self._settings.set_keys(found.keys)
-        settings, keys = plural(len(found.values), "setting"), plural(len(found.keys), "command")
-        self.said.setText(
-            join_texts(" ", (Message("Took {0} and keys of {1}.", settings, keys), *found.rejected))
-        )
-
-    def _ask_and_export(self) -> None:
-        chosen, _ = QFileDialog.getSaveFileName(
-            self, translated("Export settings"), "rcv-settings.json", translated(FILES)
-        )
-        if chosen:
-            self.export_to(Path(chosen))
-
-    def _ask_and_import(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileName(self, translated("Import settings"), "", translated(FILES))
-        if chosen:
-            self.import_from(Path(chosen))
 
     def _filter(self) -> None:
         words = self.search.text().casefold().split()
