@@ -4,6 +4,8 @@
 no Qt.  docs/api.md shows how to use it; errors are RcvError with a sentence and a hint.
 """
 
+from __future__ import annotations  # the reference prints them as they are written
+
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path

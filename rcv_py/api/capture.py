@@ -1,6 +1,6 @@
 """An open capture: every analysis of it, and the files that can be written from it."""
 
-from __future__ import annotations
+from __future__ import annotations  # the reference prints them as they are written
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial

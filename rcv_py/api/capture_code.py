@@ -1,5 +1,7 @@
 """An open capture: which code costs how much, and why waves stalled and idled."""
 
+from __future__ import annotations  # the reference prints them as they are written
+
 from collections.abc import Callable
 from html import escape
 from os import PathLike

@@ -1,5 +1,7 @@
 """The contents of a capture: its facts, waves and tables, and what their analyses share."""
 
+from __future__ import annotations  # the reference prints them as they are written
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike

@@ -1,6 +1,6 @@
 """A table: named columns of equal length, read-only arrays; and answers of analyses, which are tables."""
 
-from __future__ import annotations
+from __future__ import annotations  # the reference prints them as they are written
 
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from html import escape

@@ -1,5 +1,7 @@
 """Timelines as pictures: one row per SIMD slot with its waves in order, for notebooks and files."""
 
+from __future__ import annotations  # the reference prints them as they are written
+
 import struct
 import zlib
 from base64 import b64encode

@@ -1,5 +1,7 @@
 """The waves of a capture: read when first needed, cached within a memory budget, and as tables."""
 
+from __future__ import annotations  # the reference prints them as they are written
+
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
