@@ -42,6 +42,37 @@ SUBPROGRAM = "DW_TAG_subprogram"
 _NO_ROW, _DROPPED = (-1, 0, 0), (-2, 0, 0)  # before the first row of a sequence, and in one at 0
 
 
+class SplitFile:
+    """A file `.dwo` with the entries of one unit, or a package `.dwp` of them (DWARF 5, 7.3)."""
+
+    def __init__(self, data: bytes) -> None:
+        elf = opened(data)
+        index = elf.get_section_by_name(".debug_cu_index")
+        self.places = {} if index is None else _places(index.data())  # by identity and section
+        find = elf.get_section_by_name
+        elf.get_section_by_name = lambda name: find(f"{name}.dwo")
+        self.info = dwarf_of(elf)
+        self.units: dict[int, Any] = {}
+
+    def unit(self, info: Any, skeleton: Any) -> Any:
+        """The unit that a unit of a code object stands for; None if it is not there."""
+        identity = _identity(skeleton, skeleton.get_top_DIE())
+        if identity not in self.units:
+            self.units[identity] = self._found(identity, info, skeleton)
+        return self.units[identity]
+
+    def _found(self, identity: int, info: Any, skeleton: Any) -> Any:
+        self.info.debug_addr_sec, self.info.debug_ranges_sec = info.debug_addr_sec, info.debug_ranges_sec
+        if identity in self.places:
+            places = self.places[identity]
+            unit = self.info.get_CU_at(places.get(INFO, 0))
+            unit.header["debug_abbrev_offset"] += places.get(ABBREVIATIONS, 0)
+            return _adopted(skeleton, unit, places)
+        units = () if self.places else self.info.iter_CUs()
+        adopted = (_adopted(skeleton, unit, {}) for unit in units)
+        return next((unit for unit in adopted if _identity(unit, unit.get_top_DIE()) == identity), None)
+
+
 class DwarfLines:
     """The data of a file's units for some addresses."""
 
@@ -270,37 +301,6 @@ def _reader() -> Any:
             return super()._translate_attr_value(form, raw_value) if is_used else raw_value
 
     return Entry
-
-
-class SplitFile:
-    """A file `.dwo` with the entries of one unit, or a package `.dwp` of them (DWARF 5, 7.3)."""
-
-    def __init__(self, data: bytes) -> None:
-        elf = opened(data)
-        index = elf.get_section_by_name(".debug_cu_index")
-        self.places = {} if index is None else _places(index.data())  # by identity and section
-        find = elf.get_section_by_name
-        elf.get_section_by_name = lambda name: find(f"{name}.dwo")
-        self.info = dwarf_of(elf)
-        self.units: dict[int, Any] = {}
-
-    def unit(self, info: Any, skeleton: Any) -> Any:
-        """The unit that a unit of a code object stands for; None if it is not there."""
-        identity = _identity(skeleton, skeleton.get_top_DIE())
-        if identity not in self.units:
-            self.units[identity] = self._found(identity, info, skeleton)
-        return self.units[identity]
-
-    def _found(self, identity: int, info: Any, skeleton: Any) -> Any:
-        self.info.debug_addr_sec, self.info.debug_ranges_sec = info.debug_addr_sec, info.debug_ranges_sec
-        if identity in self.places:
-            places = self.places[identity]
-            unit = self.info.get_CU_at(places.get(INFO, 0))
-            unit.header["debug_abbrev_offset"] += places.get(ABBREVIATIONS, 0)
-            return _adopted(skeleton, unit, places)
-        units = () if self.places else self.info.iter_CUs()
-        adopted = (_adopted(skeleton, unit, {}) for unit in units)
-        return next((unit for unit in adopted if _identity(unit, unit.get_top_DIE()) == identity), None)
 
 
 def _places(data: bytes) -> dict[int, dict[int, int]]:
