@@ -16,12 +16,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows
+from rcv_py.formats.input.limits import MOST_COUNTED
 from rcv_py.formats.input.run_places import MAX_NAMES, is_profile, names_in
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.model.device import PmcDispatch, PmcTable
@@ -53,7 +55,12 @@ def pmc_table(paths: Sequence[Path]) -> PmcTable:
             places = places | {found: places.get(found, False) for found in _tables_of(path)}
     rows = _Rows()
     for (place, name), is_named in places.items():
-        rows.read(place, name, is_named)
+        try:
+            rows.read(place, name, is_named)
+        except TraceError as error:
+            if is_named:
+                raise
+            rows.notes.append(str(error))
     if not rows.files:
         raise _no_table(paths[0])
     return rows.table()
@@ -135,8 +142,15 @@ class _Head:
         )
         self.times = (self.place("starttimestamp", "beginns"), self.place("endtimestamp", "endns"))
         self.is_long = {"countername", "countervalue"} <= set(self.column)
-        names = ((i, counter_name(cell)) for i, cell in enumerate(cells))
-        self.counters = [] if self.is_long else [(i, name) for i, name in names if name]
+        self.title = _cell(cells, self.names[0])
+        titles = ((i, cell.strip().upper()) for i, cell in enumerate(cells) if counter_name(cell))
+        self.counters = [] if self.is_long else [*titles]
+        needed = [*self.names[:1], *(place for place, _ in self.counters)]
+        if self.is_long:
+            needed += [self.column["countername"], self.column["countervalue"]]
+        self.last = max(
+            (place for place in needed if place < NOWHERE), default=0
+        )  # the last cell that a row must have
 
     def __bool__(self) -> bool:
         return "kernelname" in self.column and (self.is_long or bool(self.counters))
@@ -146,11 +160,11 @@ class _Head:
         return next((self.column[name] for name in names if name in self.column), NOWHERE)
 
     def values(self, cells: Sequence[str]) -> list[tuple[str, str]]:
-        """Return names and texts of the counters of a row."""
+        """Return titles and texts of the counters of a row."""
         if self.is_long:
             name, value = self.column["countername"], self.column["countervalue"]
-            return [(counter_name(_cell(cells, name)), _cell(cells, value))]
-        return [(name, _cell(cells, place)) for place, name in self.counters]
+            return [(_cell(cells, name).upper(), _cell(cells, value))]
+        return [(title, _cell(cells, place)) for place, title in self.counters]
 
 
 def _cell(cells: Sequence[str], place: int) -> str:
@@ -167,6 +181,14 @@ def counter_name(text: str) -> str:
     return name.removesuffix("_SUM") + "_sum" if name.endswith("_SUM") else name
 
 
+class _Row(NamedTuple):
+    """What a row of a table lacks."""
+
+    bad: int  # values that are no counts
+    is_short: bool
+    repeated: int  # values that its execution has already
+
+
 class _Rows:
     """Values read so far, with numbers in place of names."""
 
@@ -176,6 +198,7 @@ class _Rows:
         self.counters: dict[str, int] = {}
         self.files: list[str] = []
         self.rows: list[tuple[int, int, float]] = []  # execution, counter, value
+        self.told: set[tuple[int, str]] = set()  # executions, and the titles of their counters
         self.times: dict[int, float] = {}  # nanoseconds by execution
         self.notes: list[str] = []
         self.gpus: list[str] = []
@@ -200,11 +223,21 @@ class _Rows:
                     "{0} joins passes of the profiler: its ratios may mix executions of a dispatch.", name
                 )
             )
-        bad = sum(self._row(head, cells) for cells in lines if cells)
-        if bad:
-            self.notes.append(
-                Message("{0} has {1} that are no counts; they are left out.", name, plural(bad, "value"))
+        bad = short = repeated = 0
+        for cells in lines:
+            row = self._row(head, cells)
+            bad, short, repeated = bad + row.bad, short + row.is_short, repeated + row.repeated
+        self.notes += [Message("Left out of {0}, as no counts: {1}.", name, plural(bad, "value"))] * (bad > 0)
+        self.notes += [
+            Message("{0} has rows that end too early, as if it was cut off: {1}.", name, plural(short, "row"))
+        ] * (short > 0)
+        self.notes += [
+            Message(
+                "{0} has counters more than once in an execution, of which the first counts: {1} left out.",
+                name,
+                plural(repeated, "value"),
             )
+        ] * (repeated > 0)
 
     def _take(self, path: Path, is_named: bool) -> None:
         """Add the counters of a database or document of rocprofv3."""
@@ -242,21 +275,24 @@ class _Rows:
             if names[counter] and value >= 0:
                 self._add(execution, names[counter], value)
 
-    def _row(self, head: _Head, cells: Sequence[str]) -> int:
-        """Add a row; return the number of values that are no counts.  An empty cell was not recorded."""
+    def _row(self, head: _Head, cells: Sequence[str]) -> _Row:
+        """Add a row.  An empty cell was not recorded."""
         kernel, number, agent = (_cell(cells, place) for place in head.names)
-        if not kernel:
-            return 0
-        one, bad = PmcDispatch(kernel, number, agent), 0
+        if not kernel or kernel == head.title:  # or tables one behind the other
+            return _Row(0, False, 0)
+        one, bad, repeated = PmcDispatch(kernel, number, agent), 0, 0
         at = self.dispatches.setdefault((one, 0), len(self.dispatches))
         begin, end = (_count(_cell(cells, place)) for place in head.times)
         execution = self._execution(at, begin, 0.0 if begin is None or end is None else end - begin)
-        for name, text in head.values(cells):
-            value = _count(text)
-            if name and value is not None:
+        for title, text in head.values(cells):
+            name, value = counter_name(title), _count(text)
+            if name and value is not None and number and (execution, title) in self.told:
+                repeated += 1  # instances have titles of their own, and add up
+            elif name and value is not None:
+                self.told.add((execution, title))
                 self._add(execution, name, value)
             bad += bool(name and text and value is None)
-        return bad
+        return _Row(bad, len(cells) <= head.last, repeated)
 
     def _execution(self, dispatch: int, known_by: object, length: float) -> int:
         """Row of an execution of a dispatch: each file, and each begin in a file, is another."""
@@ -286,10 +322,10 @@ class _Rows:
 
 
 def _count(text: str) -> float | None:
-    if not text:
+    if not text or "_" in text:  # which Python takes for a separator
         return None
     try:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and value >= 0 else None
+    return value if 0 <= value < MOST_COUNTED else None

@@ -172,7 +172,7 @@ def _kernels(profile: Profile) -> ResultTable:
     total = np.bincount(row, time, len(kernels))
     longest = np.zeros(len(kernels))
     np.maximum.at(longest, row, time)
-    has_times = total > 0
+    timed = np.bincount(row[time > 0], minlength=len(kernels))
     order = np.lexsort((np.arange(len(kernels)), -count, -total))
     if len(launches):
         order = order[count[order] > 0]  # libraries load hundreds of kernels that are never launched
@@ -182,8 +182,8 @@ def _kernels(profile: Profile) -> ResultTable:
         {
             "launches": count[order],
             "total_ns": total[order],
-            "mean_ns": np.where(has_times, total / np.maximum(count, 1), np.nan)[order],
-            "max_ns": np.where(has_times, longest, np.nan)[order],
+            "mean_ns": np.where(timed > 0, total / np.maximum(timed, 1), np.nan)[order],
+            "max_ns": np.where(timed > 0, longest, np.nan)[order],
         },
     )
 

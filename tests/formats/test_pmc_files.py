@@ -67,7 +67,45 @@ def test_what_is_no_count_is_left_out_and_told(tmp_path: Path) -> None:
     }
     table = pmc_table([write_long(tmp_path / "x.csv", [("one", 1, bad)])])  # type: ignore[list-item]
     assert table.value.tolist() == [2]
-    assert table.notes == ("x.csv has 3 values that are no counts; they are left out.",)
+    assert table.notes == ("Left out of x.csv, as no counts: 3 values.",)
+
+
+@pytest.mark.parametrize("value", ["1e308", "9" * 400, "1_0", "-1", "inf", "NULL"])
+def test_a_value_beyond_any_count_is_left_out(tmp_path: Path, value: str) -> None:
+    path = write_long(tmp_path / "x.csv", [("one", 1, {"TCC_HIT_sum": 30, "TCC_MISS_sum": 77})])
+    path.write_text(path.read_text().replace("77", value))
+    assert numbers(path) == {"hits": [30]}
+    assert pmc_table([path]).notes == ("Left out of x.csv, as no counts: 1 value.",)
+
+
+def test_repeated_rows_count_once(tmp_path: Path) -> None:
+    """Rows that were copied, and tables one behind the other."""
+    path = write_long(tmp_path / "x.csv", TWO)
+    text = path.read_text()
+    path.write_text(text + text)
+    assert numbers(path) == {"hits": [30, 5], "misses": [70, 0]}
+    (note,) = pmc_table([path]).notes
+    assert "the first counts: 4 values left out" in note
+
+
+def test_a_table_that_was_cut_off_says_so(tmp_path: Path) -> None:
+    path = write_long(tmp_path / "x.csv", TWO)
+    path.write_text(path.read_text().rstrip().rpartition("TCC_MISS_sum")[0])
+    assert numbers(path)["hits"] == [30, 5]
+    assert "as if it was cut off: 1 row" in " ".join(pmc_table([path]).notes)
+
+
+def test_a_damaged_table_costs_only_itself(tmp_path: Path) -> None:
+    write_long(tmp_path / "pass_1" / "x.csv", TWO)
+    whole = gzip.compress(write_long(tmp_path / "y.csv", TWO).read_bytes())
+    (tmp_path / "y.csv").unlink()
+    damaged = tmp_path / "pass_2" / "y.csv.gz"
+    damaged.parent.mkdir()
+    damaged.write_bytes(whole[:-12])
+    assert numbers(tmp_path) == {"hits": [30, 5], "misses": [70, 0]}
+    assert "y.csv.gz is damaged: it is cut off." in pmc_table([tmp_path]).notes
+    with pytest.raises(TraceError, match="it is cut off"):
+        pmc_table([damaged])
 
 
 def test_lengths_of_dispatches(tmp_path: Path) -> None:

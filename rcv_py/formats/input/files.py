@@ -138,11 +138,11 @@ def _unpacked(data: bytes, name: str, limit: int, size: int) -> bytes:
     try:
         plain = unpacker.decompress(data, limit + 1 if size < 0 else size)
     except zlib.error as error:
-        raise BrokenFile(name, "it is damaged", repr(error)) from error
+        raise BrokenFile(name, "it cannot be unpacked", repr(error)) from error
     if len(plain) > limit:
         raise BrokenFile(name, Message("unpacked, it has more than the {0:,} bytes that are accepted", limit))
     if size < 0 and not unpacker.eof:
-        raise BrokenFile(name, "it is damaged")
+        raise BrokenFile(name, "it is cut off")
     return plain.removeprefix(BOM)
 
 

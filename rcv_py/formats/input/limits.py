@@ -25,3 +25,6 @@ def report_cut(problems: Problems, name: str, count: int, what: str, rest: str) 
             Message("{0} has {1} longer than any writer makes; {2}.", name, plural(count, what), rest),
             "Be careful with this capture if you do not know where it comes from.",
         )
+
+
+MOST_COUNTED = 1 << 80  # of a counter; sums of 64 bits over all units of a device are far below

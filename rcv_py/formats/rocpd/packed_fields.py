@@ -51,14 +51,15 @@ class PackedFields:
     """The blobs of a process, decoded at once if a schema has a field that matters."""
 
     def __init__(self, rows: Rows, name: str, problems: Problems) -> None:
-        layouts = self._layouts(rows)
+        layouts, others = self._layouts(rows)
         self._found: dict[Any, tuple[int | None, ...]] = {}
-        wrong = 0
-        for part in chunks(rows("blob_event", "guid", "event_id", "schema_id", "blob")) if layouts else ():
-            for key in {(guid, schema) for guid, _, schema, _ in part}:
+        wrong = undescribed = 0
+        for part in chunks(rows("blob_event", "guid", "event_id", "schema_id", "blob")):
+            for key in {(guid, schema) for guid, _, schema, _ in part} - others:
                 layout = layouts.get(key)
                 of = [row for row in part if (row[0], row[2]) == key]
-                if layout is None:
+                if layout is None or not layout.fields:
+                    undescribed += len(of)
                     continue
                 whole = [row for row in of if isinstance(row[3], bytes) and len(row[3]) == layout.size]
                 wrong += len(of) - len(whole)
@@ -72,13 +73,27 @@ class PackedFields:
                 ),
             )
 
-    def _layouts(self, rows: Rows) -> dict[Any, _Layout]:
+        if undescribed:
+            problems.warn(
+                name,
+                Message(
+                    "{0} of PC samples cannot be read: the database does not describe the fields; whether "
+                    "these samples issued, and why not, is unknown.",
+                    plural(undescribed, "blob"),
+                ),
+            )
+
+    def _layouts(self, rows: Rows) -> tuple[dict[Any, _Layout], set[Any]]:
+        """The layouts of PC samples, and the keys of those of other tables."""
         found: dict[Any, _Layout] = {}
+        others = set()
         for guid, id, table, order, size in rows(
             "info_blob_schema", "guid", "id", "source_table", "byte_order", "struct_size"
         ):
             bytes_of = whole_number(size, 0)
-            if "pc_sample" in str(table) and order in _ORDER and 0 < bytes_of <= _MAX_STRUCT:
+            if table is not None and "pc_sample" not in str(table):
+                others.add((guid, id))
+            elif order in _ORDER and 0 < bytes_of <= _MAX_STRUCT:
                 found[guid, id] = _Layout(bytes_of, _ORDER[order], [])
         listed = rows(
             "info_blob_field", "guid", "schema_id", "name", "offset", "size", "is_signed", "data_type"
@@ -91,7 +106,7 @@ class PackedFields:
             if begin >= 0 and bytes_of in _SIZES and begin + bytes_of <= layout.size:
                 kind_of = f"{layout.order}{'i' if is_signed else 'u'}{bytes_of}"
                 layout.fields.append(_Field(column, begin, np.dtype(kind_of)))
-        return {key: layout for key, layout in found.items() if layout.fields}
+        return found, others
 
     def _take(self, layout: _Layout, rows: list[tuple[Any, ...]]) -> None:
         table = np.frombuffer(b"".join(row[3] for row in rows), dtype=np.uint8).reshape(

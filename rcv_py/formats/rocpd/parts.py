@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message, elide_right, join_texts, percent, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
-from rcv_py.formats.input.limits import NAME_LETTERS
+from rcv_py.formats.input.limits import MOST_COUNTED, NAME_LETTERS
 from rcv_py.formats.rocpd.sampled import SampleRows
 from rcv_py.model.device import SpmSeries
 from rcv_py.model.profile import (
@@ -73,6 +72,7 @@ class Records:
         self.kernels: list[KernelSymbol] = []
         self.launches: LaunchRows = []
         self.values: list[tuple[int, int, str, Any]] = []  # row of the launch, execution, counter, value
+        self.odd_samples = 0  # streamed values without a time or a name, or that are no counts
         self.passes: Counter[int] = Counter()  # executions by row of the launch
         self.durations: list[int] = []  # nanoseconds by number of the execution, 0 if unknown
         self.files: list[str] = []
@@ -93,9 +93,11 @@ class Records:
     def stream(self, launch: int, counter: str, place: CounterPlace, time: object, value: object) -> None:
         """Add a sample of a streamed counter; parts of a sample add up."""
         at = whole_number(time, -1)
-        if counter and at >= 0 and isinstance(value, int | float) and isfinite(value):
+        if counter and at >= 0 and isinstance(value, int | float) and 0 <= value < MOST_COUNTED:
             series = self._streamed.setdefault((launch, counter, place), {})
             series[at] = series.get(at, 0.0) + value
+        else:
+            self.odd_samples += value is not None
 
     def add_agent(self, id: object, name: object, product: object, is_gpu: bool, more: Table) -> None:
         """Add a device with the data of the profiler's table."""
@@ -146,7 +148,7 @@ class Records:
 
     def profile(self, path: Path, form: str, problems: Problems) -> Profile:
         """Return the records as a profile of this form."""
-        counters, values = self._counter_values()
+        counters, values = self._counter_values(path.name, problems)
         launches = _launches(self.launches, self.kernel_row, self.agent_row)
         launches = replace(launches, samples=frozen(self.samples.launched(len(launches))))
         names = [kernel.name for kernel in self.kernels]
@@ -172,14 +174,37 @@ class Records:
             problems=tuple(problems),
         )
 
-    def _counter_values(self) -> tuple[tuple[str, ...], CounterValues]:
-        """The names of counters and their values."""
+    def _counter_values(self, file: str, problems: Problems) -> tuple[tuple[str, ...], CounterValues]:
+        """The names of counters and their values; a Problem tells how many are left out."""
         number: dict[str, int] = {}
         kept = [
             (launch, execution, number.setdefault(name, len(number)), float(value))
             for launch, execution, name, value in self.values
-            if name and isinstance(value, int | float) and isfinite(value)
+            if name and isinstance(value, int | float) and 0 <= value < MOST_COUNTED
         ]
+        first = {one[:3]: one for one in reversed(kept)}  # a sum is there once, whatever adds up
+        sums = {at for name, at in number.items() if name.endswith("_sum")}
+        kept = [one for one in kept if one[2] not in sums or first[one[:3]] is one]
+        recorded = sum(value is not None for *_, value in self.values)
+        if recorded > len(kept):
+            problems.warn(
+                file,
+                Message(
+                    "Left out of {0}, as repeated or no counts of a known counter: {1} of {2}.",
+                    file,
+                    plural(recorded - len(kept), "value"),
+                    f"{recorded:,}",
+                ),
+            )
+        if self.odd_samples:
+            problems.warn(
+                file,
+                Message(
+                    "Left out of {0}, as no counts of a known counter and time: {1} of streamed counters.",
+                    file,
+                    plural(self.odd_samples, "sample"),
+                ),
+            )
         launch, execution, counter, value = zip(*kept, strict=True) if kept else ((), (), (), ())
         return tuple(number), CounterValues(
             launch=frozen(np.array(launch, dtype=np.int32)),
@@ -214,12 +239,13 @@ def _launches(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mappin
     id, kernel, agent, begin, end, lds, scratch = columns[:7]
     sizes = [np.maximum(number_column(one, 0), 0) for one in columns[7:13]]
     first = np.maximum(number_column(begin, 0), 0)
+    last = np.where(first > 0, np.maximum(number_column(end, 0), first), first)
     return Launches(
         dispatch=frozen(number_column(id, -1)),
         kernel=frozen(np.array([kernel_row.get(one, -1) for one in kernel], dtype=np.int32)),
         agent=frozen(np.array([agent_row.get(one, -1) for one in agent], dtype=np.int32)),
         begin=frozen(first),
-        end=frozen(np.maximum(number_column(end, 0), first)),
+        end=frozen(last),
         lds=frozen(number_column(lds, -1)),
         scratch=frozen(number_column(scratch, -1)),
         workgroup=frozen(np.stack(sizes[:3], axis=1)),

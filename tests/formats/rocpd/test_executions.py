@@ -209,3 +209,48 @@ def test_a_folder_of_databases_is_a_run_in_passes(tmp_path: Path) -> None:
     table = pmc_table([tmp_path])
     (found,) = traffic(table)
     assert (found.dispatches, found.hit_rate, len(table.files)) == (1, 0.9, 2)
+
+
+@pytest.mark.parametrize("odd", [-5, 1e308, float("inf"), "abc", b"\xff"])
+def test_a_value_that_is_no_count_is_left_out_and_told(tmp_path: Path, odd: Any) -> None:
+    path = database(tmp_path / "x.db", [launch(1, 1)], [value(1, HIT, odd), value(1, MISS, 100)])
+    profile = read_profile(path)
+    assert totals(profile) == {"TCC_MISS_sum": (1, 100, 100)}
+    (problem,) = profile.problems
+    assert problem.text.endswith("as repeated or no counts of a known counter: 1 value of 2.")
+
+
+def test_a_value_without_a_number_was_not_recorded(tmp_path: Path) -> None:
+    values: Rows = [value(1, HIT, 900) | {"value": None}, value(1, MISS, 100)]
+    profile = read_profile(database(tmp_path / "x.db", [launch(1, 1)], values))
+    assert totals(profile) == {"TCC_MISS_sum": (1, 100, 100)}
+    assert not profile.problems
+
+
+def test_a_sum_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    """Values of SQ_WAVES may be parts, such as of dies; a sum has none."""
+    values = [value(1, HIT, 900), value(1, HIT, 900), value(1, WAVES, 3), value(1, WAVES, 4)]
+    path = database(tmp_path / "x.db", [launch(1, 1)], values)
+    profile = read_profile(path)
+    assert totals(profile) == {"TCC_HIT_sum": (1, 900, 900), "SQ_WAVES": (1, 7, 7)}
+    assert "1 value of 4" in profile.problems[0].text
+    (found,) = traffic(pmc_table([path]), "dispatch")
+    assert found.counted["hits"] == 900
+
+
+@pytest.mark.parametrize(
+    "times", [{"end": None}, {"start": None}, {"start": -100}, {"start": 9_000, "end": 8_000}]
+)
+def test_a_launch_of_unknown_length_does_not_shorten_the_mean(tmp_path: Path, times: dict[str, Any]) -> None:
+    path = database(tmp_path / "x.db", [launch(1, 1), launch(2, 2, **times)], [])
+    (row,) = tables(read_profile(path))["kernels"].rows()
+    assert (row["launches"], row["total_ns"], row["mean_ns"], row["max_ns"]) == (2, 1000, 1000, 1000)
+
+
+def test_samples_that_are_no_counts_are_told(tmp_path: Path) -> None:
+    launches, (samples, values) = [launch(1, 1)], streamed([launch(1, 1)], 5.0, (1100, 1200))
+    values[0] |= {"value": -1}
+    values[1] |= {"sample_id": 77}  # no such sample
+    profile = read_profile(database(tmp_path / "x.db", launches, values, sample=samples))
+    (problem,) = profile.problems
+    assert problem.text.endswith("2 samples of streamed counters.")

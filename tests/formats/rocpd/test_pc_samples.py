@@ -156,9 +156,10 @@ def test_a_number_of_a_launch_counts_within_its_guid(tmp_path: Path) -> None:
     ],
 )
 def test_fields_outside_of_a_blob_are_not_read(tmp_path: Path, fields: list[tuple[str, int, int]]) -> None:
-    found, _ = samples_of(database(tmp_path / "x.db", fields=fields))
+    found, told = samples_of(database(tmp_path / "x.db", fields=fields))
     assert found.samples.tolist() == [6, 3]
     assert not found.issued.any()
+    assert any("the database does not describe the fields" in text for text in told)
 
 
 @pytest.mark.parametrize("size", [7, 9, 0, -1, 1 << 40, None])
@@ -168,6 +169,8 @@ def test_blobs_of_another_size_say_nothing(tmp_path: Path, size: int) -> None:
     assert found.samples.tolist() == [6, 3]
     assert not found.issued.any()
     assert any("9 blobs of PC samples have another size" in text for text in told) == (size in (7, 9))
+    undescribed = "9 blobs of PC samples cannot be read: the database does not describe the fields"
+    assert any(undescribed in text for text in told) == (size not in (7, 9))
 
 
 @pytest.mark.parametrize("missing", ["info_blob_schema", "info_blob_field", "blob_event", "disassembly_data"])
