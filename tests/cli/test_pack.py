@@ -14,6 +14,7 @@ from tests.support.equal import trace_differences
 from tests.support.samples import sample_path
 
 NAME = "straggler"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,22 @@ def test_every_answer_is_that_of_the_folder(command: str, words: str, packed: Pa
             (done.code, without_places(json.loads(done.out or "0"), str(path), path.name, folder.name))
         )
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "part"), [("info", "allocated"), ("occupancy --limits", "limits"), ("registers", "rows")]
+)
+def test_what_the_code_object_of_a_raw_capture_allocates_goes_with_it(
+    command: str, part: str, tmp_path: Path
+) -> None:
+    folder, path = ROOT / "sample_traces" / "raw_rms_norm", tmp_path / "elsewhere" / "it.rcvz"
+    path.parent.mkdir()
+    assert main(["pack", str(folder), "--out", str(path)]) == 0
+    name, *words = command.split()
+    of_folder, of_file = (json.loads(run(name, str(one), *words, "--json").out) for one in (folder, path))
+    assert of_file[part] == of_folder[part]
+    if part == "allocated":
+        assert of_file[part]["lds"] == 1024  # float part[256]
 
 
 def test_it_is_named_as_the_capture_if_nothing_else_is_said(

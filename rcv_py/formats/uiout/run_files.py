@@ -72,7 +72,8 @@ def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
     if inside is not None and not given and (inside.kernel is not None or inside.agent is not None):
         return inside
     facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
-    return facts._replace(allocated=_allocated(trace, _near(trace.path, given)))
+    packed = inside.allocated if inside is not None else None  # a packed file has no code object
+    return facts._replace(allocated=_allocated(trace, _near(trace.path, given)) or packed)
 
 
 def _allocated(trace: Trace, near: _Near) -> AllocatedRegisters | None:
