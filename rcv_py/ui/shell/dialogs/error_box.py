@@ -199,7 +199,7 @@ def catching(find: Callable[[], ErrorReporter | None]) -> Iterator[None]:
         reporter = find()
         (hooks[0] if reporter is None else reporter.excepthook)(kind, error, trace)
 
-    def hear(mistake: threading.ExceptHookArgs | sys.UnraisableHookArgs) -> None:
+    def hear(mistake: "threading.ExceptHookArgs | sys.UnraisableHookArgs") -> None:
         if (reporter := find()) is not None:
             reporter.hear(mistake.exc_value)
 
