@@ -203,11 +203,17 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     name = found.target.removeprefix("gfx")
     digits = name.split("-")[0] if "-" in name else name[:-2]
     generation = int(digits) if digits.isdigit() else 9
+    begun = {int(one.address[0]) for one in programs}
+    names = {
+        one.address: (one.name, demangled(one.name[:NAME_LETTERS]))
+        for one in found.functions
+        if one.address in begun
+    }
     code = program_code(
         {(found.id, int(one.address[0])): one for one in programs},
         gfxip=generation,
         sources=lambda _, addresses: source_texts(found.places(addresses)),
-        names=lambda _, address: _names(found, address),
+        names=lambda _, address: names.get(address, ("", "")),
         problems=problems,
     )
     problems += found.problems
@@ -276,11 +282,6 @@ def _programs(found: CodeObject, kernel: KernelCode) -> list[Program]:
         called = (found.program(one.address) for one in islice(others, MAX_CALLED))
         programs += [one for one in called if one is not None and len(one)]
     return programs
-
-
-def _names(found: CodeObject, address: int) -> tuple[str, str]:
-    name = next((one.name for one in found.functions if one.address == address), "")
-    return name, demangled(name[:NAME_LETTERS])
 
 
 def _facts(found: CodeObject, kernel: KernelCode, file: Path) -> RunFacts:
