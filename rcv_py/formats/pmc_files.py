@@ -23,7 +23,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows
-from rcv_py.formats.input.limits import MOST_COUNTED
+from rcv_py.formats.input.limits import MAX_COUNT
 from rcv_py.formats.input.run_places import MAX_NAMES, is_profile, names_in
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.model.device import PmcDispatch, PmcTable
@@ -198,7 +198,7 @@ class _Rows:
         self.counters: dict[str, int] = {}
         self.files: list[str] = []
         self.rows: list[tuple[int, int, float]] = []  # execution, counter, value
-        self.told: set[tuple[int, str]] = set()  # executions, and the titles of their counters
+        self.titles: set[tuple[int, str]] = set()  # executions, and the titles of their counters
         self.times: dict[int, float] = {}  # nanoseconds by execution
         self.notes: list[str] = []
         self.gpus: list[str] = []
@@ -286,10 +286,10 @@ class _Rows:
         execution = self._execution(at, begin, 0.0 if begin is None or end is None else end - begin)
         for title, text in head.values(cells):
             name, value = counter_name(title), _count(text)
-            if name and value is not None and number and (execution, title) in self.told:
+            if name and value is not None and number and (execution, title) in self.titles:
                 repeated += 1  # instances have titles of their own, and add up
             elif name and value is not None:
-                self.told.add((execution, title))
+                self.titles.add((execution, title))
                 self._add(execution, name, value)
             bad += bool(name and text and value is None)
         return _Row(bad, len(cells) <= head.last, repeated)
@@ -328,4 +328,4 @@ def _count(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if 0 <= value < MOST_COUNTED else None
+    return value if 0 <= value < MAX_COUNT else None

@@ -254,8 +254,8 @@ def _merge_reference(parts: Sequence[_Waves]) -> _Waves:
 
 def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
     if trace.code.hidden is not None and len(part) == sum(counts for _, counts in part) == len(trace.waves):
-        told = np.ascontiguousarray(trace.code.hidden.T)
-        return _answer(trace, _Hidden(told, len(part), len(part)), OFFICIAL_ASSUMPTION)
+        stated = np.ascontiguousarray(trace.code.hidden.T)
+        return _answer(trace, _Hidden(stated, len(part), len(part)), OFFICIAL_ASSUMPTION)
     found = [_Hidden(np.zeros((3, len(trace.code)), dtype=np.int64), 0, 0)]
     by_simd: dict[tuple[int, int], list[tuple[TracedWave, bool]]] = {}
     for one in part:

@@ -27,4 +27,4 @@ def report_cut(problems: Problems, name: str, count: int, what: str, rest: str) 
         )
 
 
-MOST_COUNTED = 1 << 80  # of a counter; sums of 64 bits over all units of a device are far below
+MAX_COUNT = 1 << 80  # of a counter; sums of 64 bits over all units of a device are far below

@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message, elide_right, join_texts, percent, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
-from rcv_py.formats.input.limits import MOST_COUNTED, NAME_LETTERS
+from rcv_py.formats.input.limits import MAX_COUNT, NAME_LETTERS
 from rcv_py.formats.rocpd.sampled import SampleRows
 from rcv_py.model.device import SpmSeries
 from rcv_py.model.profile import (
@@ -93,7 +93,7 @@ class Records:
     def stream(self, launch: int, counter: str, place: CounterPlace, time: object, value: object) -> None:
         """Add a sample of a streamed counter; parts of a sample add up."""
         at = whole_number(time, -1)
-        if counter and at >= 0 and isinstance(value, int | float) and 0 <= value < MOST_COUNTED:
+        if counter and at >= 0 and isinstance(value, int | float) and 0 <= value < MAX_COUNT:
             series = self._streamed.setdefault((launch, counter, place), {})
             series[at] = series.get(at, 0.0) + value
         else:
@@ -180,7 +180,7 @@ class Records:
         kept = [
             (launch, execution, number.setdefault(name, len(number)), float(value))
             for launch, execution, name, value in self.values
-            if name and isinstance(value, int | float) and 0 <= value < MOST_COUNTED
+            if name and isinstance(value, int | float) and 0 <= value < MAX_COUNT
         ]
         first = {one[:3]: one for one in reversed(kept)}  # a sum is there once, whatever adds up
         sums = {at for name, at in number.items() if name.endswith("_sum")}
