@@ -37,6 +37,16 @@ def test_shader_data_keeps_the_order_of_the_file_and_follows_its_schema(tmp_path
     assert "outside the capture folder" in texts(trace)
 
 
+def test_a_value_of_shader_data_has_32_bits(tmp_path):
+    index = waves(one_wave(), shaderdata_filenames={"0": [["s.json", 0, 9]]})
+    values = [6, -1, 1 << 40, -(1 << 40), (1 << 32) - 1]
+    trace = opened(
+        tmp_path, {"filenames.json": index, "s.json": {"records": [[9, one, 0, 0, 0, 0] for one in values]}}
+    )
+    assert trace.shader_data[0].value.tolist() == [6, (1 << 32) - 1, (1 << 32) - 1]
+    assert "s.json has 2 unusable records" in texts(trace)
+
+
 def test_other_simd_belongs_to_the_sibling(tmp_path):
     index = waves(one_wave(), gfxip=11, other_simd_filenames={"0": [["o.json", 0, 9]]})
     content = {

@@ -146,7 +146,9 @@ def read_shader_data(
     parts: dict[int, list[np.ndarray]] = {}
     in_time = sorted(chunks, key=lambda chunk: (chunk.se, chunk.begin))
     for chunk, part, _ in _tables(files, in_time, problems, "records", SHADER_COLUMNS):
-        parts.setdefault(chunk.se, []).append(part)
+        is_word = (part[:, 1] >= -1 << 31) & (part[:, 1] < 1 << 32)  # signed or not
+        report_skipped(problems, chunk.file, int(np.count_nonzero(~is_word)), "record")
+        parts.setdefault(chunk.se, []).append(part[is_word])
     return tuple(shader_data(se, np.concatenate(part), offsets.get(se, 0)) for se, part in parts.items())
 
 
