@@ -222,6 +222,19 @@ def test_instructions_without_code(damaged: Callable[..., Path]) -> None:
     assert (note.number("instructions"), note.number("waves")) == (10, 1)
 
 
+def test_waves_that_do_not_add_up_to_the_totals(damaged: Callable[..., Path]) -> None:
+    def again(wave: Any) -> Any:
+        wave["wave"]["instructions"] *= 2
+        return wave
+
+    path = damaged("matmul_small", {"se0_sm0_sl0_wv0.json": again})
+    rows = orjson.loads((path / "code.json").read_bytes())["code"]
+    twice = len(orjson.loads((path / "se0_sm0_sl0_wv0.json").read_bytes())["wave"]["instructions"]) // 2
+    note = notes_of(path)["contradicted"]
+    assert note.number("executions") == sum(row[6] for row in rows) + twice
+    assert not any("contradicted" in notes_of_sample(name) for name in SAMPLES.ids())
+
+
 def test_files_that_are_gone(damaged: Callable[..., Path]) -> None:
     notes = notes_of(damaged("matmul_small", {"se0_sm0_sl0_wv0.json": None}))
     assert notes["lost_files"].number("files") == 1

@@ -162,7 +162,7 @@ def test_edge_18_times_are_exact_wherever_they_lie(tmp_path, begin):
 def test_edge_18_a_time_beyond_all_reason_is_refused_in_a_sentence(tmp_path):
     files = capture() | {FIRST: wave(1000, instructions=[[1 << 60, 6, 0, 4, ADD]])}
     ((_, text),) = read_all(opened(tmp_path, files)).missing
-    assert text.startswith(f"{FIRST} is damaged: its instructions are not rows of 5 whole numbers")
+    assert text.startswith(f"{FIRST} is damaged: the rows of its instructions are not 5 whole numbers each")
     assert text.endswith("(a number is too large).")
 
 

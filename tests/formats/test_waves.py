@@ -100,7 +100,7 @@ def test_only_vector_arithmetic_becomes_matrix(tmp_path):
         (b"", "w.json is damaged: it is empty."),
         (b'{"wave":', "w.json is damaged: it is not JSON, or cut off (line 1, column 9)."),
         (b"[]", "w.json is damaged: it does not describe a wave."),
-        (wave([[1, 2, 3]]), "w.json is damaged: its instructions are not rows of 5 whole numbers"),
+        (wave([[1, 2, 3]]), "w.json is damaged: the rows of its instructions are not 5 whole numbers each"),
         (
             wave(timeline=[[1, (1 << 60) - 1]] * 9),
             "w.json is damaged: its timeline is longer than any trace.",
@@ -119,8 +119,21 @@ def test_a_wave_that_cannot_be_read_is_listed_and_the_others_are_read(tmp_path, 
 @pytest.mark.parametrize(
     ("content", "reason", "has_states"),
     [
-        (wave(timeline=[[1, 2.5]]), "w.json is damaged: its timeline are not rows of 2 whole numbers", False),
-        (wave(waits=[[1, 2]]), "w.json is damaged: its waitcnt is not a list of waits and producers", True),
+        (
+            wave(timeline=[[1, 2.5]]),
+            "w.json is damaged: the rows of its timeline are not 2 whole numbers each",
+            False,
+        ),
+        (
+            wave(waits=[[1, 2]]),
+            "w.json is damaged: its waitcnt is not a list of waits and producers: what",
+            True,
+        ),
+        (
+            wave(waits=[[1]]),
+            "w.json is damaged: its waitcnt is not a list of waits and producers: what",
+            True,
+        ),
         (wave(waits={"a": 1}), "w.json is damaged: its waitcnt is not a list of waits and producers", True),
     ],
 )

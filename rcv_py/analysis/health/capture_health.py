@@ -13,6 +13,7 @@ from rcv_py.analysis.health.grid_fill import concurrent_kernels, tail, underfill
 from rcv_py.analysis.health.mapping import collapsed, debug_info, sources
 from rcv_py.analysis.health.missing import (
     UNMATCHED,
+    contradicted,
     counters,
     lost_files,
     lost_markers,
@@ -93,6 +94,7 @@ def health_notes(
             buffer(trace, ends),
             lost_files(trace, unread),
             None if lost is None else unmatched(lost),
+            None if lost is None else contradicted(trace, lost),
             hardly_ran(trace),
             None if ways is None else left_early(ways),
             collapsed(trace),

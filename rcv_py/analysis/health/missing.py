@@ -240,8 +240,9 @@ def wrong_code(trace: Trace, match: CodeMatch) -> HealthNote | None:
 
 
 class Unmatched(NamedTuple):
-    """Executed instructions that match no line of code.json."""
+    """Executed instructions of some waves, and those that match no line of code.json."""
 
+    read: int  # waves
     executions: int
     all_executions: int
     cycles: int  # latency of the unmatched executions
@@ -253,6 +254,7 @@ def _map(trace: Trace, parcel: Parcel) -> Unmatched:
     tokens = parcel.own
     lost = (tokens.line < 0) | (tokens.line >= len(trace.code))
     return Unmatched(
+        read=len(tokens.waves),
         executions=int(np.count_nonzero(lost)),
         all_executions=len(lost),
         cycles=int(tokens.duration[lost].sum()),
@@ -285,6 +287,29 @@ def unmatched(lost: Unmatched) -> HealthNote | None:
         remedy="The code object they ran in was not captured: let the profiler see it being loaded, so start "
         "the program under rocprofv3 rather than attaching to it, and keep the .out files beside the .att "
         "files.",
+    )
+
+
+def contradicted(trace: Trace, lost: Unmatched) -> HealthNote | None:
+    """Return a note if all waves were read, and their sums are not the totals of code.json.
+
+    The totals may count executions that match no line, or not.
+    """
+    totals = int(trace.code.hits.sum()), int(trace.code.latency.sum())
+    sums = lost.all_executions, lost.all_cycles
+    matched = lost.all_executions - lost.executions, lost.all_cycles - lost.cycles
+    if not lost.read or lost.read < len(trace.waves) or totals in (sums, matched):
+        return None
+    return HealthNote(
+        name="contradicted",
+        severity=Severity.WARNING,
+        title="Waves do not add up to the totals of code.json",
+        evidence=tuple(
+            Measured(name, has, Message("{0} in the waves, {1} in code.json", count(has), count(stated)))
+            for name, has, stated in zip(("executions", "cycles of latency"), sums, totals, strict=True)
+        ),
+        consequence="`rcv hotspot` and source lines show the totals, causes and waits the sums of waves.",
+        remedy="Decode again into an empty folder: files of another decoding may lie in this one.",
     )
 
 

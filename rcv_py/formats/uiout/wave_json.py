@@ -217,19 +217,19 @@ def _table(tables: dict[str, Any], name: str, width: int) -> np.ndarray:
         return int_table(tables[name], width)
     except ValueError as error:
         raise ValueError(
-            Message("its {0} are not rows of {1} whole numbers ({2})", name, width, error)
+            Message("the rows of its {0} are not {1} whole numbers each ({2})", name, width, error)
         ) from error
 
 
 def _exact_waits(entries: object) -> RawWaits | None:
     if entries is None:
         return None
-    if not isinstance(entries, list):
-        raise ValueError("its waitcnt is not a list of waits and producers")
     try:
+        if not isinstance(entries, list):
+            raise TypeError
         lines = int_column([line for line, _ in entries])
         pairs = [int_table(depends, 2)[:, 0] for _, depends in entries]
     except (TypeError, ValueError) as error:
-        raise ValueError(Message("its waitcnt is not a list of waits and producers ({0})", error)) from error
+        raise ValueError("its waitcnt is not a list of waits and producers") from error
     counts = np.array([len(pair) for pair in pairs], dtype=np.int64)
     return RawWaits(lines, counts, np.concatenate([*pairs, np.zeros(0, dtype=np.int64)]))
