@@ -179,6 +179,32 @@ def test_registers_that_the_program_needs_bind_beside_lds() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("target", "gfxip", "vgprs", "allocated"),
+    [("gfx90a", 9, 264, 264), ("gfx942", 9, 176, 176), ("gfx942", 9, 104, 104), ("gfx1100", 11, 248, 264)],
+)
+def test_registers_that_keep_waves_out_are_no_use_of_the_program(
+    target: str, gfxip: int, vgprs: int, allocated: int
+) -> None:
+    """Triton's waves_per_eu of 1, 2 and 4 for 12 registers: the least with which no further wave fits."""
+    found = limits_of("v_mov_b32 v11, 0", target=target, gfxip=gfxip, vgprs=vgprs)
+    assert found.limits[0].allocated == allocated
+    assert any(f"names 12 of its {allocated} vector registers" in note for note in found.notes)
+    assert any("an option such as waves_per_eu" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("call", ["s_swappc_b64 s[30:31], s[18:19]", "s_swap_pc_i64 s[30:31], s[18:19]"])
+def test_registers_of_functions_are_no_use_of_the_program(call: str) -> None:
+    """192 of 1,536 registers: 8 waves.  The kernel names 32; a function that it may call needs the rest."""
+    found = limits_of("v_mov_b32 v31, 0", call, target="gfx1100", gfxip=11, vgprs=192)
+    assert (found.waves, found.binding.name) == (8, "vector registers")
+    assert any(
+        "names 32 of its 192 vector registers: the rest is for the functions" in note for note in found.notes
+    )
+    alone = limits_of("v_mov_b32 v31, 0", target="gfx942", vgprs=112)
+    assert not any("names" in note for note in alone.notes), "104 would keep out as many: why is not known"
+
+
 def test_lds_counts_whole_workgroups() -> None:
     found = limits_of("v_mov_b32 v0, 0", lds=49152, target="gfx950")
     assert waves(found)["LDS"] == 3

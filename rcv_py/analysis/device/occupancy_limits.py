@@ -200,7 +200,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         most = limit.available // sharing // limit.granule * limit.granule
         return limit._replace(waves=max(1, min(cap, fit)), max_used=-1 if goal > cap else most)
 
-    limits = _without_effects_of_lds(list(map(completed, limits)), use, device, notes)
+    limits = _explained_registers(list(map(completed, limits)), use, device, notes)
     if group > 1:
         limits.append(
             OccupancyLimit("workgroup", group, cap * simds, unit="waves", source=group_source, waves=waves)
@@ -335,31 +335,41 @@ def _is_half(listed: int, named: int, device: Architecture, peak: int) -> bool:
     return peak <= fits and (named > listed or device.target.startswith("gfx95"))
 
 
-def _without_effects_of_lds(
+def _explained_registers(
     limits: list[OccupancyLimit], use: RegisterUse, device: Architecture, notes: list[str]
 ) -> list[OccupancyLimit]:
-    """Mark vector registers that are allocated only because LDS admits no more waves.
+    """Say why more vector registers are allocated than the program names, and mark those that cost nothing.
 
-    LLVM (`getMinNumVGPRs`) raises an allocation to the least that keeps further waves out, if LDS keeps them
-    out anyway: it costs nothing, and goes when less LDS is used.
+    LLVM (`getMinNumVGPRs`) raises an allocation to the least that keeps further waves out: where LDS keeps
+    them out anyway, so that it goes when less LDS is used, and where `amdgpu-waves-per-eu` has a maximum.
+    A kernel has what the functions need that it calls, and for a call through a pointer the most of any.
     """
     lds = next((one for one in limits if one.is_shared and one.used), None)
     vector = next((one for one in limits if one.name == _VECTOR), None)
-    if lds is None or vector is None or not lds.waves <= vector.waves < device.waves:
-        return limits
     named = _named(use, device)
-    least = device.vgprs // (vector.shares + 1) // device.granule * device.granule + device.granule
-    if not 0 < named <= vector.allocated - device.granule or vector.allocated != least:
+    if vector is None or vector.waves >= device.waves or not 0 < named <= vector.allocated - device.granule:
         return limits
-    notes.append(
-        Message(
+    least = device.vgprs // (vector.shares + 1) // device.granule * device.granule + device.granule
+    is_least, binds = vector.allocated == least, lds is not None and lds.waves <= vector.waves
+    if is_least and binds:
+        text = (
             "The program names {0} of its {1} vector registers: compilers allocate more than it needs where "
-            "LDS binds.",
-            count(named),
-            count(vector.allocated),
+            "LDS binds."
         )
-    )
-    return [one._replace(needed=named) if one is vector else one for one in limits]
+    elif use.has_calls:
+        text = (
+            "The program names {0} of its {1} vector registers: the rest is for the functions that it may "
+            "call, which are all of its file if it calls through a pointer."
+        )
+    elif is_least:
+        text = (
+            "The program names {0} of its {1} vector registers: compilers allocate more than it needs to "
+            "keep out waves that LDS has no room for, or that an option such as waves_per_eu excludes."
+        )
+    else:
+        return limits
+    notes.append(Message(text, count(named), count(vector.allocated)))
+    return [one._replace(needed=named) if one is vector and binds and is_least else one for one in limits]
 
 
 def resident_waves(trace: Trace, rows: np.ndarray | None = None) -> Resident:

@@ -10,6 +10,7 @@ _REGISTER = re.compile(r"\b([vas])(?:(\d{1,3})\b|\[(\d{1,3}):(\d{1,3})\])")
 _COMMENT = re.compile(r"\s*(?://|;).*$")
 _HALF_MASK = re.compile(r"\b(?:exec|vcc)_lo\b")
 _MASK = re.compile(r"\b(?:exec|vcc)\b")
+_CALLS = ("s_swappc", "s_swap_pc", "s_call")
 
 
 class RegisterUse(NamedTuple):
@@ -19,6 +20,7 @@ class RegisterUse(NamedTuple):
     accumulation: int
     scalar: int
     is_wave32: bool  # lane masks have 32 bits
+    has_calls: bool = False  # functions may use more registers than the text names
 
 
 def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> RegisterUse:
@@ -31,7 +33,8 @@ def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> Re
             most[kind] = max(most[kind], int(single or high))
     names_half = any(_HALF_MASK.search(text) for text in texts)
     is_wave32 = names_half or not any(_MASK.search(text) for text in texts)
-    return RegisterUse(most["v"] + 1, most["a"] + 1, most["s"] + 1, is_wave32)
+    has_calls = any(text.startswith(_CALLS) for text in texts)
+    return RegisterUse(most["v"] + 1, most["a"] + 1, most["s"] + 1, is_wave32, has_calls)
 
 
 def wave_lanes(code: CodeTable, architecture: Architecture) -> int:
