@@ -51,7 +51,6 @@ PLAIN = {  # nothing that kernels do not need, because compiling is slow
 
 WAITS_S = 30.0  # for another process that compiles, at most
 BEAT_S = 0.02
-_ONE = Lock()  # of the threads that compile
 _FOLDER_LOCK = Lock()  # of the threads that set or read numba's folder, which is one for the process
 
 
@@ -67,9 +66,40 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
     return compiled
 
 
+def _prefetch() -> Any:
+    """Return a function for kernels: it loads an element into the cache, and may lie beyond the array."""
+    assert NUMBA is not None
+    types: Any = NUMBA.types
+    from llvmlite import ir  # type: ignore[import-untyped]  # noqa: PLC0415 - as numba
+    from numba.extending import intrinsic  # noqa: PLC0415
+
+    @intrinsic
+    def prefetch(context: Any, array: Any, at: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, values[0]).data
+            number, place = ir.IntType(32), builder.gep(data, [values[1]])
+            kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+            named = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+            builder.call(named, [place, number(0), number(3), number(1)])  # to read it, in all caches, data
+            return context.get_dummy_value()
+
+        return types.void(array, at), emit
+
+    return prefetch
+
+
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Function decorator: compiled on first call, runs without the GIL."""
     return _Compiled(function).called() if NUMBA else _plain(function)
+
+
+if NUMBA is None:
+
+    def prefetch(array: Any, at: int) -> None:
+        """Let the processor load an element of a one-dimensional array that is needed soon."""
+
+else:
+    prefetch = _prefetch()
 
 
 class _Compiled:
@@ -162,17 +192,23 @@ def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     collects = gc.isenabled()
     gc.disable()
     try:
-        with ThreadPoolExecutor(1) as pool, _remembered():
-            return pool.submit(code, *values).result()
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(_compiling, code, values).result()
     finally:
         if collects:
             gc.enable()
 
 
-@contextmanager
-def _remembered() -> Iterator[None]:
-    """Let numba cache the result types of operators: else it tries dozens of rules each time."""
+def _compiling(code: Any, values: tuple[Any, ...]) -> Any:
+    """Call a function, and compile it as no other code of the process is compiled.
+
+    Numba caches the result types of operators: else it tries dozens of rules each time.  And an index is
+    taken as it is: else each costs four instructions that count a negative one from the end.
+    """
     assert NUMBA is not None
+    from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415 - as numba
+    from numba.np import arrayobj  # noqa: PLC0415
+
     functions = NUMBA.types.Function
     found: dict[tuple[Any, Any], Any] = {}
 
@@ -184,13 +220,17 @@ def _remembered() -> Iterator[None]:
             found[key] = asked(self, context, values, named)
         return found[key]
 
-    with _ONE:
-        asked = functions.get_call_type
-        functions.get_call_type = remembered
+    def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+        return context.cast(builder, index, kind, NUMBA.types.intp if kind.signed else NUMBA.types.uintp)
+
+    with global_compiler_lock:
+        asked, fixed = functions.get_call_type, arrayobj.fix_integer_index
+        functions.get_call_type, arrayobj.fix_integer_index = remembered, as_it_is
         try:
-            yield
+            code.compile(tuple(map(NUMBA.typeof, values)))
         finally:
-            functions.get_call_type = asked
+            functions.get_call_type, arrayobj.fix_integer_index = asked, fixed
+    return code(*values)
 
 
 def _keep(code: Any, folder: Path) -> None:
