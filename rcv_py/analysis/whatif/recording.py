@@ -29,7 +29,7 @@ from rcv_py.analysis.attribution.lines import BRANCH, LDS, MATRIX, MESSAGE, NONE
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import memoized
-from rcv_py.analysis.whatif.queues import CLASSES, FAR, Taken, in_time, pipe, returns, seen, serve
+from rcv_py.analysis.whatif.queues import CLASSES, FAR, in_time, pipe, returns, seen, serve
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -176,28 +176,21 @@ def streams(trace: Trace, waves: Sequence[TracedWave]) -> list[TokenStream]:
 def recording(stream: TokenStream, guess: Guess = USUAL) -> Recording:
     """Return the replayable form of a compute unit's waves; all guesses share the parts that none changes."""
     frame = _frame(stream)
-    units = _units(stream, guess)
-    memory = _memory(stream, frame.counted, units.taken.sent, frame.life_tail, guess)
-    back = np.where(frame.results > 0, stream.issue + frame.results, memory.back)
+    units, memory = _contended(stream) if guess.has_contention else _uncontended(stream)
+    latency, back = _returned(stream, memory, guess)
+    back = np.where(frame.results > 0, stream.issue + frame.results, back)
     ready = _ready(stream, frame, back)
-    delay = np.minimum(np.maximum(units.taken.since - ready, 0), stream.issue - ready)
+    delay = np.minimum(np.maximum(units.since - ready, 0), stream.issue - ready)
     short = _END_TURNS * stream.lines.step
-    columns = _narrow(
-        delay=delay,
-        resource=units.resource,
-        hold=units.taken.hold,
-        queue=memory.queue,
-        service=memory.service,
-        latency=memory.latency + frame.results,
-    )
+    columns = _narrow(delay=delay, latency=latency + frame.results)
     return Recording(
         **frame.columns,
         **columns,
+        **units.columns,
+        **memory.columns,
         tail=np.where(memory.is_drained, np.minimum(frame.life_tail, short), frame.life_tail),
-        is_measured=memory.is_measured,
         is_held=guess.is_held,
-        depth=units.depth,
-        in_turn=np.zeros(len(units.depth), dtype=bool),
+        in_turn=np.zeros(len(units.columns["depth"]), dtype=bool),
         rows=len(stream.lines) - 1,
         step=stream.lines.step,
     )
@@ -238,7 +231,7 @@ def _frame(stream: TokenStream) -> _Frame:
     lead[some] = stream.start[first[some]] - begin[some]
     tail[some] = np.maximum(end[some] - stream.issue[first[some + 1] - 1], 0)
     is_immediate = stream.lines.is_wait[line] | stream.lines.is_barrier[line]
-    least = np.minimum(np.where(is_immediate, stream.lines.step, 0), stream.issue - stream.start)
+    least = np.clip(stream.issue - stream.start, 0, np.where(is_immediate, stream.lines.step, 0))
     counted = _awaits(stream)
     awaits, results = _with_results(stream, counted)
     before, handover = _slots(stream, begin, end)
@@ -278,11 +271,11 @@ def _frame(stream: TokenStream) -> _Frame:
 
 
 class _Units(NamedTuple):
-    """What tokens take; columns of `Recording`."""
+    """What tokens take."""
 
-    resource: np.ndarray
-    depth: np.ndarray
-    taken: Taken  # of all tokens
+    columns: dict[str, np.ndarray]  # of Recording
+    sent: np.ndarray  # int64 [tokens], when the unit was done with each
+    since: np.ndarray  # int64 [tokens], since when it refused
 
 
 class _Awaits(NamedTuple):
@@ -294,14 +287,29 @@ class _Awaits(NamedTuple):
 
 
 class _Memory(NamedTuple):
-    """Columns of `Recording`, and when each operation returned."""
+    """How operations queue, and the latest moment at which each returned."""
 
-    queue: np.ndarray
-    service: np.ndarray
-    latency: np.ndarray
-    is_measured: np.ndarray
-    back: np.ndarray
+    columns: dict[str, np.ndarray]  # of Recording
+    operation: np.ndarray  # int64, tokens ordered by wave and then by class
+    gone: np.ndarray  # int64 [tokens], when each left its queue
+    most: np.ndarray  # int64 [tokens], from then on until the latest return
     is_drained: np.ndarray  # bool [waves], the end of the wave waited for operations
+
+
+@memoized
+def _contended(stream: TokenStream) -> tuple[_Units, _Memory]:
+    return _apart(stream, has_contention=True)
+
+
+@memoized
+def _uncontended(stream: TokenStream) -> tuple[_Units, _Memory]:
+    return _apart(stream, has_contention=False)
+
+
+def _apart(stream: TokenStream, *, has_contention: bool) -> tuple[_Units, _Memory]:
+    """The parts of which guesses say no more than that."""
+    frame, units = _frame(stream), _units(stream, has_contention)
+    return units, _memory(stream, frame.counted, units.sent, frame.life_tail)
 
 
 def _awaits(stream: TokenStream) -> _Awaits:
@@ -338,14 +346,11 @@ def _with_results(stream: TokenStream, awaits: _Awaits) -> tuple[_Awaits, np.nda
     return awaits._replace(await_first=borders(counts), awaited=key % n), latency
 
 
-def _memory(
-    stream: TokenStream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray, guess: Guess
-) -> _Memory:
-    """Return how operations queue and how long they take after that.
+def _memory(stream: TokenStream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray) -> _Memory:
+    """Return how operations queue, and when each returned at the latest.
 
-    If a wait ended with an operation, its return is known.  Else it took a time that is usual for its kind
-    after its queue, but returned before the first wait for it that did not stall, before newer operations
-    that return in order, and before its wave ended.
+    If a wait ended with an operation, its return is known.  Else it returned before the first wait for it
+    that did not stall, before newer operations that return in order, and before its wave ended.
     """
     issue, n, observed = stream.issue, len(stream), seen(stream)
     numbers = np.full(PLACES, NO_INDEX, dtype=np.int64)
@@ -369,12 +374,23 @@ def _memory(
     for number in range(len(_QUEUES)):
         rows = in_time(stream, np.flatnonzero(queue == number))
         gone[rows], service[rows] = serve(gone[rows], service[rows], latest[rows])
-    most = latest - gone
-    usual = _usual(stream, np.flatnonzero(is_measured), most[is_measured], guess.order)
+    columns = {"is_measured": is_measured, **_narrow(queue=queue, service=service)}
+    return _Memory(columns, operation, gone, latest - gone, drains)
+
+
+def _returned(stream: TokenStream, memory: _Memory, guess: Guess) -> tuple[np.ndarray, np.ndarray]:
+    """Return how long operations took after their queue, and when they returned, int64 by token.
+
+    Where that is not known, they took a time that is usual for their kind, but not too long.
+    """
+    operation, most = memory.operation, memory.most[memory.operation]
+    is_measured = memory.columns["is_measured"][operation]
+    usual = _usual(stream, operation, is_measured, most, guess.order)
     rest = np.minimum(most, np.rint(usual * guess.latency).astype(np.int64))
-    latency = np.where(is_operation, np.where(is_measured, most, rest), 0)
-    back = np.where(is_operation, _in_order(stream, operation, gone + latency), 0)
-    return _Memory(queue, service, latency, is_measured, back, drains)
+    took, back = np.zeros((2, len(stream)), dtype=np.int64)
+    took[operation] = np.where(is_measured, most, rest)
+    back[operation] = memory.gone[operation] + took[operation]
+    return took, _in_order(stream, operation, back)
 
 
 def _latest(
@@ -416,23 +432,25 @@ def _in_order(stream: TokenStream, operation: np.ndarray, back: np.ndarray) -> n
     return found
 
 
-def _usual(stream: TokenStream, known: np.ndarray, latency: np.ndarray, seed: int) -> np.ndarray:
-    """How long operations usually take after their queue, int64 by token.
+def _usual(
+    stream: TokenStream, operation: np.ndarray, is_measured: np.ndarray, latency: np.ndarray, seed: int
+) -> np.ndarray:
+    """How long operations usually take after their queue, int64.
 
     Each takes a latency that was measured for its instruction, or else for its kind, so that they vary as
     the measured ones do.  A kind without measurements takes the latency from the survey.
     """
-    form = stream.lines.form.astype(np.int64)
-    usual = np.rint(np.exp(stream.survey.mean[stream.engine])).astype(np.int64)[stream.line]
-    drawn = np.random.default_rng(seed).random(len(stream))
+    form, line = stream.lines.form.astype(np.int64), stream.line[operation]
+    usual = np.rint(np.exp(stream.survey.mean[stream.engine])).astype(np.int64)[line]
+    drawn = np.random.default_rng(seed).random(len(stream))[operation]
     for group, enough in ((form, 1), (np.arange(len(form)), _OF_A_LINE)):
-        of = group[stream.line[known]]
-        rows = np.lexsort((latency, of))
+        own = group[line]
+        of, known = own[is_measured], latency[is_measured]
+        known = known[np.lexsort((known, of))]
         count = np.bincount(of, minlength=int(group.max()) + 1)
-        first, own = np.cumsum(count) - count, group[stream.line]
         is_known = count[own] >= enough
-        place = first[own] + (drawn * count[own]).astype(np.int64)
-        usual[is_known] = latency[rows][place[is_known]]
+        place = (np.cumsum(count) - count)[own] + (drawn * count[own]).astype(np.int64)
+        usual[is_known] = known[place[is_known]]
     return usual
 
 
@@ -520,7 +538,7 @@ def _ties(stream: TokenStream, unit: int, is_of_simd: bool) -> np.ndarray:
     return (begin[one] < begin[other])[is_tie]
 
 
-def _units(stream: TokenStream, guess: Guess) -> _Units:
+def _units(stream: TokenStream, has_contention: bool) -> _Units:
     """Return which unit each token takes, and for how long no other token got it.
 
     A unit is held as long as the form of the instruction says, but never past the next recorded begin.
@@ -528,7 +546,7 @@ def _units(stream: TokenStream, guess: Guess) -> _Units:
     unit, observed = stream.unit.astype(np.int64), seen(stream)
     is_simd = np.isin(unit, _OF_SIMD)
     number = np.where(is_simd, 1 + stream.simd[stream.owner], 0) * PLACES + unit
-    is_own = np.isin(unit, _OWN) | (not guess.has_contention)
+    is_own = np.isin(unit, _OWN) | (not has_contention)
     resource = np.where(is_own, NO_INDEX, number)
     depth = np.zeros(max(PLACES, int(resource.max(initial=0)) + 1), dtype=np.int64)
     for memory, cycles in observed.depth.items():
@@ -540,7 +558,7 @@ def _units(stream: TokenStream, guess: Guess) -> _Units:
     hold = np.zeros(len(stream), dtype=np.int64)
     sent, since = stream.issue.copy(), stream.issue.copy()
     hold[rows], sent[rows], since[rows] = taken
-    return _Units(resource, depth, Taken(hold, sent, since))
+    return _Units({"depth": depth, **_narrow(resource=resource, hold=hold)}, sent, since)
 
 
 def _slots(stream: TokenStream, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
