@@ -56,12 +56,16 @@ class Latency:
             is_meant = np.isin(recording.unit, [UNITS[name] for name in names])
         elif recording.is_held:
             is_meant = is_meant | held_up(recording, is_meant)
+        rows = np.flatnonzero(is_meant)
+        latency = recording.latency[rows]
         if self.cycles is None:
-            latency = np.rint(np.maximum(recording.latency, 0) * self.factor).astype(np.int64)
-            latency = np.where(recording.latency > 0, latency, recording.latency)
+            latency = np.where(latency > 0, np.rint(latency * self.factor).astype(np.int64), latency)
         else:
-            latency = np.minimum(recording.latency, self.cycles)
-        return replace(recording, latency=np.where(is_meant, latency, recording.latency))
+            latency = np.minimum(latency, self.cycles)
+        fits = np.can_cast(np.min_scalar_type(latency.max(initial=0)), recording.latency.dtype)
+        changed = recording.latency.astype(recording.latency.dtype if fits else np.int64)
+        changed[rows] = latency
+        return replace(recording, latency=changed)
 
     @property
     def text(self) -> str:

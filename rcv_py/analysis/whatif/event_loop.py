@@ -22,19 +22,17 @@ from numpy import ndarray
 
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
 from rcv_py.analysis.whatif.recording import NARROW, NO_INDEX, PLACES, Recording
-from rcv_py.base.machine.compiled import kernel, part
+from rcv_py.base.machine.compiled import kernel, part, prefetch
 from rcv_py.base.runs import borders, starts_run
 
 OWN, OF_SIMD, OF_ALL, ARRIVES = range(4)  # what the next event of a wave shares; ARRIVES: at a barrier
-# Columns of tokens, named as those of a recording; AWAIT has a row more.
-COLUMNS = (
-    *("order", "pace", "least", "delay", "resource", "hold", "rank", "queue", "service", "latency"),
-    *("in_order", "await_first", "meeting", "signals"),
-)
-ORDER, PACE, LEAST, DELAY, UNIT, HOLD, RANK, QUEUE, SERVICE, LATENCY = range(10)
-CLASS, AWAIT, MEETING, SIGNALS = range(10, 14)
-WIDTH = 16  # columns, which with 4 bytes each are a line of the cache
-LINE = 64  # bytes
+# Columns of tokens, named as those of a recording.  WORD has what is small, from low bits to high: what its
+# next event shares, 1 + its queue, the class of its return, `least`, and 1 + the unit that it takes.
+PACE, DELAY, WORD, HOLD, RANK, SERVICE, AWAIT, AWAIT_END = range(8)
+COLUMNS = {PACE: "pace", DELAY: "delay", HOLD: "hold", RANK: "rank", SERVICE: "service"}
+IN_WORD = ("meeting", "signals", "queue", "in_order", "least", "resource")
+APART = ("order", "meeting", "signals", "latency")  # columns of a recording as they are
+QUEUE_BIT, CLASS_BIT, LEAST_BIT, UNIT_BIT = 2, 4, 6, 16
 # Columns of slots: the key of the next event, see `key_of`, and what follows the moment in the key of another
 # attempt; 1 + the unit that it takes; the wave; the place in `order` of its next token, and its end; what the
 # event shares; the SIMD.
@@ -52,6 +50,10 @@ FREE, ACCEPTS, DEPTH, IN_TURN = range(4)
 # Columns of meetings: arrivals that open it; cycles until it opens; the last arrival, and their number; the
 # wave that last began to wait.
 MEMBERS, OPENING, LATELY, ARRIVED, WAITING = range(5)
+# Tables are flat, since a row that begins at a constant multiple is found without a multiplication.
+ROW, WAVE_ROW = 8, 16  # columns of a row, of waves and of all others
+AHEAD = 8  # tokens that are prefetched: each wave reads on where no other does
+LINE = 64  # bytes of a line of the cache, which holds two tokens if they have 4 bytes a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,22 +76,32 @@ class Played:
         return int(self.end.max() - self.begin.min()) if len(self.end) else 0
 
 
+class KeyBits(NamedTuple):
+    """How keys of events are made."""
+
+    slot: int  # bits of the slot
+    both: int  # bits of rank and slot
+
+
 class LoopState(NamedTuple):
     """All that the loop reads and modifies, int64 unless stated otherwise; the columns are named above."""
 
-    rows: ndarray  # int32 or int64 [tokens + 1, WIDTH]
-    awaited: ndarray  # of the recording
+    rows: ndarray  # int32 or int64 [tokens * ROW]
+    order: ndarray  # of the recording; this and the next ones have the type of `rows`
+    meeting: ndarray
+    signals: ndarray
+    latency: ndarray  # most experiments change it alone
+    awaited: ndarray
     issue: ndarray  # when each token issued, or empty
     back: ndarray  # when its operation returned
-    waves: ndarray  # [waves + 1, WIDTH]
+    waves: ndarray  # [(waves + 1) * WAVE_ROW]
     next: ndarray  # [pools], the wave that begins when one of the pool ends, NO_INDEX: none
-    slots: ndarray  # [slots, SIMD + 1]
-    simds: ndarray  # [simds + 1, HELD + 1]
-    units: ndarray  # [units + 1, IN_TURN + 1]
+    slots: ndarray  # [slots * ROW]
+    simds: ndarray  # [(simds + 1) * ROW]
+    units: ndarray  # [(units + 1) * ROW]
     served: ndarray  # [queues], when they are empty, in parts of a cycle
-    meetings: ndarray  # [meetings, WAITING + 1]
-    slot_bits: int  # of a key
-    bits: int  # of a key that are rank and slot
+    meetings: ndarray  # [meetings * ROW]
+    keys: KeyBits
 
 
 class Board:
@@ -101,25 +113,32 @@ class Board:
     def __init__(self) -> None:
         self._one = Lock()  # a play at a time
         self._shown: Recording | None = None
-        self._rows = np.zeros((0, WIDTH), dtype=np.int32)
+        self._rows = _rows(0, NARROW.dtype)
+        self._back = np.empty(0, dtype=np.int64)
 
     def play(self, recording: Recording, *, waves_only: bool = False) -> Played:
         """Return when each event happens; `waves_only`: when waves begin and end."""
         with self._one:
             self._show(recording)
-            return _played(recording, self._rows, waves_only)
+            self._back.fill(FAR)
+            return _played(recording, self._rows, self._back, waves_only)
 
     def _show(self, recording: Recording) -> None:
         """Write the columns of a recording into the rows."""
         shown = self._shown
         self._shown = None  # until all is written
         if shown is None or len(shown) != len(recording):
-            shown, self._rows = None, _rows(len(recording) + 1, np.dtype(np.int32))
-        for place, name in enumerate(COLUMNS):
-            new, old = getattr(recording, name), None if shown is None else getattr(shown, name)
-            if new is not old:
-                changed = slice(len(new)) if old is None else np.flatnonzero(new != old)
-                self._write(changed, place, new[changed])
+            shown, self._rows = None, _rows(len(recording), NARROW.dtype)
+            self._back = np.empty(len(recording), dtype=np.int64)
+        for place, name in COLUMNS.items():
+            if len(rows := _changed(recording, shown, name)):
+                self._write(rows, place, getattr(recording, name)[rows])
+        if shown is None or recording.await_first is not shown.await_first:
+            self._write(slice(None), AWAIT, recording.await_first[:-1])
+            self._write(slice(None), AWAIT_END, recording.await_first[1:])
+        for name in IN_WORD:
+            if len(rows := _changed(recording, shown, name)):
+                self._write(rows, WORD, _words(recording, rows))
         self._shown = recording
 
     def _write(self, rows: slice | np.ndarray, column: int, values: np.ndarray) -> None:
@@ -130,11 +149,30 @@ class Board:
         self._rows[rows, column] = values
 
 
+def _changed(recording: Recording, shown: Recording | None, name: str) -> np.ndarray:
+    """Return the tokens whose number in a column is not the one that is shown, int64."""
+    if shown is None:
+        return np.arange(len(recording))
+    new, old = getattr(recording, name), getattr(shown, name)
+    return np.flatnonzero(new != old) if new is not old else np.zeros(0, dtype=np.int64)
+
+
+def _words(recording: Recording, rows: np.ndarray) -> np.ndarray:
+    """The column WORD of some tokens, int64."""
+    meeting, signals, queue, kind, least, resource = (getattr(recording, name)[rows] for name in IN_WORD)
+    unit, queue = resource.astype(np.int64) + 1, queue + 1
+    is_alone = (unit == 0) & (queue == 0)
+    shares = np.where(unit > PLACES, OF_SIMD, np.where(is_alone, OWN, OF_ALL))
+    shares[(meeting >= 0) | (signals >= 0)] = ARRIVES
+    small = shares | queue << QUEUE_BIT | kind << CLASS_BIT | least << LEAST_BIT
+    return small | unit << UNIT_BIT
+
+
 def _rows(count: int, kind: np.dtype[np.signedinteger]) -> np.ndarray:
     """Return empty rows that begin with a line of the cache."""
-    found = np.zeros(count * WIDTH + LINE, dtype=kind)
+    found = np.zeros(count * ROW + LINE, dtype=kind)
     skipped = -found.ctypes.data % LINE // kind.itemsize
-    return found[skipped : skipped + count * WIDTH].reshape(count, WIDTH)
+    return found[skipped : skipped + count * ROW].reshape(count, ROW)
 
 
 def play(recording: Recording) -> Played:
@@ -142,19 +180,21 @@ def play(recording: Recording) -> Played:
     return Board().play(recording)
 
 
-def _played(recording: Recording, rows: np.ndarray, waves_only: bool) -> Played:
-    back = np.full(len(recording), FAR, dtype=np.int64)
+def _played(recording: Recording, rows: np.ndarray, back: np.ndarray, waves_only: bool) -> Played:
     heads = np.flatnonzero(recording.before < 0)
     simd = np.unique(recording.simd, return_inverse=True)[1]
     heads = heads[np.argsort(simd[heads], kind="stable")]
     pool, following, after = _pools(recording)
     slot_bits = len(heads).bit_length()
+    waves = _waves(recording, heads, pool, after)
+    kind = np.result_type(rows, *(getattr(recording, name) for name in APART))
     state = LoopState(
-        rows=rows,
+        rows=rows.astype(kind, copy=False).ravel(),
+        **{name: getattr(recording, name).astype(kind, copy=False) for name in APART},
         awaited=recording.awaited,
         issue=back[:0] if waves_only else back.copy(),
         back=back,
-        waves=_waves(recording, heads, pool, after),
+        waves=waves.ravel(),
         next=following,
         slots=_table(len(heads), {SIMD: simd[heads]}),
         simds=_table(
@@ -186,17 +226,16 @@ def _played(recording: Recording, rows: np.ndarray, waves_only: bool) -> Played:
                 WAITING: NO_INDEX,
             },
         ),
-        slot_bits=slot_bits,
-        bits=slot_bits + max(16, int(recording.rank.max(initial=0)).bit_length()),
+        keys=KeyBits(slot_bits, slot_bits + max(16, int(recording.rank.max(initial=0)).bit_length())),
     )
     loop(state)
-    begin, end, before = (state.waves[:-1, column].copy() for column in (BEGIN, END, BEFORE))
+    begin, end, before = (waves[:-1, column].copy() for column in (BEGIN, END, BEFORE))
     return Played(state.issue, begin, end, before)
 
 
 def _waves(recording: Recording, heads: np.ndarray, pool: np.ndarray, after: np.ndarray) -> np.ndarray:
     """The waves of `LoopState`; `heads` are those that begin as recorded, in slots 0, 1, 2…"""
-    waves = np.zeros((len(recording.begin) + 1, WIDTH), dtype=np.int64)
+    waves = np.zeros((len(recording.begin) + 1, WAVE_ROW), dtype=np.int64)
     waves[:, FIRST] = recording.first
     own = waves[:-1]
     own[:, [BEGIN, END]], own[:, [BEFORE, BESIDE]] = FAR, NO_INDEX
@@ -210,11 +249,11 @@ def _waves(recording: Recording, heads: np.ndarray, pool: np.ndarray, after: np.
 
 
 def _table(rows: int, columns: Mapping[int, np.ndarray | int]) -> np.ndarray:
-    """Return a table of int64 with some columns, the others 0."""
-    found = np.zeros((rows, max(columns) + 1), dtype=np.int64)
+    """Return a flat table of int64 with some columns, the others 0."""
+    found = np.zeros((rows, ROW), dtype=np.int64)
     for place, column in columns.items():
         found[:, place] = column
-    return found
+    return found.ravel()
 
 
 def _pools(recording: Recording) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -234,60 +273,63 @@ def _pools(recording: Recording) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @part
-def never(state: LoopState) -> int:
+def never(bits: KeyBits) -> int:
     """The first key that is no event's: later moments do not happen."""
-    return 1 << 61 >> state.bits << state.bits
+    return 1 << 61 >> bits.both << bits.both
 
 
 @part
-def key_of(state: LoopState, moment: int) -> int:
+def key_of(bits: KeyBits, moment: int) -> int:
     """The moment as a key, which orders events: from high bits to low its moment, its rank, and its slot."""
-    limit = 1 << 61 >> state.bits
-    return max(-limit, min(moment, limit)) << state.bits
+    limit = 1 << 61 >> bits.both
+    return max(-limit, min(moment, limit)) << bits.both
 
 
 @part
-def put(state: LoopState, slot: int, event: tuple[int, int, int]) -> None:
+def put(slots: ndarray, bits: KeyBits, slot: int, event: tuple[int, int, int]) -> int:
     """Set the next event of a slot: its moment, its rank, and the key of the event that caused it.
 
     It follows its cause, even at the same moment with a lower rank.  If a unit refuses it, it tries again
     with its own rank.
     """
     moment, rank, cause = event
-    bits = state.slot_bits
-    state.slots[slot, RETRY] = rank << bits | slot
-    key = key_of(state, moment) | int(state.slots[slot, RETRY])
-    state.slots[slot, KEY] = max(key, cause >> bits << bits | slot)
+    retry = rank << bits.slot | slot
+    slots[slot * ROW + RETRY] = retry
+    key = max(key_of(bits, moment) | retry, cause >> bits.slot << bits.slot | slot)
+    slots[slot * ROW + KEY] = key
+    return key
 
 
 @part
-def due(state: LoopState, slot: int) -> int:
-    """The key of the next event of a slot, which waits until its unit accepts it.
+def due_of(units: ndarray, bits: KeyBits, event: tuple[int, int, int]) -> int:
+    """The key of an event that waits until its unit accepts it; `event`: its key, unit, and key to try again.
 
     If waves take their turns there, those that wait come before those that arrive, the longest first.
     """
-    key, unit = int(state.slots[slot, KEY]), int(state.slots[slot, TAKES])
-    accepts = int(state.units[unit, ACCEPTS])
-    if not state.units[unit, IN_TURN]:
-        return max(key, accepts + int(state.slots[slot, RETRY]))
-    came = key >> state.bits << state.bits
-    latest = (1 << state.bits - state.slot_bits) - 1
-    waited = min(latest, max(0, accepts - came >> state.bits))
-    return max(key, max(accepts, came) + (latest - waited << state.slot_bits | slot))
+    key, unit, retry = event
+    accepts = int(units[unit * ROW + ACCEPTS])
+    if not units[unit * ROW + IN_TURN]:
+        return max(key, accepts + retry)
+    came = key >> bits.both << bits.both
+    latest = (1 << bits.both - bits.slot) - 1
+    waited = min(latest, max(0, accepts - came >> bits.both))
+    slot = key & (1 << bits.slot) - 1
+    return max(key, max(accepts, came) + (latest - waited << bits.slot | slot))
 
 
 @part
-def expect(state: LoopState, slot: int) -> None:
+def due(slots: ndarray, units: ndarray, bits: KeyBits, slot: int) -> int:
+    """The key of the next event of a slot."""
+    at = slot * ROW
+    return due_of(units, bits, (int(slots[at + KEY]), int(slots[at + TAKES]), int(slots[at + RETRY])))
+
+
+@part
+def expect(simds: ndarray, slots: ndarray, slot: int) -> None:
     """Tell a SIMD the next event of one of its slots."""
-    simds, simd, key = state.simds, int(state.slots[slot, SIMD]), int(state.slots[slot, KEY])
-    simds[simd, THEN] = min(int(simds[simd, THEN]), max(int(simds[simd, DUE]), key))
-    simds[simd, DUE] = min(int(simds[simd, DUE]), key)
-
-
-@part
-def next_token(state: LoopState, slot: int) -> int:
-    """The next token of the wave in a slot."""
-    return int(state.rows[int(state.slots[slot, AT]), ORDER])
+    at, key = int(slots[slot * ROW + SIMD]) * ROW, int(slots[slot * ROW + KEY])
+    simds[at + THEN] = min(int(simds[at + THEN]), max(int(simds[at + DUE]), key))
+    simds[at + DUE] = min(int(simds[at + DUE]), key)
 
 
 @part
@@ -297,8 +339,8 @@ def ready_at(state: LoopState, token: int, now: int) -> int:
     All of these times are known: the operations belong to its own wave, which issues in order.
     """
     rows = state.rows
-    ready = now + int(rows[token, LEAST])
-    for at in range(int(rows[token, AWAIT]), int(rows[token + 1, AWAIT])):
+    ready = now + (int(rows[token * ROW + WORD]) >> LEAST_BIT & (1 << UNIT_BIT - LEAST_BIT) - 1)
+    for at in range(int(rows[token * ROW + AWAIT]), int(rows[token * ROW + AWAIT_END])):
         back = int(state.back[int(state.awaited[at])])
         ready = max(ready, back if back < FAR else ready)
     return ready
@@ -307,80 +349,82 @@ def ready_at(state: LoopState, token: int, now: int) -> int:
 @part
 def come_to(state: LoopState, slot: int, token: int, now: int) -> int:
     """Come to the next token of a slot; return when it tries to issue, or arrives at its barrier."""
-    rows, slots = state.rows, state.slots
-    if rows[token, MEETING] >= 0 or rows[token, SIGNALS] >= 0:
-        slots[slot, RANGE] = ARRIVES
-        slots[slot, TAKES] = 0
+    word = int(state.rows[token * ROW + WORD])
+    state.slots[slot * ROW + RANGE] = word & 3
+    if word & 3 == ARRIVES:
+        state.slots[slot * ROW + TAKES] = 0
         return now
-    unit = int(rows[token, UNIT])
-    is_own = unit < 0 and rows[token, QUEUE] < 0
-    slots[slot, RANGE] = OF_SIMD if unit >= PLACES else OWN if is_own else OF_ALL
-    slots[slot, TAKES] = unit + 1
-    return ready_at(state, token, now) + int(rows[token, DELAY])
+    state.slots[slot * ROW + TAKES] = word >> UNIT_BIT
+    return ready_at(state, token, now) + int(state.rows[token * ROW + DELAY])
 
 
 @part
 def set_out(state: LoopState, wave: int, slot: int, cause: int) -> None:
     """Begin a wave in a slot because of an event with a key: go to its first token, or to its end."""
     waves, slots = state.waves, state.slots
-    waves[wave, SLOT] = slot
-    slots[slot, WAVE] = wave
-    slots[slot, AT] = waves[wave, FIRST]
-    slots[slot, LAST] = waves[wave + 1, FIRST]
-    now = int(waves[wave, BEGIN]) + int(waves[wave, LEAD])
-    if slots[slot, AT] < slots[slot, LAST]:
-        now = come_to(state, slot, next_token(state, slot), now)
-    put(state, slot, (now, int(waves[wave, TURN]), cause))
+    waves[wave * WAVE_ROW + SLOT] = slot
+    slots[slot * ROW + WAVE] = wave
+    slots[slot * ROW + AT] = waves[wave * WAVE_ROW + FIRST]
+    slots[slot * ROW + LAST] = waves[(wave + 1) * WAVE_ROW + FIRST]
+    now = int(waves[wave * WAVE_ROW + BEGIN]) + int(waves[wave * WAVE_ROW + LEAD])
+    if slots[slot * ROW + AT] < slots[slot * ROW + LAST]:
+        now = come_to(state, slot, int(state.order[int(slots[slot * ROW + AT])]), now)
+    put(state.slots, state.keys, slot, (now, int(waves[wave * WAVE_ROW + TURN]), cause))
 
 
 @part
 def come(meetings: ndarray, meeting: int, now: int) -> bool:
     """Arrive at a meeting; return whether all members have arrived."""
-    meetings[meeting, ARRIVED] += 1
-    meetings[meeting, LATELY] = max(int(meetings[meeting, LATELY]), now)
-    return bool(meetings[meeting, ARRIVED] >= meetings[meeting, MEMBERS])
+    meetings[meeting * ROW + ARRIVED] += 1
+    meetings[meeting * ROW + LATELY] = max(int(meetings[meeting * ROW + LATELY]), now)
+    return bool(meetings[meeting * ROW + ARRIVED] >= meetings[meeting * ROW + MEMBERS])
 
 
 @part
 def try_later(state: LoopState, slot: int, ready: int, cause: int) -> None:
     """Let the barrier token of a slot try to issue when it is ready."""
-    rows, token = state.rows, next_token(state, slot)
-    put(state, slot, (ready + int(rows[token, DELAY]), int(rows[token, RANK]), cause))
-    state.slots[slot, TAKES] = int(rows[token, UNIT]) + 1
+    rows, token = state.rows, int(state.order[int(state.slots[slot * ROW + AT])])
+    put(
+        state.slots,
+        state.keys,
+        slot,
+        (ready + int(rows[token * ROW + DELAY]), int(rows[token * ROW + RANK]), cause),
+    )
+    state.slots[slot * ROW + TAKES] = int(rows[token * ROW + WORD]) >> UNIT_BIT
 
 
 @part
 def open_meeting(state: LoopState, meeting: int, cause: int) -> None:
     """Release the waves that wait for a meeting, because of an event with a key."""
     meetings = state.meetings
-    opens = int(meetings[meeting, LATELY]) + int(meetings[meeting, OPENING])
-    wave = int(meetings[meeting, WAITING])
-    meetings[meeting, WAITING] = NO_INDEX
+    opens = int(meetings[meeting * ROW + LATELY]) + int(meetings[meeting * ROW + OPENING])
+    wave = int(meetings[meeting * ROW + WAITING])
+    meetings[meeting * ROW + WAITING] = NO_INDEX
     while wave >= 0:
-        slot = int(state.waves[wave, SLOT])
+        slot = int(state.waves[wave * WAVE_ROW + SLOT])
         try_later(state, slot, opens, cause)
-        state.simds[int(state.slots[slot, SIMD]), HELD] -= 1
-        expect(state, slot)
-        wave = int(state.waves[wave, BESIDE])
+        state.simds[int(state.slots[slot * ROW + SIMD]) * ROW + HELD] -= 1
+        expect(state.simds, state.slots, slot)
+        wave = int(state.waves[wave * WAVE_ROW + BESIDE])
 
 
 @part
 def arrive(state: LoopState, slot: int, token: int, key: int) -> bool:
     """Arrive at a barrier: try to issue later, or wait until it opens; return whether it opens now."""
     meetings, slots = state.meetings, state.slots
-    now = key >> state.bits
-    comes, waits = int(state.rows[token, SIGNALS]), int(state.rows[token, MEETING])
+    now = key >> state.keys.both
+    comes, waits = int(state.signals[token]), int(state.meeting[token])
     opens = comes >= 0 and comes == waits and come(meetings, comes, now)
-    slots[slot, RANGE] = OF_ALL
-    if waits >= 0 and meetings[waits, ARRIVED] < meetings[waits, MEMBERS]:
-        state.waves[int(slots[slot, WAVE]), BESIDE] = meetings[waits, WAITING]
-        meetings[waits, WAITING] = slots[slot, WAVE]
-        state.simds[int(slots[slot, SIMD]), HELD] += 1
-        slots[slot, KEY] = never(state)
+    slots[slot * ROW + RANGE] = OF_ALL
+    if waits >= 0 and meetings[waits * ROW + ARRIVED] < meetings[waits * ROW + MEMBERS]:
+        state.waves[int(slots[slot * ROW + WAVE]) * WAVE_ROW + BESIDE] = meetings[waits * ROW + WAITING]
+        meetings[waits * ROW + WAITING] = slots[slot * ROW + WAVE]
+        state.simds[int(slots[slot * ROW + SIMD]) * ROW + HELD] += 1
+        slots[slot * ROW + KEY] = never(state.keys)
         return False
     ready = ready_at(state, token, now)
     if waits >= 0:
-        ready = max(ready, int(meetings[waits, LATELY]) + int(meetings[waits, OPENING]))
+        ready = max(ready, int(meetings[waits * ROW + LATELY]) + int(meetings[waits * ROW + OPENING]))
     try_later(state, slot, ready, key)
     return opens
 
@@ -389,74 +433,65 @@ def arrive(state: LoopState, slot: int, token: int, key: int) -> bool:
 def send(state: LoopState, wave: int, token: int, now: int) -> None:
     """Determine when an operation that leaves its unit now returns."""
     rows, waves, served = state.rows, state.waves, state.served
-    queue, kind = int(rows[token, QUEUE]), int(rows[token, CLASS])
+    word = int(rows[token * ROW + WORD])
+    queue, kind = (word >> QUEUE_BIT & 3) - 1, word >> CLASS_BIT & 3
     gone = now
     if queue >= 0:
-        done = max(int(served[queue]), now * FINE) + int(rows[token, SERVICE])
+        done = max(int(served[queue]), now * FINE) + int(rows[token * ROW + SERVICE])
         served[queue] = done
         gone = -(-done // FINE)
-    back = gone + int(rows[token, LATENCY])
+    back = gone + int(state.latency[token])
     if kind > 0:
-        back = max(back, int(waves[wave, LATEST + kind]))
+        back = max(back, int(waves[wave * WAVE_ROW + LATEST + kind]))
     state.back[token] = back
     if queue >= 0:
-        waves[wave, LATEST + kind] = max(int(waves[wave, LATEST + kind]), back)
+        waves[wave * WAVE_ROW + LATEST + kind] = max(int(waves[wave * WAVE_ROW + LATEST + kind]), back)
 
 
 @part
-def issue(state: LoopState, slot: int, token: int, now: int) -> bool:
-    """Issue the token of a slot, which its unit accepts; return whether a meeting that it signals opens."""
-    rows, units = state.rows, state.units
-    unit, queue = int(rows[token, UNIT]), int(rows[token, QUEUE])
+def issue(state: LoopState, wave: int, token: int, now: int) -> bool:
+    """Issue the token of a wave, which its unit accepts; return whether a meeting that it signals opens."""
+    rows, units, word = state.rows, state.units, int(state.rows[token * ROW + WORD])
+    unit, is_queued = word >> UNIT_BIT, word >> QUEUE_BIT & 3
     sent = now
-    if unit >= 0:
-        free = max(now, int(units[unit + 1, FREE])) + int(rows[token, HOLD])
-        units[unit + 1, FREE] = free
-        units[unit + 1, ACCEPTS] = key_of(state, free - int(units[unit + 1, DEPTH]))
-        sent = free if queue >= 0 else now
+    if unit:
+        free = max(now, int(units[unit * ROW + FREE])) + int(rows[token * ROW + HOLD])
+        units[unit * ROW + FREE] = free
+        units[unit * ROW + ACCEPTS] = key_of(state.keys, free - int(units[unit * ROW + DEPTH]))
+        sent = free if is_queued else now
     if len(state.issue):
         state.issue[token] = now
-    if queue >= 0 or rows[token, LATENCY]:
-        send(state, int(state.slots[slot, WAVE]), token, sent)
-    comes = int(rows[token, SIGNALS])
-    return comes >= 0 and comes != int(rows[token, MEETING]) and come(state.meetings, comes, now)
+    if is_queued or state.latency[token]:
+        send(state, wave, token, sent)
+    if word & 3 != ARRIVES:
+        return False
+    comes = int(state.signals[token])
+    return comes >= 0 and comes != int(state.meeting[token]) and come(state.meetings, comes, now)
 
 
 @part
-def go_on(state: LoopState, slot: int, token: int, key: int) -> int:
-    """Go to what follows the issue of a token; return its key."""
-    slots, waves, now = state.slots, state.waves, key >> state.bits
-    at = int(slots[slot, AT]) + 1
-    slots[slot, AT] = at
-    following = token
-    if at < slots[slot, LAST]:
-        following = next_token(state, slot)
-        now = come_to(state, slot, following, now + int(state.rows[token, PACE]))
-    else:
-        wave = int(slots[slot, WAVE])
-        now += int(waves[wave, TAIL])
-        for kind in range(CLASSES):
-            now = max(now, int(waves[wave, LATEST + kind]))
-        slots[slot, RANGE] = OF_SIMD
-        slots[slot, TAKES] = 0
-    put(state, slot, (now, int(state.rows[following, RANK]), key))
-    return due(state, slot)
+def end_at(waves: ndarray, wave: int, now: int) -> int:
+    """When a wave ends whose last token issues now."""
+    ends = now + int(waves[wave * WAVE_ROW + TAIL])
+    for kind in range(CLASSES):
+        ends = max(ends, int(waves[wave * WAVE_ROW + LATEST + kind]))
+    return ends
 
 
 @part
 def finish(state: LoopState, slot: int, key: int) -> None:
     """End the wave of a slot, and begin the next one there."""
     waves, slots = state.waves, state.slots
-    wave, now = int(slots[slot, WAVE]), key >> state.bits
-    waves[wave, END] = now
-    pool = int(waves[wave, POOL])
+    wave, now = int(slots[slot * ROW + WAVE]), key >> state.keys.both
+    waves[wave * WAVE_ROW + END] = now
+    pool = int(waves[wave * WAVE_ROW + POOL])
     after = int(state.next[pool])
-    slots[slot, KEY] = never(state)
-    slots[slot, TAKES] = 0
+    slots[slot * ROW + KEY] = never(state.keys)
+    slots[slot * ROW + TAKES] = 0
     if after >= 0:
-        state.next[pool] = waves[after, AFTER]
-        waves[after, BEFORE] = wave
-        waves[after, BEGIN] = now + int(waves[after, HANDOVER])
+        state.next[pool] = waves[after * WAVE_ROW + AFTER]
+        waves[after * WAVE_ROW + BEFORE] = wave
+        waves[after * WAVE_ROW + BEGIN] = now + int(waves[after * WAVE_ROW + HANDOVER])
         set_out(state, after, slot, key)
 
 
@@ -468,30 +503,61 @@ def run(state: LoopState, key: int, near: int, far: int) -> bool:
     its SIMD or with all waves have to keep order.
     """
     slots, rows = state.slots, state.rows
-    slot = key & (1 << state.slot_bits) - 1
-    while True:
-        if slots[slot, AT] >= slots[slot, LAST]:
-            finish(state, slot, key)
-            return False
-        token = next_token(state, slot)
-        arrives = slots[slot, RANGE] == ARRIVES
-        opens = arrive(state, slot, token, key) if arrives else issue(state, slot, token, key >> state.bits)
+    slot = key & (1 << state.keys.slot) - 1
+    at, last, wave = int(slots[slot * ROW + AT]), int(slots[slot * ROW + LAST]), int(slots[slot * ROW + WAVE])
+    if at >= last:
+        finish(state, slot, key)
+        return False
+    token = int(state.order[at])
+    if slots[slot * ROW + RANGE] == ARRIVES:
+        opens = arrive(state, slot, token, key)
         if opens:
-            open_meeting(state, int(rows[token, SIGNALS]), key)
-        if not arrives:
-            key = go_on(state, slot, token, key)
-        shares = int(slots[slot, RANGE])
+            open_meeting(state, int(state.signals[token]), key)
+        return opens
+    while True:
+        now = key >> state.keys.both
+        opens = issue(state, wave, token, now)
+        if opens:
+            open_meeting(state, int(state.signals[token]), key)
+        at += 1
+        if at >= last:
+            slots[slot * ROW + RANGE] = OF_SIMD
+            slots[slot * ROW + TAKES] = 0
+            put(
+                state.slots,
+                state.keys,
+                slot,
+                (end_at(state.waves, wave, now), int(rows[token * ROW + RANK]), key),
+            )
+            break
+        now += int(rows[token * ROW + PACE])
+        prefetch(rows, (token + AHEAD) * ROW)
+        prefetch(state.back, token + AHEAD)
+        prefetch(state.order, at + AHEAD)
+        prefetch(state.latency, token + AHEAD)
+        token = int(state.order[at])
+        word = int(rows[token * ROW + WORD])
+        shares, takes = word & 3, 0
+        if shares != ARRIVES:
+            takes = word >> UNIT_BIT
+            now = ready_at(state, token, now) + int(rows[token * ROW + DELAY])
+        own = put(state.slots, state.keys, slot, (now, int(rows[token * ROW + RANK]), key))
+        key = due_of(state.units, state.keys, (own, takes, int(slots[slot * ROW + RETRY])))
         is_next = shares == OWN or key < (far if shares >= OF_ALL else near)
-        if arrives or opens or not is_next or key >= never(state):
-            return opens
+        if opens or not is_next or shares == ARRIVES or key >= never(state.keys):
+            slots[slot * ROW + RANGE] = shares
+            slots[slot * ROW + TAKES] = takes
+            break
+    slots[slot * ROW + AT] = at
+    return opens
 
 
 @part
-def next_simd(state: LoopState) -> tuple[int, int]:
-    """The SIMD with the earliest event, and the key of the next event of another one."""
-    simd, first, others = 0, never(state), never(state)
-    for one in range(len(state.simds) - 1):
-        key = int(state.simds[one, DUE])
+def next_simd(simds: ndarray, last: int) -> tuple[int, int]:
+    """The SIMD with the earliest event, and the key of the next event of another one, at most `last`."""
+    simd, first, others = 0, last, last
+    for one in range(len(simds) // ROW - 1):
+        key = int(simds[one * ROW + DUE])
         simd = one if key < first else simd
         others = min(others, max(first, key))
         first = min(first, key)
@@ -501,9 +567,9 @@ def next_simd(state: LoopState) -> tuple[int, int]:
 @part
 def next_of(state: LoopState, simd: int) -> tuple[int, int]:
     """The keys of the next two events of different waves of a SIMD."""
-    first, second = never(state), never(state)
-    for slot in range(int(state.simds[simd, SEAT]), int(state.simds[simd + 1, SEAT])):
-        key = due(state, slot)
+    first = second = never(state.keys)
+    for slot in range(int(state.simds[simd * ROW + SEAT]), int(state.simds[(simd + 1) * ROW + SEAT])):
+        key = due(state.slots, state.units, state.keys, slot)
         second = min(second, max(first, key))
         first = min(first, key)
     return first, second
@@ -515,26 +581,28 @@ def loop(state: LoopState) -> None:
 
     Every index comes from a recording whose columns agree.
     """
-    simds, slots, places = state.simds, state.slots, (1 << state.slot_bits) - 1
-    for wave in range(len(state.waves) - 1):
-        if state.waves[wave, BEGIN] < FAR:
-            slot = int(state.waves[wave, SLOT])
+    simds, slots, places = state.simds, state.slots, (1 << state.keys.slot) - 1
+    for wave in range(len(state.waves) // WAVE_ROW - 1):
+        if state.waves[wave * WAVE_ROW + BEGIN] < FAR:
+            slot = int(state.waves[wave * WAVE_ROW + SLOT])
             set_out(state, wave, slot, -FAR)
-            expect(state, slot)
-    while len(simds) > 1:
-        simd, others = next_simd(state)
-        key, beside = int(simds[simd, DUE]), int(simds[simd, THEN])
-        if key >= never(state):
+            expect(state.simds, state.slots, slot)
+    while len(simds) > ROW:
+        simd, others = next_simd(simds, never(state.keys))
+        key, beside = int(simds[simd * ROW + DUE]), int(simds[simd * ROW + THEN])
+        if key >= never(state.keys):
             break
-        if due(state, key & places) != key:  # its unit has accepted another token since
+        if (
+            due(slots, state.units, state.keys, key & places) != key
+        ):  # its unit has accepted another token since
             key, beside = next_of(state, simd)
         opens = False
-        while key < never(state) and not opens:
-            is_held = simds[simd, HELD] > 0
-            if key > others and (is_held or slots[key & places, RANGE] >= OF_ALL):
+        while key < never(state.keys) and not opens:
+            is_held = simds[simd * ROW + HELD] > 0
+            if key > others and (is_held or slots[(key & places) * ROW + RANGE] >= OF_ALL):
                 break
             far = min(beside, others)
             opens = run(state, key, far if is_held else beside, far)
             key, beside = next_of(state, simd)
-        simds[simd, DUE] = key
-        simds[simd, THEN] = beside
+        simds[simd * ROW + DUE] = key
+        simds[simd * ROW + THEN] = beside
