@@ -27,6 +27,7 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.mcp",
     "cli.commands.schema",
     "cli.commands.skill",
+    "export.report.style",  # rules of CSS, in which packaging/texts.py looks for no texts
     "features.notes.search_command",
     "ui.shell.dialogs.about",  # a dialog a module
 }
@@ -204,6 +205,27 @@ def homemade(known: Known) -> Iterator[str]:
                 yield f"{module.name}:{node.lineno}: {name}"
 
 
+def early(known: Known) -> Iterator[str]:
+    """Annotations that name a class before it is there, in modules that do not keep them as texts."""
+    for module in known.values():
+        classes = [node for node in module.tree.body if isinstance(node, ast.ClassDef)]
+        there = {node.name: node.end_lineno or 0 for node in classes}
+        for noted in () if "__future__" in module.imports else _evaluated_annotations(module):
+            for one in ast.walk(noted):
+                if isinstance(one, ast.Name) and there.get(one.id, 0) >= noted.lineno:
+                    yield f"{module.name}:{noted.lineno}: {one.id}"
+
+
+def _evaluated_annotations(module: Module) -> Iterator[ast.expr]:
+    for node in module.nodes:
+        if isinstance(node, ast.Module | ast.ClassDef):
+            yield from (one.annotation for one in node.body if isinstance(one, ast.AnnAssign))
+        elif isinstance(node, ast.FunctionDef) and node.returns:
+            yield node.returns
+        elif isinstance(node, ast.arg) and node.annotation:
+            yield node.annotation
+
+
 def _defined(module: Module) -> Iterator[tuple[Named, str]]:
     for node in module.nodes:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -229,6 +251,7 @@ RULES: dict[str, Callable[[Known], Iterator[str]]] = {
         positional,
         ambiguous,
         homemade,
+        early,
     )
 }
 PLANTED = {
@@ -242,6 +265,7 @@ PLANTED = {
     "positional": "from rcv_py.model.waves import TracedWave\nwave = TracedWave(*range(8))",
     "ambiguous": "class TracedWave: ...",
     "homemade": "def bury(nobody: int) -> None:\n    MOST_BYTES = told = 1",
+    "early": "def first(waves: list[Later]) -> None: ...\nclass Later: ...",
 }
 
 
