@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.support.fixtures import fixture_of
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 
@@ -29,10 +30,8 @@ def module(name: str) -> ModuleType:
     return made
 
 
-@pytest.fixture(scope="module")
-def bill() -> dict[str, object]:
-    """The parts of this environment, as CycloneDX."""
-    return module("sbom").bill(("window", "fast"))
+# The parts of this environment, as CycloneDX
+bill = fixture_of(lambda: module("sbom").bill(("window", "fast")), scope="module")
 
 
 def test_the_menu_entry_opens_files_and_has_an_icon() -> None:

@@ -12,6 +12,7 @@ from rcv_py.analysis.latency.access_widths import UNKNOWN, WIDTHS, access_width,
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.synth.samples import SAMPLES
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path
 
@@ -75,10 +76,8 @@ def test_every_mnemonic_of_every_capture_is_known(programs: list[Path]) -> None:
     assert not {text for text in memory if access_width(text) == UNKNOWN}
 
 
-@pytest.fixture(params=["vector_add", "matmul_small"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    """A capture of waves of 64 lanes whose memory instructions stand in the table above."""
-    return sample_trace(request.param)
+# A capture of waves of 64 lanes whose memory instructions stand in the table above
+trace = fixture_of_each(sample_trace, ["vector_add", "matmul_small"])
 
 
 def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:

@@ -18,6 +18,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.synth.capture import Truth
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 from tests.support.samples import sample
 from tests.support.simd_cycles import simds
@@ -43,9 +44,7 @@ def by_cycle(waves: tuple[TracedWave, ...], kinds: set[int] | None) -> int:
     return len(busy)
 
 
-@pytest.fixture(params=["matmul_small", "kernels", "gfx11", "gfx12"])
-def name(request: pytest.FixtureRequest) -> str:
-    return request.param
+name = fixture_of_each(lambda name: name, ["matmul_small", "kernels", "gfx11", "gfx12"])
 
 
 @pytest.fixture

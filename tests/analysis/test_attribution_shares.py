@@ -10,6 +10,7 @@ from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.wait_costs import WAITS as WAIT_COSTS
 from rcv_py.model.trace import Trace
 from tests.support.attribution_shares import named, together
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 
 Attributed = tuple[Trace, Attribution]
@@ -26,9 +27,7 @@ def of(name: str) -> Attributed:
     return trace, ATTRIBUTION.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 
-@pytest.fixture(params=[*VARIED, "crowded"])
-def attributed(request: pytest.FixtureRequest) -> Attributed:
-    return of(request.param)
+attributed = fixture_of_each(of, [*VARIED, "crowded"])
 
 
 def by_cause(table: Attribution) -> dict[Cause, int]:

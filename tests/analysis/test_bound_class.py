@@ -29,6 +29,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
 from rcv_py.model.columns import of_rows
 from rcv_py.model.device import Clock
 from rcv_py.model.resources import AgentFacts, RunFacts
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 
@@ -177,15 +178,9 @@ def looked_at(name: str) -> FindingInputs:
     return FindingInputs(InMemory(trace, [batch]), facts=RunFacts(agent=AGENT))
 
 
-@pytest.fixture(params=["matmul_small", "kernels", "vector_add"])
-def launched(request: pytest.FixtureRequest) -> FindingInputs:
-    return looked_at(request.param)
-
-
-@pytest.fixture(params=["matmul_small", "kernels"])
-def underfilled(request: pytest.FixtureRequest) -> FindingInputs:
-    """A launch that leaves most of the device empty."""
-    return looked_at(request.param)
+launched = fixture_of_each(looked_at, ["matmul_small", "kernels", "vector_add"])
+# A launch that leaves most of the device empty
+underfilled = fixture_of_each(looked_at, ["matmul_small", "kernels"])
 
 
 def test_the_shape_of_a_launch_cycle_by_cycle(launched: FindingInputs) -> None:

@@ -3,7 +3,6 @@
 from functools import cache
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.attribution.attribute import claims_of
 from rcv_py.analysis.attribution.causes import Cause
@@ -16,6 +15,7 @@ from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.simd_cycles import Simd, simds
 
@@ -37,15 +37,9 @@ def looked_at_sample(name: str) -> Looked:
 ALL_COUNT = [name for name in VARIED if name != "vector_add"]
 
 
-@pytest.fixture(params=[*ALL_COUNT, "rivals"])
-def looked(request: pytest.FixtureRequest) -> Looked:
-    return looked_at_sample(request.param)
-
-
-@pytest.fixture(params=["matmul_small", "reduction", "groups_512", "gfx12"])
-def with_loop(request: pytest.FixtureRequest) -> Looked:
-    """Of a kernel that waits before it enters its loop."""
-    return looked_at_sample(request.param)
+looked = fixture_of_each(looked_at_sample, [*ALL_COUNT, "rivals"])
+# Of a kernel that waits before it enters its loop
+with_loop = fixture_of_each(looked_at_sample, ["matmul_small", "reduction", "groups_512", "gfx12"])
 
 
 def limit(found: list[Simd], rows: set[int]) -> int:

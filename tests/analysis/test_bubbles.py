@@ -12,6 +12,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.simd_cycles import passes_of
 
@@ -29,9 +30,7 @@ def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:
     return {int(line): (float(a), float(b), float(c)) for line, a, b, c in zip(*columns, strict=True)}
 
 
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_every_bubble_is_charged_exactly_once_however_waves_are_read(trace: Trace) -> None:

@@ -45,6 +45,7 @@ from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import write_folder
 from tests.support import folders
 from tests.support.command_runs import is_unchanged
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, opened_once, sample_trace
 from tests.support.samples import sample, sample_path, write_sample
 from tests.support.yaml_subset import jobs
@@ -301,9 +302,7 @@ def test_samples_are_no_trace() -> None:
 # -- source lines ------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_effective_lines_are_those_of_the_definition(trace: Trace) -> None:

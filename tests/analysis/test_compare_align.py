@@ -14,6 +14,7 @@ from rcv_py.analysis.compare.lcs import common, heaviest_rising
 from rcv_py.model.code import CodeTable
 from tests.analysis import build
 from tests.analysis.compare_cases import table
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.python_calls import calls_and_result
 
@@ -172,9 +173,7 @@ def rebuilt(code: CodeTable) -> tuple[CodeTable, list[int]]:
     return build.code(text), origin
 
 
-@pytest.fixture
-def long_program() -> CodeTable:
-    return unrolled(5_000)
+long_program = fixture_of(unrolled, 5_000)
 
 
 def test_a_rebuild_of_five_thousand_instructions_is_aligned_in_linear_time(long_program: CodeTable) -> None:

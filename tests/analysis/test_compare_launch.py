@@ -15,6 +15,7 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
 from tests.analysis.in_memory import capture_costs
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 from tests.support.samples import sample, sample_path
 
@@ -181,10 +182,8 @@ def test_what_chance_does_to_a_launch_is_that_of_drawing_all_its_lives() -> None
 # -- captures ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["matmul_small", "vector_add", "reduction", "gfx12"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A capture of one kernel."""
-    return sample_path(request.param)
+# A capture of one kernel
+folder = fixture_of_each(sample_path, ["matmul_small", "vector_add", "reduction", "gfx12"])
 
 
 def test_a_launch_is_what_the_file_says(folder: Path) -> None:

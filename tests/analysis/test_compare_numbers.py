@@ -15,6 +15,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
 from tests.analysis.in_memory import all_lines, capture_costs
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.samples import write_sample
 
@@ -31,9 +32,7 @@ def simulated(name: str) -> CaptureCosts:
     return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_costs_are_the_sums_over_all_waves(trace: Trace) -> None:
@@ -54,9 +53,7 @@ def test_a_capture_does_not_differ_from_itself() -> None:
     assert not found.rows.delta.any()
 
 
-@pytest.fixture(params=["matmul_small", "vector_add", "kernels", "gfx11"])
-def one(request: pytest.FixtureRequest) -> CaptureCosts:
-    return simulated(request.param)
+one = fixture_of_each(simulated, ["matmul_small", "vector_add", "kernels", "gfx11"])
 
 
 def test_a_recorded_capture_does_not_differ_from_itself(one: CaptureCosts) -> None:
@@ -240,9 +237,7 @@ def sums(found: Comparison, by: str) -> tuple[float, float]:
     return float(np.sum(columns["cycles_a"])), float(np.sum(columns["cycles_b"]))
 
 
-@pytest.fixture
-def pair() -> tuple[CaptureCosts, CaptureCosts]:
-    return simulated("tutorial_before"), simulated("tutorial_after")
+pair = fixture_of(lambda: (simulated("tutorial_before"), simulated("tutorial_after")))
 
 
 def test_every_grouping_has_the_same_sums(pair: tuple[CaptureCosts, CaptureCosts]) -> None:

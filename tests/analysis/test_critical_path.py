@@ -15,6 +15,7 @@ from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import USUAL, Guess, Recording, recording, streams
 from rcv_py.analysis.whatif.timelines import path_line
 from rcv_py.model.trace import Trace
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import sample_trace
 
 NAMES = ("matmul_small", "vector_add", "reduction", "kernels", "gfx12")
@@ -36,9 +37,7 @@ def _of_sample(name: str, guess: Guess) -> tuple[Recording, Played]:
     return played(sample_trace(name), guess)
 
 
-@pytest.fixture(params=NAMES)
-def unit(request: pytest.FixtureRequest) -> Plays:
-    return partial(_of_sample, request.param)
+unit = fixture_of_each(lambda name: partial(_of_sample, name), NAMES)
 
 
 @pytest.fixture(params=[name for name in NAMES if name != "matmul_small"])
@@ -50,14 +49,8 @@ def in_order(request: pytest.FixtureRequest) -> Plays:
     return partial(_of_sample, request.param)
 
 
-@pytest.fixture
-def two_units() -> list[tuple[Recording, Played]]:
-    return [_of_sample(name, USUAL) for name in ("matmul_small", "reduction")]
-
-
-@pytest.fixture
-def trace() -> Trace:
-    return sample_trace("matmul_small")
+two_units = fixture_of(lambda: [_of_sample(name, USUAL) for name in ("matmul_small", "reduction")])
+trace = fixture_of(sample_trace, "matmul_small")
 
 
 def test_its_length_is_the_span(unit: Plays) -> None:

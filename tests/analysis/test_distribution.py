@@ -19,6 +19,7 @@ from rcv_py.analysis.cost.distribution import (
 )
 from tests.analysis import build
 from tests.analysis.in_memory import line_hits
+from tests.support.fixtures import fixture_of_each
 from tests.support.read_twice import opened
 from tests.support.samples import sample_path
 
@@ -58,9 +59,7 @@ def test_nothing_ran_the_line() -> None:
     assert view.histogram.totals.tolist() == [0]
 
 
-@pytest.fixture(params=["matmul_small", "vector_add", "gfx11"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    return sample_path(request.param)
+folder = fixture_of_each(sample_path, ["matmul_small", "vector_add", "gfx11"])
 
 
 def test_hits_add_up_to_the_code_table(folder: Path) -> None:

@@ -4,20 +4,17 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.cost.distribution import NEVER, hits_of, pick
 from rcv_py.model.modes import Which
 from tests.analysis import build
 from tests.analysis.in_memory import line_hits
+from tests.support.fixtures import fixture_of_each
 from tests.support.plain_capture import plain
 from tests.support.read_twice import opened
 from tests.support.samples import sample_path
 
-
-@pytest.fixture(params=["matmul_small", "vector_add", "gfx11"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    return sample_path(request.param)
+folder = fixture_of_each(sample_path, ["matmul_small", "vector_add", "gfx11"])
 
 
 def named(folder: Path, line: int, which: Which) -> tuple[str, int, int]:

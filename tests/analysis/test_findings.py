@@ -31,6 +31,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
 from tests.support.command_runs import is_unchanged
+from tests.support.fixtures import fixture_of
 from tests.support.opened import opened_once, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, CALM, PATTERNS, captured, loop
 from tests.support.samples import sample_path, write_sample
@@ -335,10 +336,7 @@ def test_the_ceiling_weighs_matrix_work_against_cycles_in_which_nothing_happens(
     assert busy["matrix-ceiling"].remedy.startswith("Lower precision or fewer operations can save more")
 
 
-@pytest.fixture
-def sampled() -> Trace:
-    """A capture of PC samples."""
-    return sample_trace("pc_sampling")
+sampled = fixture_of(sample_trace, "pc_sampling")  # A capture of PC samples
 
 
 def test_samples_are_told_by_reason(sampled: Trace) -> None:

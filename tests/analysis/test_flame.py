@@ -32,6 +32,7 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.support.code_samples import code_table, trace
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.samples import write_sample
 
@@ -193,9 +194,7 @@ def test_an_instruction_knows_its_callers() -> None:
     assert len(callees) == 1
 
 
-@pytest.fixture(params=VARIED)
-def recorded(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+recorded = fixture_of_each(sample_trace, VARIED)
 
 
 def test_every_cycle_of_a_capture_is_somewhere(recorded: Trace) -> None:
@@ -267,10 +266,7 @@ def test_a_file_without_a_copy_keeps_its_whole_name() -> None:
     assert [named(small, tree, frame) for frame in (0, 1)] == ["/src/lib/lost.py", "/src/lib/lost.py:77"]
 
 
-@pytest.fixture
-def sampled() -> Trace:
-    """A capture of PC samples."""
-    return sample_trace("pc_sampling")
+sampled = fixture_of(sample_trace, "pc_sampling")  # A capture of PC samples
 
 
 def test_samples_are_costs_where_there_are_no_cycles(sampled: Trace) -> None:

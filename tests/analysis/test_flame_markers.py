@@ -14,6 +14,7 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.samples import sample
 
@@ -24,10 +25,7 @@ Marked = tuple[Trace, WaveBatch, MarkerSpans]
 NAMES = {1: "matmul_wmma", 2: "WaveTile::load", 3: "multiply"}  # of the marker ids of the simulated kernel
 
 
-@pytest.fixture
-def marked() -> Marked:
-    """A capture, its waves and its markers."""
-    return marked_in(sample_trace("markers"))
+marked = fixture_of(lambda: marked_in(sample_trace("markers")))  # A capture, its waves and its markers
 
 
 def marked_in(trace: Trace) -> Marked:

@@ -10,12 +10,12 @@ from rcv_py.analysis.program.families import what_it_does
 from rcv_py.features.isa.help_result import asked
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 
-
-@pytest.fixture(params=[*VARIED, "split_barriers_gfx12", "tutorial_before"])
-def code(request: pytest.FixtureRequest) -> CodeTable:
-    return sample_trace(request.param).code
+code = fixture_of_each(
+    lambda name: sample_trace(name).code, [*VARIED, "split_barriers_gfx12", "tutorial_before"]
+)
 
 
 GFX942, GFX950, GFX1200 = (

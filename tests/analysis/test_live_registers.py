@@ -16,6 +16,7 @@ from rcv_py.analysis.program.register_use import register_use
 from rcv_py.analysis.program.registers import registers
 from rcv_py.model.code import CodeTable
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 
 VGPR, AGPR, SGPR = RegisterFile
@@ -122,9 +123,7 @@ def test_names_of_ranges() -> None:
     assert ranges_text((), "s") == ""
 
 
-@pytest.fixture(params=VARIED)
-def code(request: pytest.FixtureRequest) -> CodeTable:
-    return sample_trace(request.param).code
+code = fixture_of_each(lambda name: sample_trace(name).code, VARIED)
 
 
 def test_no_more_is_held_than_the_program_names(code: CodeTable) -> None:

@@ -16,6 +16,7 @@ from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.prediction_scenes import SCENES, Scene
 from tests.support.prediction_truth import simulated
 
@@ -137,10 +138,8 @@ def test_scalar_loads_come_back_in_any_order() -> None:
     assert not len(order_of(texts, DRAWN.replace("B", "C")))
 
 
-@pytest.fixture(params=["inverted", "inverted_11", "inverted_12"])
-def scene(request: pytest.FixtureRequest) -> Scene:
-    """A loop that issues first what it uses last, and right in front of its wait what it uses first."""
-    return SCENES[request.param]
+# A loop that issues first what it uses last, and right in front of its wait what it uses first
+scene = fixture_of_each(lambda name: SCENES[name], ["inverted", "inverted_11", "inverted_12"])
 
 
 @pytest.fixture

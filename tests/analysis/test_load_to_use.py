@@ -14,6 +14,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.prediction_scenes import SCENES
 from tests.support.prediction_truth import simulated
@@ -52,9 +53,7 @@ def test_only_the_first_wait_is_the_use() -> None:
     assert (found.n.tolist(), found.median.tolist()) == ([1], [0])
 
 
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_distances_fit_what_waits_tell(trace: Trace) -> None:

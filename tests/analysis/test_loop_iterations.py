@@ -16,6 +16,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 from tests.support.samples import write_sample
 
@@ -36,9 +37,7 @@ LOOPING = (
 )  # samples with many iterations
 
 
-@pytest.fixture(params=LOOPING)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, LOOPING)
 
 
 def drawn(*pictures: tuple[str, list[int]]) -> tuple[Trace, list[WaveBatch]]:
@@ -160,10 +159,8 @@ def test_iterations_follow_each_other_and_hold_what_their_tokens_do(trace: Trace
         assert np.all(spent <= one.cycles * 1.02)
 
 
-@pytest.fixture(params=["matmul_tiled", "reduction", "kernels"])
-def uneven(request: pytest.FixtureRequest) -> Trace:
-    """A capture with iterations that are far longer than others of their loop."""
-    return sample_trace(request.param)
+# A capture with iterations that are far longer than others of their loop
+uneven = fixture_of_each(sample_trace, ["matmul_tiled", "reduction", "kernels"])
 
 
 def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:

@@ -16,13 +16,11 @@ from rcv_py.analysis.device.occupancy_curves import (
 from rcv_py.model.device import Dispatch
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.traces import CU, SE, made_trace
 
-
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_numbers_are_those_of_waves_counted_cycle_by_cycle(trace: Trace) -> None:

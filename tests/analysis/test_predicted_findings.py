@@ -18,6 +18,7 @@ from rcv_py.analysis.whatif.predict import NOTHING, Player
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.base.text import capitalized
 from rcv_py.model.trace import Trace
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import sample_trace
 
 
@@ -34,15 +35,8 @@ def found_in(trace: Trace) -> tuple[Findings, Player]:
     return findings(trace, [batch]), player
 
 
-@pytest.fixture(params=["matmul_small", "combined"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
-
-
-@pytest.fixture
-def with_nops() -> Trace:
-    """A capture with a finding about s_nop."""
-    return sample_trace("matmul_small")
+trace = fixture_of_each(sample_trace, ["matmul_small", "combined"])
+with_nops = fixture_of(sample_trace, "matmul_small")  # A capture with a finding about s_nop
 
 
 def first_recording(trace: Trace) -> Recording:
@@ -50,9 +44,7 @@ def first_recording(trace: Trace) -> Recording:
     return recording(streams(trace, [wave for wave in waves if wave.id.se == waves[0].id.se])[0])
 
 
-@pytest.fixture(scope="module")
-def one() -> Recording:
-    return first_recording(sample_trace("matmul_small"))
+one = fixture_of(lambda: first_recording(sample_trace("matmul_small")), scope="module")
 
 
 def test_what_is_played_is_of_a_remedy_or_a_finding() -> None:

@@ -16,14 +16,13 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 
 Capture = tuple[Trace, tuple[WaveBatch, ...]]
 
 
-@pytest.fixture(params=["matmul_small", "gfx12"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, ["matmul_small", "gfx12"])
 
 
 @pytest.fixture

@@ -61,6 +61,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis.plain import batch_of
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.read_twice import opened
 from tests.support.same import differences
@@ -376,10 +377,7 @@ def test_workgroups_that_meet_at_barriers_may_be_cut_apart(name: str, tmp_path: 
     assert not differences(reduction.of(trace, batches), reduction.finish(trace, reduction.merge(parts)))
 
 
-@pytest.fixture
-def short_waves() -> Trace:
-    """A capture of hundreds of them."""
-    return sample_trace("vector_add")
+short_waves = fixture_of(sample_trace, "vector_add")  # A capture of hundreds of them
 
 
 def test_hundreds_of_waves_may_be_cut_apart(short_waves: Trace) -> None:

@@ -20,6 +20,7 @@ from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, captured, loop
 from tests.support.samples import write_sample
@@ -40,9 +41,7 @@ def of_trace(trace: Trace) -> FindingInputs:
     return FindingInputs(InMemory(trace, [batch]), facts=facts, waves="all")  # also where none works
 
 
-@pytest.fixture(params=VARIED)
-def inputs(request: pytest.FixtureRequest) -> FindingInputs:
-    return of_trace(sample_trace(request.param))
+inputs = fixture_of_each(lambda name: of_trace(sample_trace(name)), VARIED)
 
 
 def test_the_table_is_whole() -> None:

@@ -38,6 +38,7 @@ from rcv_py.analysis.whatif.recording import (
 )
 from rcv_py.model.trace import Trace
 from rcv_py.work.whatif import quick_player
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.slow_replay import play as play_slowly
 
@@ -58,9 +59,7 @@ LINE: list[Callable[[int, int], Change]] = [
 ]
 
 
-@pytest.fixture(params=[*VARIED, "other_simd", "split_barriers_gfx12", "crowded", "straggler"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, [*VARIED, "other_simd", "split_barriers_gfx12", "crowded", "straggler"])
 
 
 def assert_same(played: Played, recording: Recording) -> None:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
@@ -14,14 +13,13 @@ from rcv_py.cli.opening import batches
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 
 SELF, INCLUSIVE = SourceCost.SELF, SourceCost.INCLUSIVE
 
 
-@pytest.fixture(params=[*VARIED, "pc_sampling"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, [*VARIED, "pc_sampling"])
 
 
 def costs_of(trace: Trace) -> CostColumns:

@@ -3,18 +3,15 @@
 import json
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stall_reasons
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 
-
-@pytest.fixture
-def trace() -> Trace:
-    return sample_trace("pc_sampling")
+trace = fixture_of(sample_trace, "pc_sampling")
 
 
 def test_reasons_add_up_over_the_kernel_and_by_line(trace: Trace) -> None:

@@ -10,13 +10,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
+from tests.support.fixtures import fixture_of
 from tests.support.read_twice import opened
 from tests.support.samples import sample_path
 
-
-@pytest.fixture(scope="module")
-def capture() -> tuple[Trace, tuple[WaveBatch, ...]]:
-    return opened(sample_path("matmul_small"))
+capture = fixture_of(lambda: opened(sample_path("matmul_small")), scope="module")
 
 
 def slow(trace: Trace, batches: tuple[WaveBatch, ...], shift: int, steps: int) -> np.ndarray:

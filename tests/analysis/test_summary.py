@@ -13,6 +13,7 @@ from rcv_py.features.summary.info_result import info
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.read_twice import opened_plainly
 from tests.support.samples import sample_path
@@ -31,9 +32,7 @@ def test_a_pie_adds_up() -> None:
     assert activity(code).percent == (20, 30, 50)
 
 
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return opened_plainly(sample_path(request.param))[0]
+trace = fixture_of_each(lambda name: opened_plainly(sample_path(name))[0], VARIED)
 
 
 def test_facts_are_plain_values(trace: Trace) -> None:

@@ -1,12 +1,11 @@
 """One execution and its waits, token by token."""
 
-import pytest
-
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.python_calls import python_calls
 
@@ -43,9 +42,7 @@ def test_what_neither_waits_nor_is_waited_for_has_nothing() -> None:
     assert of("BB|", [0], 0) == TokenWaits((), (), False, True)
 
 
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, VARIED)
 
 
 def waits_of(trace: Trace) -> tuple[TracedWave, list[int]]:
@@ -69,10 +66,7 @@ def test_both_directions_agree(trace: Trace) -> None:
     assert seen
 
 
-@pytest.fixture(params=["tutorial_before"])
-def long(request: pytest.FixtureRequest) -> Trace:
-    """A capture with waves of thousands of instructions."""
-    return sample_trace(request.param)
+long = fixture_of_each(sample_trace, ["tutorial_before"])  # A capture with waves of thousands of instructions
 
 
 def test_no_step_is_made_for_each_token(long: Trace) -> None:

@@ -17,6 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 from tests.support import drawing
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 from tests.support.python_calls import python_calls
 
@@ -78,9 +79,7 @@ def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int
     assert (np.diff(curves.time) > 0).all()
 
 
-@pytest.fixture(params=VARIED)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, VARIED)
 
 
 def read(trace: Trace) -> list[WaveBatch]:
@@ -121,10 +120,7 @@ def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(trace: Tr
         assert int((np.diff(times) * np.array(written["state"])[:-1]).sum()) == int(curves.cycles[state])
 
 
-@pytest.fixture
-def many() -> Trace:
-    """A capture of hundreds of waves."""
-    return sample_trace("vector_add")
+many = fixture_of(sample_trace, "vector_add")  # A capture of hundreds of waves
 
 
 def test_many_waves_take_few_steps_each(many: Trace) -> None:

@@ -27,6 +27,7 @@ from tests.analysis.in_memory import capture_costs
 from tests.support import workgroup_truth
 from tests.support.attribution_truth import markdown
 from tests.support.engines import waves_by_engine
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 from tests.support.paths import ROOT
 from tests.support.samples import sample, write_sample
@@ -222,10 +223,8 @@ def test_waves_that_were_not_read_have_no_workgroup() -> None:
 # By the definition itself
 
 
-@pytest.fixture(params=["matmul_small", "groups_512", "groups_1024", "ping_pong"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    """A capture whose workgroups meet at barriers, each at moments of its own."""
-    return sample_trace(request.param)
+# A capture whose workgroups meet at barriers, each at moments of its own
+trace = fixture_of_each(sample_trace, ["matmul_small", "groups_512", "groups_1024", "ping_pong"])
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
+from tests.support.fixtures import fixture_of
 from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,9 +38,7 @@ SAMPLES = ROOT / "sample_traces"
 SAMPLE = SAMPLES / "matmul_tiled"
 
 
-@pytest.fixture(scope="module")
-def capture() -> Capture:
-    return rcv_py.open(SAMPLE)
+capture = fixture_of(rcv_py.open, SAMPLE, scope="module")
 
 
 def test_import_is_cheap_and_nothing_imports_qt() -> None:

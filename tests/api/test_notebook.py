@@ -15,14 +15,13 @@ import pytest
 import rcv_py
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT
 from rcv_py.model.kinds import TokenKind
+from tests.support.fixtures import fixture_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 
 
-@pytest.fixture(scope="module")
-def capture() -> rcv_py.Capture:
-    return rcv_py.open(SAMPLE)
+capture = fixture_of(rcv_py.open, SAMPLE, scope="module")
 
 
 def shown(value: Any) -> str:

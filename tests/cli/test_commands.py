@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_runs import printed, refused
+from tests.support.fixtures import fixture_of_each
 from tests.support.limits import HANG_S
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
@@ -23,22 +24,11 @@ def rows_of(folder: Path) -> list[list[Any]]:
     return [row for row in rows if not row[0].lstrip().startswith((";", "label"))]
 
 
-@pytest.fixture(params=VARIED)
-def traced(request: pytest.FixtureRequest) -> Path:
-    """A thread trace."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=[*VARIED, "pc_sampling", "placeholder", "packed", "events"])
-def capture(request: pytest.FixtureRequest) -> Path:
-    """A capture of any kind."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=["matmul_small", "kernels", "gfx12"])
-def ranked(request: pytest.FixtureRequest) -> Path:
-    """A thread trace whose instructions are ranked."""
-    return sample_path(request.param)
+traced = fixture_of_each(sample_path, VARIED)  # A thread trace
+# A capture of any kind
+capture = fixture_of_each(sample_path, [*VARIED, "pc_sampling", "placeholder", "packed", "events"])
+# A thread trace whose instructions are ranked
+ranked = fixture_of_each(sample_path, ["matmul_small", "kernels", "gfx12"])
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,11 @@ from rcv_py.cli.arguments import help_text, parse
 from rcv_py.cli.options.commands import COMMANDS, FOLDED
 from tests.cli.test_schemas import checked
 from tests.support.command_runs import a_place, run
+from tests.support.fixtures import fixture_of
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 
-
-@pytest.fixture(scope="module")
-def folder() -> str:
-    return str(sample_path("matmul_small"))
+folder = fixture_of(lambda: str(sample_path("matmul_small")), scope="module")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_runs import run
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.plain_capture import LABEL, Plain, Token, plain
 from tests.support.samples import sample_path, write_sample
@@ -54,34 +55,13 @@ def innermost(row: list[Any]) -> str:
     return str(row[3] or "").split(" -> ")[0]
 
 
-@pytest.fixture(params=NAMES)
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A capture; tests/real gives real ones to the same tests, and so for the fixtures below."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=SHORT)
-def short(request: pytest.FixtureRequest) -> Path:
-    """A capture of which every cycle can be looked at, one by one."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=["reduction", "straggler", "vector_add"])
-def meeting(request: pytest.FixtureRequest) -> Path:
-    """Captures in which the waves of a workgroup have the same slots and numbers; the last has no barrier."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=VARIED)
-def varied(request: pytest.FixtureRequest) -> Path:
-    """Captures of many kinds."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=VARIED)
-def bounded(request: pytest.FixtureRequest) -> Path:
-    """Captures whose findings are bounds of waits."""
-    return sample_path(request.param)
+# A capture; tests/real gives real ones to the same tests, and so for the fixtures below
+folder = fixture_of_each(sample_path, NAMES)
+short = fixture_of_each(sample_path, SHORT)  # A capture of which every cycle can be looked at, one by one
+# Captures in which the waves of a workgroup have the same slots and numbers; the last has no barrier
+meeting = fixture_of_each(sample_path, ["reduction", "straggler", "vector_add"])
+varied = fixture_of_each(sample_path, VARIED)  # Captures of many kinds
+bounded = fixture_of_each(sample_path, VARIED)  # Captures whose findings are bounds of waits
 
 
 @pytest.fixture
@@ -101,22 +81,10 @@ def noted(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def pair() -> tuple[Path, Path]:
-    """A capture before and after a change of its kernel."""
-    return sample_path("tutorial_before"), sample_path("tutorial_after")
-
-
-@pytest.fixture
-def sampled() -> Path:
-    """A capture of PC samples."""
-    return sample_path("pc_sampling")
-
-
-@pytest.fixture
-def counted() -> Path:
-    """A capture with streamed counters."""
-    return sample_path("counters")
+# A capture before and after a change of its kernel
+pair = fixture_of(lambda: (sample_path("tutorial_before"), sample_path("tutorial_after")))
+sampled = fixture_of(sample_path, "pc_sampling")  # A capture of PC samples
+counted = fixture_of(sample_path, "counters")  # A capture with streamed counters
 
 
 @dataclass

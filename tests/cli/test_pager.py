@@ -15,6 +15,7 @@ import pytest
 
 from rcv_py.cli.terminal import has_style, pager_words, watched, wrapped
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.programs import start
@@ -26,10 +27,8 @@ ROWS, COLUMNS = 24, 90
 OnATerminal = Callable[..., tuple[str, int]]
 
 
-@pytest.fixture
-def on_a_terminal() -> OnATerminal:
-    """Runs rcv with its output on a terminal; returns what the terminal got, and the exit code."""
-    return _on_a_terminal
+# Runs rcv with its output on a terminal; returns what the terminal got, and the exit code
+on_a_terminal = fixture_of(lambda: _on_a_terminal)
 
 
 def _on_a_terminal(*words: str, **environment: str) -> tuple[str, int]:

@@ -7,13 +7,11 @@ import pytest
 
 from rcv_py.formats.raw import open as opening
 from tests.support.command_runs import run
+from tests.support.fixtures import fixture_of
 from tests.support.raw_samples import raw_sample
 
-
-@pytest.fixture
-def folder() -> Path:
-    """A folder of two dispatches on one GPU; tests/real gives a real one to the same tests."""
-    return raw_sample("gfx11").folder
+# A folder of two dispatches on one GPU; tests/real gives a real one to the same tests
+folder = fixture_of(lambda: raw_sample("gfx11").folder)
 
 
 def captures(folder: Path) -> list[dict]:

@@ -14,6 +14,7 @@ from rcv_py.cli.options.commands import COMMANDS, FOLDED
 from rcv_py.cli.schemas import BY_ID, SCHEMAS, of_command, schema_document
 from rcv_py.synth.samples import SAMPLES
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
+from tests.support.fixtures import fixture_of_each
 from tests.support.pmc import write_tables
 from tests.support.samples import sample_path, write_sample
 from tests.support.schema_outline import outline
@@ -134,10 +135,8 @@ def test_captures_below_a_folder_and_between_two(library: Library, tmp_path: Pat
     assert len(checked(run("triage", str(tmp_path / "same"), "--json"))["captures"]) == 2
 
 
-@pytest.fixture(params=["matmul_small", "pc_sampling", "vector_add"])
-def mapped(request: pytest.FixtureRequest) -> Path:
-    """A capture whose instructions have source places."""
-    return sample_path(request.param)
+# A capture whose instructions have source places
+mapped = fixture_of_each(sample_path, ["matmul_small", "pc_sampling", "vector_add"])
 
 
 def test_sources(mapped: Path) -> None:

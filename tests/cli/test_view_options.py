@@ -10,16 +10,14 @@ from rcv_py.cli.opening import batches
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path
 
 NAME = "matmul_small"
 
 
-@pytest.fixture(scope="module")
-def trace() -> Trace:
-    """A capture with a few waves."""
-    return sample_trace(NAME)
+trace = fixture_of(sample_trace, NAME, scope="module")  # A capture with a few waves
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.test_numbers import costs, innermost, length, picked, told
 from tests.support.command_runs import run
+from tests.support.fixtures import fixture_of_each
 from tests.support.plain_capture import LABEL, PlainWave, Stay, Token, plain
 from tests.support.samples import sample_path, write_sample
 from tests.support.simd_cycles import passes_of, worked
@@ -30,16 +31,10 @@ BASE = 4  # cycles of a turn
 ALL = (-(1 << 60), 1 << 60)  # all that was recorded: a segment may outlast the life of its wave
 
 
-@pytest.fixture(params=NAMES)
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A capture; tests/real gives real ones to the same tests, and so for the fixtures below."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=["matmul_small", "kernels", "tutorial_before"])
-def mapped(request: pytest.FixtureRequest) -> Path:
-    """Captures whose instructions have source places."""
-    return sample_path(request.param)
+# A capture; tests/real gives real ones to the same tests, and so for the fixtures below
+folder = fixture_of_each(sample_path, NAMES)
+# Captures whose instructions have source places
+mapped = fixture_of_each(sample_path, ["matmul_small", "kernels", "tutorial_before"])
 
 
 @pytest.fixture

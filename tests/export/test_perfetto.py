@@ -23,6 +23,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.export.perfetto_reader import Read, Slice, read
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.samples import sample_path
 
 
@@ -47,15 +48,8 @@ def shown_of(path: Path) -> Shown:
     return trace, batch, written(trace, batch)
 
 
-@pytest.fixture(params=["matmul_tiled", "vector_add"])
-def shown(request: pytest.FixtureRequest) -> Shown:
-    return shown_of(sample_path(request.param))
-
-
-@pytest.fixture
-def looping() -> Shown:
-    """One with loops and sources."""
-    return shown_of(sample_path("matmul_tiled"))
+shown = fixture_of_each(lambda name: shown_of(sample_path(name)), ["matmul_tiled", "vector_add"])
+looping = fixture_of(lambda: shown_of(sample_path("matmul_tiled")))  # One with loops and sources
 
 
 def test_slices_are_the_tokens_and_the_states(shown: Shown) -> None:

@@ -38,6 +38,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.kinds import kind_name
 from rcv_py.state.selection import SelectedPlace
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.report_inputs import report_inputs
 from tests.support.samples import sample_path, write_sample
@@ -89,10 +90,8 @@ def report_of(path: Path) -> Report:
     return make_report(report_inputs(trace, (trace.reader.read(rows),) if rows else (), facts))
 
 
-@pytest.fixture(scope="module")
-def paths() -> dict[str, Path]:
-    """The captures: one with loops, one of many short waves, one of PC samples."""
-    return {name: sample_path(name) for name in NAMES}
+# The captures: one with loops, one of many short waves, one of PC samples
+paths = fixture_of(lambda: {name: sample_path(name) for name in NAMES}, scope="module")
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
+from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path, write_sample
 
 UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"}
@@ -79,9 +79,7 @@ def self_times(profile: dict[str, Any], frames: list[dict[str, Any]]) -> dict[st
     return found
 
 
-@pytest.fixture(params=["matmul_small", "vector_add", "kernels", "gfx12"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    return sample_path(request.param)
+folder = fixture_of_each(sample_path, ["matmul_small", "vector_add", "kernels", "gfx12"])
 
 
 def test_profiles_add_up(folder: Path) -> None:

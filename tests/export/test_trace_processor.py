@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.waits.waitcnt.replay import replay
@@ -20,6 +19,7 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.export.perfetto_reader import read
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import sample_trace
 
 CURVE = "resident waves, all waves"
@@ -102,9 +102,7 @@ def expected(trace: Trace, batch: WaveBatch) -> dict[str, object]:
     }
 
 
-@pytest.fixture(params=["matmul_small", "vector_add"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return sample_trace(request.param)
+trace = fixture_of_each(sample_trace, ["matmul_small", "vector_add"])
 
 
 def test_a_trace_answers_queries(trace: Trace, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from rcv_py.formats.uiout.clock import align
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import ClockSamples
+from tests.support.fixtures import fixture_of_each
 from tests.support.reference_clock import open_as_reference, reference_align
 from tests.support.samples import sample, sample_path
 
@@ -18,10 +19,8 @@ def samples(**rows):
     return {se: ClockSamples(pairs[:, 0], pairs[:, 1]) for se, pairs in table.items()}
 
 
-@pytest.fixture(params=["matmul_tiled", "vector_add", "gfx11", "gfx12"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A capture of several engines."""
-    return sample_path(request.param)
+# A capture of several engines
+folder = fixture_of_each(sample_path, ["matmul_tiled", "vector_add", "gfx11", "gfx12"])
 
 
 def test_ours_is_within_a_cycle_of_the_reference(folder: Path) -> None:

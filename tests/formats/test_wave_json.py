@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.wave_json import parse, parse_exactly, parse_quickly
 from rcv_py.tuning.memory import trim
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.samples import sample_path
 from tests.support.wave_folder import wave
@@ -168,10 +169,7 @@ def test_a_parser_can_be_used_again_after_any_failure():
     assert parse_quickly(orjson.dumps(wave())).tokens.shape == (4, 5)
 
 
-@pytest.fixture(params=[*VARIED, "events", "packed"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A capture, whose files nobody changes."""
-    return sample_path(request.param)
+folder = fixture_of_each(sample_path, [*VARIED, "events", "packed"])  # A capture, whose files nobody changes
 
 
 def test_files_of_captures_are_all_read_quickly(folder: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from rcv_py.synth.build import build
 from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, WaveRun, WaveTruth
 from rcv_py.synth.samples import SAMPLES
+from tests.support.fixtures import fixture_of_each
 from tests.support.made_captures import code_totals, main
 from tests.synth.conftest import Written
 
@@ -21,9 +22,7 @@ def simulated(name: str, seed: int) -> SyntheticCapture:
     return build(SAMPLES[name].plan()._replace(seed=seed)).capture
 
 
-@pytest.fixture(scope="module", params=PLANS)
-def capture(request: pytest.FixtureRequest) -> SyntheticCapture:
-    return simulated(request.param, 5)
+capture = fixture_of_each(lambda name: simulated(name, 5), PLANS, scope="module")
 
 
 def waves(capture: SyntheticCapture) -> Iterator[tuple[WaveRun, WaveTruth]]:

@@ -14,6 +14,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.work.load import load_all
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain
 from tests.support.source_places import without_sources
@@ -31,10 +32,7 @@ def trace(request: pytest.FixtureRequest, tmp_path: Path) -> Trace:
     return sample_trace(request.param)
 
 
-@pytest.fixture
-def waiting() -> Trace:
-    """A capture with waits in its first wave."""
-    return sample_trace("matmul_small")
+waiting = fixture_of(sample_trace, "matmul_small")  # A capture with waits in its first wave
 
 
 def test_the_views_agree_about_a_capture(

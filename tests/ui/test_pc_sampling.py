@@ -13,6 +13,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.widgets.empty_state import with_whole_options
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.plain_samples import reasons, sampled
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLES, open_sample, settle
@@ -54,16 +55,9 @@ def content(panel: Panel) -> bool:
     return len({image.pixel(x, y) for x in range(0, image.width(), step) for y in range(image.height())}) > 2
 
 
-@pytest.fixture
-def samples() -> Path:
-    """A capture of PC samples."""
-    return SAMPLES / "pc_sampling"
-
-
-@pytest.fixture(params=["pc_sampling", "placeholder"])
-def without_waves(request: pytest.FixtureRequest) -> Path:
-    """A capture without waves."""
-    return SAMPLES / request.param
+samples = fixture_of(lambda: SAMPLES / "pc_sampling")  # A capture of PC samples
+# A capture without waves
+without_waves = fixture_of_each(lambda name: SAMPLES / name, ["pc_sampling", "placeholder"])
 
 
 @pytest.fixture

@@ -14,16 +14,14 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
+from tests.support.fixtures import fixture_of
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, settle
 
 IS_PAINTED = True
 
 
-@pytest.fixture
-def path() -> Path:
-    """The capture that is opened."""
-    return SAMPLE
+path = fixture_of(lambda: SAMPLE)  # The capture that is opened
 
 
 def panel(app: App, name: str) -> Panel:

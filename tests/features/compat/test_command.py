@@ -10,6 +10,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support.command_runs import printed, refused
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
@@ -23,16 +24,8 @@ def no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
-@pytest.fixture(params=["matmul_small", "kernels"])
-def gfx9(request: pytest.FixtureRequest) -> Path:
-    """A capture of a GPU that the scripts know."""
-    return sample_path(request.param)
-
-
-@pytest.fixture(params=VARIED)
-def capture(request: pytest.FixtureRequest) -> Path:
-    """A capture with instructions."""
-    return sample_path(request.param)
+gfx9 = fixture_of_each(sample_path, ["matmul_small", "kernels"])  # A capture of a GPU that the scripts know
+capture = fixture_of_each(sample_path, VARIED)  # A capture with instructions
 
 
 @pytest.mark.parametrize("like", ["old", "new"])
@@ -93,10 +86,7 @@ def test_as_many_waves_fit_as_registers_are_left_for(name: str) -> None:
     )
 
 
-@pytest.fixture
-def classed() -> Path:
-    """A capture with many classes of instructions."""
-    return sample_path("matmul_small")
+classed = fixture_of(sample_path, "matmul_small")  # A capture with many classes of instructions
 
 
 def test_classes_hold_all_cycles(classed: Path) -> None:

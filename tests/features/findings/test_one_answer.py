@@ -18,6 +18,7 @@ from rcv_py.features.findings.panel import TriagePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path
 
 NAMES = ("matmul_small", "gfx12", "reduction", "vector_add", "combined", "pc_sampling")
@@ -25,9 +26,7 @@ OWN = {"memory-bound", "issue-bound"}  # findings that restate the class of the 
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(params=NAMES)
-def folder(request: pytest.FixtureRequest) -> Path:
-    return sample_path(request.param)
+folder = fixture_of_each(sample_path, NAMES)
 
 
 def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain
 from tests.support.plain_samples import reasons
@@ -50,10 +51,7 @@ def choose(panel: TriagePanel, kind: str) -> int:
     raise AssertionError(kind)
 
 
-@pytest.fixture
-def path() -> Path:
-    """The capture that is opened."""
-    return SAMPLE
+path = fixture_of(lambda: SAMPLE)  # The capture that is opened
 
 
 @pytest.fixture

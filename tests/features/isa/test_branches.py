@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.work.load import load_all
 from tests.support import code_samples
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import PlainWave, plain
 
@@ -63,16 +64,8 @@ def ends(panel: IsaPanel) -> list[tuple[int, int]]:
     return list(zip(panel.view.arrows.source.tolist(), panel.view.arrows.target.tolist(), strict=True))
 
 
-@pytest.fixture
-def trace() -> Trace:
-    """A loop in a loop."""
-    return sample_trace("matmul_small")
-
-
-@pytest.fixture
-def sampled() -> Trace:
-    """A capture without executions."""
-    return sample_trace("pc_sampling")
+trace = fixture_of(sample_trace, "matmul_small")  # A loop in a loop
+sampled = fixture_of(sample_trace, "pc_sampling")  # A capture without executions
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.folders import code, row, write
 from tests.support.opened import VARIED
 from tests.support.plain_capture import plain
@@ -22,16 +23,8 @@ def rows_of(folder: Path) -> list[list]:
     return json.loads((folder / "code.json").read_text())["code"]
 
 
-@pytest.fixture(params=[*VARIED, "pc_sampling"])
-def capture(request: pytest.FixtureRequest) -> Path:
-    """A capture of any kind."""
-    return sample_path(request.param)
-
-
-@pytest.fixture
-def listed() -> Path:
-    """A capture of one kernel."""
-    return sample_path("matmul_small")
+capture = fixture_of_each(sample_path, [*VARIED, "pc_sampling"])  # A capture of any kind
+listed = fixture_of(sample_path, "matmul_small")  # A capture of one kernel
 
 
 def moved_down(folder: Path, by: int) -> None:

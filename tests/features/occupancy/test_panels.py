@@ -25,6 +25,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.plot.curves import CurveSet
+from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import Plain, plain
 from tests.support.samples import sample_path, write_sample
@@ -281,10 +282,7 @@ def test_states_while_waves_arrive_and_without_any(
     assert panel.caption().endswith(f"2 of {len(trace.waves)} waves read")
 
 
-@pytest.fixture
-def source() -> Path:
-    """A capture with states as its writer counted them."""
-    return sample_path("vector_add")
+source = fixture_of(sample_path, "vector_add")  # A capture with states as its writer counted them
 
 
 def test_states_as_the_writer_counted_when_wave_files_are_gone(

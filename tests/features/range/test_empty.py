@@ -5,16 +5,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_runs import ON_A_CAPTURE, in_forms
+from tests.support.fixtures import fixture_of_each
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path
 
 VARIANTS = [(command, more) for command, variants in ON_A_CAPTURE.items() for more in variants]
 
 
-@pytest.fixture(params=["matmul_small", "gfx12"])  # times of four cycles, and of one
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A capture."""
-    return sample_path(request.param)
+folder = fixture_of_each(sample_path, ["matmul_small", "gfx12"])  # A capture
 
 
 @pytest.mark.parametrize(("command", "more"), VARIANTS)

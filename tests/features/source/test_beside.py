@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_runs import ON_A_CAPTURE, in_forms, of_capture, run
+from tests.support.fixtures import fixture_of
 from tests.support.samples import sample_path, write_sample
 
 HOT = "HOT"  # stands for the hottest source line
@@ -41,22 +42,11 @@ VARIANTS = [
 ]
 
 
-@pytest.fixture
-def folder() -> Path:
-    """A capture with sources; tests/real gives others to the same tests, and so for the fixtures below."""
-    return sample_path("matmul_small")
-
-
-@pytest.fixture
-def hot() -> str:
-    """The source line on which it spends most."""
-    return "tile_io.h:20"
-
-
-@pytest.fixture
-def pair() -> tuple[Path, Path]:
-    """Two captures to compare."""
-    return sample_path("tutorial_before"), sample_path("tutorial_after")
+# A capture with sources; tests/real gives others to the same tests, and so for the fixtures below
+folder = fixture_of(sample_path, "matmul_small")
+hot = fixture_of(lambda: "tile_io.h:20")  # The source line on which it spends most
+# Two captures to compare
+pair = fixture_of(lambda: (sample_path("tutorial_before"), sample_path("tutorial_after")))
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.test_numbers import innermost
 from tests.support.command_runs import printed, refused
+from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
@@ -22,10 +23,8 @@ def document(*words: object) -> dict:
     return json.loads(printed("source", *words, "--json"))
 
 
-@pytest.fixture(params=[*VARIED, "pc_sampling"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A capture; tests/real gives real ones to the same test."""
-    return sample_path(request.param)
+# A capture; tests/real gives real ones to the same test
+folder = fixture_of_each(sample_path, [*VARIED, "pc_sampling"])
 
 
 def test_shares_of_files_add_up(folder: Path) -> None:

@@ -7,13 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_runs import printed, refused
+from tests.support.fixtures import fixture_of
 from tests.support.samples import sample_path
 
-
-@pytest.fixture
-def folder() -> Path:
-    """A capture of a kernel of three blocks, whose GPU is known."""
-    return sample_path("ceiling")
+folder = fixture_of(sample_path, "ceiling")  # A capture of a kernel of three blocks, whose GPU is known
 
 
 def test_estimates_stand_beside_the_schedules(

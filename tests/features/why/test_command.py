@@ -13,6 +13,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.capture import SimulatedCause
 from tests.support.command_runs import printed
 from tests.support.command_runs import run as run_words
+from tests.support.fixtures import fixture_of
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.samples import sample, sample_path, write_sample
@@ -20,10 +21,8 @@ from tests.support.samples import sample, sample_path, write_sample
 NAME = "matmul_small"
 
 
-@pytest.fixture
-def folder() -> Path:
-    """A matrix product that waits for loads, matrix results, queues, barriers and scalar loads."""
-    return sample_path(NAME)
+# A matrix product that waits for loads, matrix results, queues, barriers and scalar loads
+folder = fixture_of(sample_path, NAME)
 
 
 def stall_of(folder: Path) -> int:

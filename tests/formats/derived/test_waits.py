@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from rcv_py.formats.derived.waits import replay, wait_lists
+from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path
 from tests.synth.folder import Folder, queue_replay
 
-
-@pytest.fixture(params=["matmul_small", "vector_add", "reduction", "kernels"])
-def folder(request: pytest.FixtureRequest) -> Folder:
-    """A capture of gfx9."""
-    return Folder(sample_path(request.param))
+# A capture of gfx9
+folder = fixture_of_each(
+    lambda name: Folder(sample_path(name)), ["matmul_small", "vector_add", "reduction", "kernels"]
+)
 
 
 def test_replay_gives_the_lists_of_waves(folder: Folder) -> None:

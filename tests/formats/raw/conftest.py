@@ -1,18 +1,8 @@
 """Simulated captures as raw ones."""
 
-import pytest
-
+from tests.support.fixtures import fixture_of_each
 from tests.support.raw_samples import ALONE, DISPATCHES, raw_sample
-from tests.support.sqtt_truth import Raw
 
-
-@pytest.fixture(params=DISPATCHES, ids=lambda one: f"{one[0]}-{one[1]}")
-def raw(request: pytest.FixtureRequest) -> Raw:
-    """A raw capture and its truth."""
-    return raw_sample(*request.param)
-
-
-@pytest.fixture(params=ALONE)
-def alone(request: pytest.FixtureRequest) -> Raw:
-    """A raw capture with waves of a single kernel, and its truth."""
-    return raw_sample(request.param)
+# A raw capture and its truth
+raw = fixture_of_each(lambda name: raw_sample(*name), DISPATCHES, ids=lambda one: f"{one[0]}-{one[1]}")
+alone = fixture_of_each(raw_sample, ALONE)  # A raw capture with waves of a single kernel, and its truth

@@ -13,6 +13,7 @@ from rcv_py.model.trace import Trace
 from tests.formats.isa.test_dwarf import HERE, section
 from tests.formats.sqtt.encode_gfx9 import AFTER, ISSUES, Tape, compute, end, kind, register, start
 from tests.formats.sqtt.rdna_streams import streams
+from tests.support.fixtures import fixture_of
 from tests.support.object_files import TEXT, code_file
 from tests.support.raw_samples import ALONE, TARGETS, raw_sample
 from tests.support.sqtt_truth import Raw
@@ -55,9 +56,7 @@ def capture(folder: Path, data: bytes, *codes: bytes) -> list[str]:
     return [problem.text for problem in open_trace(folder).problems]
 
 
-@pytest.fixture
-def code() -> bytes:
-    return code_file({"k": NOP * 16 + END}, kernels=("k",))
+code = fixture_of(lambda: code_file({"k": NOP * 16 + END}, kernels=("k",)))
 
 
 def test_two_code_objects_that_are_told_to_lie_at_one_place(tmp_path: Path, code: bytes) -> None:

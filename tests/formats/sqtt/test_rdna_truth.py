@@ -11,13 +11,12 @@ from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
 from tests.formats.sqtt.rdna_truth import Golden, simulated
+from tests.support.fixtures import fixture_of
 
 Decoded = list[tuple[Golden, DecodedStream]]
 
 
-@pytest.fixture(scope="module")
-def decoded() -> Decoded:
-    return all_decoded(simulated())
+decoded = fixture_of(lambda: all_decoded(simulated()), scope="module")
 
 
 def all_decoded(goldens: list[Golden]) -> Decoded:

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 from tests.support.read_twice import READERS, GoldenCase, Opened
 
-
-@pytest.fixture(params=READERS)
-def read(request: pytest.FixtureRequest) -> Callable[[Path], Opened]:
-    """Reads a capture: with the product's readers, and with a slow one that shares nothing with them."""
-    return READERS[request.param]
+# Reads a capture: with the product's readers, and with a slow one that shares nothing with them
+read = fixture_of_each(lambda name: READERS[name], READERS)
 
 
 @pytest.fixture(params=[*captures.GOLDEN, *captures.SYNTHETIC])

@@ -17,12 +17,10 @@ from tests.analysis.test_activity import (
     test_issue_and_work_stand_beside_each_other_in_the_summary,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 from tests.support.read_twice import opened
 
-
-@pytest.fixture(params=captures.GOLDEN)
-def name(request: pytest.FixtureRequest) -> str:
-    return request.param
+name = fixture_of_each(lambda name: name, captures.GOLDEN)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import pytest
 
 from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
 from tests.analysis.test_attribution_shares import (
-    Attributed,
     test_every_cycle_has_exactly_one_cause_by_line,  # noqa: F401
     test_lines_with_a_full_memory_queue_access_memory,  # noqa: F401
     test_wait_causes_agree_with_the_wait_summary,  # noqa: F401
@@ -15,12 +14,10 @@ from tests.real import captures
 from tests.real.attribution_truth import explained_rows, named_rows, of
 from tests.support.attribution_shares import named, together
 from tests.support.attribution_truth import markdown
+from tests.support.fixtures import fixture_of_each
 from tests.support.paths import ROOT
 
-
-@pytest.fixture(params=captures.THREAD_TRACES)
-def attributed(request: pytest.FixtureRequest) -> Attributed:
-    return of(request.param)
+attributed = fixture_of_each(of, captures.THREAD_TRACES)
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)

@@ -13,6 +13,7 @@ from tests.analysis.test_bound_class import (
     test_the_shape_of_a_launch_cycle_by_cycle,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
 # By hand from the record: waves by place and time, issue and passes cycle by cycle (test_bounds), widths by
 # mnemonic.  mla_decode only left early, which is said instead of a class.
@@ -42,14 +43,8 @@ def test_real_captures(name: str) -> None:
     assert class_of(looked_at(name)).name == REAL[name]
 
 
-@pytest.fixture(params=["pa_mqa_small", "flash_attn_small_after", "vec_add"])
-def launched(request: pytest.FixtureRequest) -> FindingInputs:
-    return looked_at(request.param)
-
-
-@pytest.fixture(params=["pa_mqa_small", "flash_attn_small_after"])
-def underfilled(request: pytest.FixtureRequest) -> FindingInputs:
-    return looked_at(request.param)
+launched = fixture_of_each(looked_at, ["pa_mqa_small", "flash_attn_small_after", "vec_add"])
+underfilled = fixture_of_each(looked_at, ["pa_mqa_small", "flash_attn_small_after"])
 
 
 def test_the_tables_near_a_capture_tell_the_simds_of_the_device() -> None:

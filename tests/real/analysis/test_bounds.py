@@ -2,8 +2,6 @@
 
 from functools import cache
 
-import pytest
-
 from tests.analysis.test_bounds import (
     Looked,
     looked_at,
@@ -15,6 +13,7 @@ from tests.analysis.test_bounds import (
     test_waits_in_front_of_the_loop_are_cut_to_it,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
 
 @cache
@@ -22,11 +21,5 @@ def looked_at_real(name: str) -> Looked:
     return looked_at(captures.real_trace(name))
 
 
-@pytest.fixture(params=captures.THREAD_TRACES)
-def looked(request: pytest.FixtureRequest) -> Looked:
-    return looked_at_real(request.param)
-
-
-@pytest.fixture(params=["flash_attn_small_after", "pa_mqa_big", "preshuffle_gemm"])
-def with_loop(request: pytest.FixtureRequest) -> Looked:
-    return looked_at_real(request.param)
+looked = fixture_of_each(looked_at_real, captures.THREAD_TRACES)
+with_loop = fixture_of_each(looked_at_real, ["flash_attn_small_after", "pa_mqa_big", "preshuffle_gemm"])

@@ -4,18 +4,15 @@ import pytest
 
 from rcv_py.analysis.latency.bubbles import BUBBLES
 from rcv_py.model.modes import ReferenceRule
-from rcv_py.model.trace import Trace
 from tests.analysis.test_bubbles import (
     test_every_bubble_is_charged_exactly_once_however_waves_are_read,  # noqa: F401
     test_the_reference_s_rule_knows_no_matrix_work_and_no_end,  # noqa: F401
     test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=captures.THREAD_TRACES)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, captures.THREAD_TRACES)
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)

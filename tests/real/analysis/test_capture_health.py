@@ -16,11 +16,9 @@ from tests.analysis.test_capture_health import (
     test_effective_lines_are_those_of_the_definition,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=captures.THREAD_TRACES)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, captures.THREAD_TRACES)
 
 
 def flash_attention() -> list[Trace]:

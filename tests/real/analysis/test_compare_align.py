@@ -1,19 +1,15 @@
 """Which instruction of one build is which of another, of real kernels."""
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.compare.align import align
-from rcv_py.model.code import CodeTable
 from tests.analysis.test_compare_align import (
     test_a_rebuild_of_five_thousand_instructions_is_aligned_in_linear_time,  # noqa: F401
 )
 from tests.real.captures import real_trace
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def long_program() -> CodeTable:
-    return real_trace("mla_decode").code
+long_program = fixture_of(lambda: real_trace("mla_decode").code)
 
 
 def test_the_flash_pair_has_the_same_instructions() -> None:

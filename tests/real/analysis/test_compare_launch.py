@@ -1,9 +1,5 @@
 """Launches of real captures."""
 
-from pathlib import Path
-
-import pytest
-
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.verdict import Verdict
 from tests.analysis.in_memory import capture_costs
@@ -12,11 +8,11 @@ from tests.analysis.test_compare_launch import (
     test_a_launch_is_what_the_file_says,  # noqa: F401
 )
 from tests.real.captures import real_trace, trace_path
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=["flash_attn_small_before", "pa_mqa_small", "vec_add", "preshuffle_gemm"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    return trace_path(request.param)
+folder = fixture_of_each(
+    trace_path, ["flash_attn_small_before", "pa_mqa_small", "vec_add", "preshuffle_gemm"]
+)
 
 
 def real(name: str) -> CaptureCosts:

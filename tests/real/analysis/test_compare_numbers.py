@@ -7,7 +7,6 @@ import pytest
 from rcv_py.analysis.compare.compare import compare
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.model.trace import Trace
 from tests.analysis.in_memory import capture_costs
 from tests.analysis.test_compare_numbers import (
     test_a_recorded_capture_does_not_differ_from_itself,  # noqa: F401
@@ -15,6 +14,7 @@ from tests.analysis.test_compare_numbers import (
     test_every_grouping_has_the_same_sums,  # noqa: F401
 )
 from tests.real.captures import THREAD_TRACES, real_trace
+from tests.support.fixtures import fixture_of, fixture_of_each
 
 
 @cache
@@ -23,19 +23,9 @@ def real(name: str) -> CaptureCosts:
     return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 
-@pytest.fixture(params=[name for name in THREAD_TRACES if name != "moe_reduce"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return real_trace(request.param)
-
-
-@pytest.fixture(params=["flash_attn_small_before", "pa_mqa_small", "vec_add", "fused_rope_cache"])
-def one(request: pytest.FixtureRequest) -> CaptureCosts:
-    return real(request.param)
-
-
-@pytest.fixture
-def pair() -> tuple[CaptureCosts, CaptureCosts]:
-    return real("flash_attn_small_before"), real("flash_attn_small_after")
+trace = fixture_of_each(real_trace, [name for name in THREAD_TRACES if name != "moe_reduce"])
+one = fixture_of_each(real, ["flash_attn_small_before", "pa_mqa_small", "vec_add", "fused_rope_cache"])
+pair = fixture_of(lambda: (real("flash_attn_small_before"), real("flash_attn_small_after")))
 
 
 def test_more_waves_of_the_same_build_are_no_regression() -> None:

@@ -7,17 +7,11 @@ from rcv_py.analysis.counters.counter_shares import counter_shares
 from rcv_py.model.trace import Trace
 from tests.real import captures
 from tests.real.counter_reference import reference_table
+from tests.support.fixtures import fixture_of
 from tests.support.read_twice import opened
 
-
-@pytest.fixture
-def golden():
-    return captures.golden("synthetic/counters_gfx9.rcv.json")["counters"]
-
-
-@pytest.fixture
-def capture() -> Trace:
-    return opened(captures.synthetic_path("counters_gfx9"))[0]
+golden = fixture_of(lambda: captures.golden("synthetic/counters_gfx9.rcv.json")["counters"])
+capture = fixture_of(lambda: opened(captures.synthetic_path("counters_gfx9"))[0])
 
 
 def test_bars_are_the_reference_s(capture: Trace, golden) -> None:

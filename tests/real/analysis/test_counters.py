@@ -1,7 +1,5 @@
 """Raw counters of a capture with reference results."""
 
-import pytest
-
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -11,11 +9,9 @@ from tests.analysis.test_counters import (
     test_without_a_clock_a_rate_says_why,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def operations() -> Trace:
-    return open_trace(captures.synthetic_path("counters_gfx9"))
+operations = fixture_of(lambda: open_trace(captures.synthetic_path("counters_gfx9")))
 
 
 def test_interval_and_names_are_the_reference_s(operations: Trace) -> None:

@@ -6,9 +6,7 @@ import pytest
 
 from rcv_py.analysis.whatif.event_loop import Played
 from rcv_py.analysis.whatif.recording import USUAL, Guess, Recording
-from rcv_py.model.trace import Trace
 from tests.analysis.test_critical_path import (
-    Plays,
     played,
     test_a_path_of_what_would_run,  # noqa: F401
     test_a_table_adds_up,  # noqa: F401
@@ -19,6 +17,7 @@ from tests.analysis.test_critical_path import (
     test_what_is_on_the_path_wins_at_most_its_cycles,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of, fixture_of_each
 
 NAMES = ("flash_attn_small_after", "pa_mqa_small", "fused_rope_cache", "mla_decode", "vec_add")
 
@@ -28,14 +27,8 @@ def _of_capture(name: str, guess: Guess) -> tuple[Recording, Played]:
     return played(captures.real_trace(name), guess)
 
 
-@pytest.fixture(params=NAMES)
-def unit(request: pytest.FixtureRequest) -> Plays:
-    return partial(_of_capture, request.param)
-
-
-@pytest.fixture(params=NAMES)
-def in_order(request: pytest.FixtureRequest) -> Plays:
-    return partial(_of_capture, request.param)
+unit = fixture_of_each(lambda name: partial(_of_capture, name), NAMES)
+in_order = fixture_of_each(lambda name: partial(_of_capture, name), NAMES)
 
 
 @pytest.fixture
@@ -43,6 +36,4 @@ def two_units() -> list[tuple[Recording, Played]]:
     return [_of_capture(name, USUAL) for name in ("flash_attn_small_after", "pa_mqa_small")]
 
 
-@pytest.fixture
-def trace() -> Trace:
-    return captures.real_trace("flash_attn_small_after")
+trace = fixture_of(captures.real_trace, "flash_attn_small_after")

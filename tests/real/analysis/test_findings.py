@@ -8,7 +8,6 @@ from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.model.trace import Trace
 from tests.analysis.test_findings import (
     assert_honest,
     named,
@@ -17,6 +16,7 @@ from tests.analysis.test_findings import (
     test_samples_are_told_by_reason,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
 
 @cache
@@ -29,9 +29,7 @@ def real(name: str) -> Findings:
     return findings_from(of_real(name))
 
 
-@pytest.fixture
-def sampled() -> Trace:
-    return captures.real_trace("pcsampling")
+sampled = fixture_of(captures.real_trace, "pcsampling")
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)

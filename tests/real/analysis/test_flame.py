@@ -7,23 +7,16 @@ from rcv_py.analysis.flame.flame import Metric, What, code_flame
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
-from rcv_py.model.trace import Trace
 from tests.analysis.test_flame import (
     costs_of,
     test_every_cycle_of_a_capture_is_somewhere,  # noqa: F401
     test_samples_are_costs_where_there_are_no_cycles,  # noqa: F401
 )
 from tests.real.captures import GOLDEN, THREAD_TRACES, golden, real_trace
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=THREAD_TRACES)
-def recorded(request: pytest.FixtureRequest) -> Trace:
-    return real_trace(request.param)
-
-
-@pytest.fixture
-def sampled() -> Trace:
-    return real_trace("pcsampling")
+recorded = fixture_of_each(real_trace, THREAD_TRACES)
+sampled = fixture_of(real_trace, "pcsampling")
 
 
 @pytest.mark.parametrize("name", GOLDEN)

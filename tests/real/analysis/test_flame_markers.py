@@ -3,8 +3,6 @@
 from collections import defaultdict
 from typing import Any
 
-import pytest
-
 from rcv_py.analysis.flame.flame_markers import coarse_markers
 from rcv_py.formats.open import open_trace
 from tests.analysis.test_flame_markers import (
@@ -17,11 +15,9 @@ from tests.analysis.test_flame_markers import (
     totals,
 )
 from tests.real.captures import golden, synthetic_path
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def marked() -> Marked:
-    return marked_in(open_trace(synthetic_path("markers_gfx12")))
+marked = fixture_of(lambda: marked_in(open_trace(synthetic_path("markers_gfx12"))))
 
 
 def buckets() -> list[list[dict[str, Any]]]:

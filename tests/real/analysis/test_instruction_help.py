@@ -1,13 +1,8 @@
 """The rule of tests/analysis/test_instruction_help.py on real captures."""
 
-import pytest
-
 from rcv_py.formats.open import open_trace
-from rcv_py.model.code import CodeTable
 from tests.analysis.test_instruction_help import test_something_is_known_of_every_mnemonic  # noqa: F401
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=captures.TRACES)
-def code(request: pytest.FixtureRequest) -> CodeTable:
-    return open_trace(captures.trace_path(request.param)).code
+code = fixture_of_each(lambda name: open_trace(captures.trace_path(name)).code, captures.TRACES)

@@ -5,16 +5,13 @@ import pytest
 
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.whatif.hoist import groups
-from rcv_py.model.trace import Trace
 from tests.analysis.test_load_order import (
     test_what_a_wait_leaves_outstanding_is_awaited_by_the_next_one,  # noqa: F401
 )
 from tests.real.captures import real_trace
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def trace() -> Trace:
-    return real_trace("preshuffle_gemm")
+trace = fixture_of(real_trace, "preshuffle_gemm")
 
 
 def test_the_real_gemm_waits_for_loads_that_are_issued_last() -> None:

@@ -1,17 +1,13 @@
 """Distances from loads to waits, and chains of cross-lane operations, of real captures."""
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
-from rcv_py.model.trace import Trace
 from tests.analysis.test_load_to_use import test_distances_fit_what_waits_tell  # noqa: F401
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=["pa_mqa_big", "preshuffle_gemm", "moe_reduce"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, ["pa_mqa_big", "preshuffle_gemm", "moe_reduce"])
 
 
 def test_chains_of_a_real_reduction() -> None:

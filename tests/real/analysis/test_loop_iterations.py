@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.iterations.loop_summary import LOOPS
-from rcv_py.model.trace import Trace
 from tests.analysis.test_loop_iterations import (
     read,
     test_first_executions_are_the_same_some_waves_at_a_time,  # noqa: F401
@@ -14,16 +13,10 @@ from tests.analysis.test_loop_iterations import (
     test_outliers_are_beyond_the_fence_of_their_loop,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=["pa_mqa_big", "preshuffle_gemm", "flash_attn_small_after"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
-
-
-@pytest.fixture
-def uneven() -> Trace:
-    return captures.real_trace("preshuffle_gemm")
+trace = fixture_of_each(captures.real_trace, ["pa_mqa_big", "preshuffle_gemm", "flash_attn_small_after"])
+uneven = fixture_of(captures.real_trace, "preshuffle_gemm")
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)

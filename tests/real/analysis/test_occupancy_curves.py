@@ -8,15 +8,12 @@ import pytest
 from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_numbers
 from rcv_py.formats.uiout.load import open_folder
-from rcv_py.model.trace import Trace
 from tests.analysis.test_occupancy_curves import test_areas_are_the_lengths_of_all_lives  # noqa: F401
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 from tests.support.reference_clock import open_as_reference
 
-
-@pytest.fixture(params=captures.THREAD_TRACES)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, captures.THREAD_TRACES)
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)

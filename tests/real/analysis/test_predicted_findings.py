@@ -2,12 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
-
 from rcv_py.analysis.findings.finding import SMALL
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
-from rcv_py.analysis.whatif.recording import Recording
-from rcv_py.model.trace import Trace
 from tests.analysis.test_predicted_findings import (
     first_recording,
     found_in,
@@ -18,21 +14,11 @@ from tests.analysis.test_predicted_findings import (
     test_what_stands_later_passes_as_many_instructions,  # noqa: F401
 )
 from tests.real.captures import real_trace
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=["flash_attn_small_after", "pa_mqa_small"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return real_trace(request.param)
-
-
-@pytest.fixture
-def with_nops() -> Trace:
-    return real_trace("flash_attn_small_after")
-
-
-@pytest.fixture(scope="module")
-def one() -> Recording:
-    return first_recording(real_trace("pa_mqa_small"))
+trace = fixture_of_each(real_trace, ["flash_attn_small_after", "pa_mqa_small"])
+with_nops = fixture_of(real_trace, "flash_attn_small_after")
+one = fixture_of(lambda: first_recording(real_trace("pa_mqa_small")), scope="module")
 
 
 def test_nothing_helps_is_an_answer() -> None:

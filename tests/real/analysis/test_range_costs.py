@@ -1,8 +1,5 @@
 """The rules of tests/analysis/test_range_costs.py on a real capture."""
 
-import pytest
-
-from rcv_py.model.trace import Trace
 from tests.analysis.test_range_costs import (  # noqa: F401
     capture,
     test_a_range_of_all_time_has_the_sums_of_all_waves,
@@ -12,8 +9,6 @@ from tests.analysis.test_range_costs import (  # noqa: F401
     test_what_stalls_in_a_range_is_what_its_causes_sum_up_to,
 )
 from tests.real.captures import real_trace
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def trace() -> Trace:
-    return real_trace("pa_mqa_small")
+trace = fixture_of(real_trace, "pa_mqa_small")

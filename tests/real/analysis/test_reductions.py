@@ -1,10 +1,5 @@
 """The rules of tests/analysis/test_reductions.py on real captures."""
 
-from collections.abc import Callable
-
-import pytest
-
-from rcv_py.model.trace import Trace
 from tests.analysis.test_reductions import (  # noqa: F401
     Capture,
     cuts_anywhere,
@@ -15,14 +10,12 @@ from tests.analysis.test_reductions import (  # noqa: F401
     whole_answer,
 )
 from tests.real.captures import real_trace, trace_path
+from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.read_twice import opened
 
-
-@pytest.fixture(scope="module", params=["pa_mqa_small", "flash_attn_small_after"])
-def capture_for(request: pytest.FixtureRequest) -> Callable[[str], Capture]:
-    return lambda _: opened(trace_path(request.param))
-
-
-@pytest.fixture
-def short_waves() -> Trace:
-    return real_trace("moe_reduce")
+capture_for = fixture_of_each(
+    lambda name: lambda _: opened(trace_path(name)),
+    ["pa_mqa_small", "flash_attn_small_after"],
+    scope="module",
+)
+short_waves = fixture_of(real_trace, "moe_reduce")

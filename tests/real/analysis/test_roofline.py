@@ -4,14 +4,11 @@ import pytest
 
 from rcv_py.features.roofline.result import roofline_facts
 from rcv_py.formats.uiout.run_files import facts_about
-from rcv_py.model.trace import Trace
 from tests.analysis.test_roofline import of, test_the_share_of_the_peak_is_how_busy_the_unit_is  # noqa: F401
 from tests.real.captures import real_trace
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=["preshuffle_gemm", "pa_mqa_big", "flash_attn_small_after"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return real_trace(request.param)
+trace = fixture_of_each(real_trace, ["preshuffle_gemm", "pa_mqa_big", "flash_attn_small_after"])
 
 
 def test_a_known_launch_computes_twice_m_n_k() -> None:

@@ -1,12 +1,7 @@
 """The rule of tests/analysis/test_source_lines.py on real captures."""
 
-import pytest
-
-from rcv_py.model.trace import Trace
 from tests.analysis.test_source_lines import test_lines_are_those_of_the_ranking  # noqa: F401
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=captures.TRACES)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, captures.TRACES)

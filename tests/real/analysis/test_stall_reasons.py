@@ -1,7 +1,5 @@
 """Why the samples of a real capture did not issue."""
 
-import pytest
-
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.trace import Trace
@@ -9,11 +7,9 @@ from tests.analysis.test_stall_reasons import (
     test_reasons_add_up_over_the_kernel_and_by_line,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def trace() -> Trace:
-    return captures.real_trace("pcsampling")
+trace = fixture_of(captures.real_trace, "pcsampling")
 
 
 def test_most_found_their_pipe_stalled(trace: Trace) -> None:

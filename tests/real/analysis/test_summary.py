@@ -4,7 +4,6 @@ import pytest
 
 from rcv_py.analysis.health.mapping import mapping
 from rcv_py.features.summary.info_result import info
-from rcv_py.model.trace import Trace
 from tests.analysis import plain
 from tests.analysis.test_summary import (
     test_facts_are_plain_values,  # noqa: F401
@@ -12,11 +11,11 @@ from tests.analysis.test_summary import (
     texts,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=[*captures.GOLDEN, "mla_decode", "vec_add"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return plain.read(captures.trace_path(request.param))[0]
+trace = fixture_of_each(
+    lambda name: plain.read(captures.trace_path(name))[0], [*captures.GOLDEN, "mla_decode", "vec_add"]
+)
 
 
 def test_occupancy_of_the_whole_device_equals_independent_numbers() -> None:

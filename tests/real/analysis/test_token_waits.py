@@ -8,11 +8,9 @@ from tests.analysis.test_token_waits import (  # noqa: F401
     test_no_step_is_made_for_each_token,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=["pa_mqa_big", "preshuffle_gemm"])
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, ["pa_mqa_big", "preshuffle_gemm"])
 
 
 @pytest.fixture

@@ -18,11 +18,9 @@ from tests.analysis.test_wait_costs import (
     test_no_stall_is_lost_or_charged_twice,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=captures.THREAD_TRACES)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, captures.THREAD_TRACES)
 
 
 def exact_samples(trace: Trace) -> dict[int, list[int]]:

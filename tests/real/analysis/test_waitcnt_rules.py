@@ -4,7 +4,6 @@ import pytest
 
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.formats.open import open_trace
-from rcv_py.model.trace import Trace
 from tests.analysis.test_waitcnt_rules import (
     Entries,
     entries,
@@ -12,11 +11,9 @@ from tests.analysis.test_waitcnt_rules import (
     test_every_wave_has_the_list_of_its_file,  # noqa: F401
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=captures.THREAD_TRACES)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, captures.THREAD_TRACES)
 
 
 @pytest.mark.parametrize("case", range(3))

@@ -4,7 +4,6 @@ import pytest
 
 from rcv_py.analysis.device.wave_states import LIVING, state_curves
 from rcv_py.model.kinds import WaveState
-from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.analysis.test_wave_states import (
     read,
@@ -13,16 +12,10 @@ from tests.analysis.test_wave_states import (
     unaligned,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=captures.THREAD_TRACES)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
-
-
-@pytest.fixture
-def many() -> Trace:
-    return captures.real_trace("moe_reduce")
+trace = fixture_of_each(captures.real_trace, captures.THREAD_TRACES)
+many = fixture_of(captures.real_trace, "moe_reduce")
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)

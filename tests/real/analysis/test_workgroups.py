@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
-from rcv_py.model.trace import Trace
 from tests.analysis.in_memory import capture_costs
 from tests.analysis.test_workgroups import (  # noqa: F401
     batch,
@@ -12,6 +11,7 @@ from tests.analysis.test_workgroups import (  # noqa: F401
     test_the_named_wave_is_the_one_the_definition_says_came_last,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
 # Waves a workgroup: by the launch's own size where a table of the run tells it, by hand from the starts else.
 SIZES = {
@@ -28,9 +28,7 @@ SIZES = {
 WITH_BARRIERS = ("flash_attn_small_after", "flash_attn_small_before", "preshuffle_gemm")
 
 
-@pytest.fixture(params=WITH_BARRIERS)
-def trace(request: pytest.FixtureRequest) -> Trace:
-    return captures.real_trace(request.param)
+trace = fixture_of_each(captures.real_trace, WITH_BARRIERS)
 
 
 @pytest.mark.parametrize("name", SIZES)

@@ -5,8 +5,6 @@ import io
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.features.why.test_command import (
     test_a_share_of_no_stall_is_a_dash,  # noqa: F401
     test_json_adds_up_whatever_a_row_is,  # noqa: F401
@@ -14,11 +12,9 @@ from tests.features.why.test_command import (
 )
 from tests.real.captures import trace_path
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def folder() -> Path:
-    return trace_path("pa_mqa_small")
+folder = fixture_of(trace_path, "pa_mqa_small")
 
 
 def test_text_ranks_causes_with_lines_and_producers() -> None:

@@ -1,9 +1,6 @@
 """The rules of tests/cli/test_commands.py on real captures, and numbers of samples."""
 
 import json
-from pathlib import Path
-
-import pytest
 
 from tests.cli.test_commands import (
     test_a_folder_of_captures_is_listed,  # noqa: F401
@@ -13,26 +10,12 @@ from tests.cli.test_commands import (
 )
 from tests.real.captures import THREAD_TRACES, TRACES, trace_path
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=THREAD_TRACES)
-def traced(request: pytest.FixtureRequest) -> Path:
-    return trace_path(request.param)
-
-
-@pytest.fixture(params=TRACES)
-def capture(request: pytest.FixtureRequest) -> Path:
-    return trace_path(request.param)
-
-
-@pytest.fixture(params=["pa_mqa_small", "flash_attn_small_after", "vec_add"])
-def ranked(request: pytest.FixtureRequest) -> Path:
-    return trace_path(request.param)
-
-
-@pytest.fixture
-def library() -> Path:
-    return trace_path("pa_mqa_small").parents[1]
+traced = fixture_of_each(trace_path, THREAD_TRACES)
+capture = fixture_of_each(trace_path, TRACES)
+ranked = fixture_of_each(trace_path, ["pa_mqa_small", "flash_attn_small_after", "vec_add"])
+library = fixture_of(lambda: trace_path("pa_mqa_small").parents[1])
 
 
 def test_samples_are_ranked_where_there_are_no_cycles() -> None:

@@ -7,11 +7,9 @@ import pytest
 from tests.features.compare.test_command import Pair, test_work_is_counted_a_wave_and_costs_cycles  # noqa: F401
 from tests.real.captures import trace_path
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def pair() -> Pair:
-    return trace_path("flash_attn_small_before"), trace_path("flash_attn_small_after")
+pair = fixture_of(lambda: (trace_path("flash_attn_small_before"), trace_path("flash_attn_small_after")))
 
 
 def test_the_flash_pair_passes_the_gate(pair: Pair) -> None:

@@ -1,7 +1,6 @@
 """The rules of tests/features/compat/test_command.py on real captures, and numbers from their files."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,6 +12,7 @@ from tests.features.compat.test_command import (
 )
 from tests.real.captures import GOLDEN, TRACES, trace_path
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of, fixture_of_each
 
 # capture: allocated registers, twice the VGPR_Count of the table on gfx950; waves that fit; what binds
 HEADERS = {
@@ -24,19 +24,9 @@ HEADERS = {
 }
 
 
-@pytest.fixture(params=GOLDEN)
-def gfx9(request: pytest.FixtureRequest) -> Path:
-    return trace_path(request.param)
-
-
-@pytest.fixture(params=TRACES)
-def capture(request: pytest.FixtureRequest) -> Path:
-    return trace_path(request.param)
-
-
-@pytest.fixture
-def classed() -> Path:
-    return trace_path("moe_reduce")
+gfx9 = fixture_of_each(trace_path, GOLDEN)
+capture = fixture_of_each(trace_path, TRACES)
+classed = fixture_of(trace_path, "moe_reduce")
 
 
 @pytest.mark.parametrize("like", ["old", "new"])

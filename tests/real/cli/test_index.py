@@ -16,16 +16,10 @@ from tests.features.compare.test_index_command import (
 )
 from tests.real.captures import SHARED, THREAD_TRACES, TRACES, golden, trace_path
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def library() -> Path:
-    return SHARED / "traces"
-
-
-@pytest.fixture
-def recorded() -> list[Path]:
-    return [trace_path(name) for name in ("pa_mqa_small", "vec_add")]
+library = fixture_of(lambda: SHARED / "traces")
+recorded = fixture_of(lambda: [trace_path(name) for name in ("pa_mqa_small", "vec_add")])
 
 
 def test_every_capture_is_there_once(library: Path) -> None:

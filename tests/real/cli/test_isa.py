@@ -2,9 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
-
-import pytest
 
 from tests.features.isa.test_command import (
     test_blocks_hold_all_costs,  # noqa: F401
@@ -12,16 +9,10 @@ from tests.features.isa.test_command import (
 )
 from tests.real.captures import TRACES, trace_path
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=TRACES)
-def capture(request: pytest.FixtureRequest) -> Path:
-    return trace_path(request.param)
-
-
-@pytest.fixture
-def listed() -> Path:
-    return trace_path("pa_mqa_small")
+capture = fixture_of_each(trace_path, TRACES)
+listed = fixture_of(trace_path, "pa_mqa_small")
 
 
 def test_numbers_that_name_are_not_grouped_and_samples_are_no_cycles() -> None:

@@ -28,39 +28,20 @@ from tests.cli.test_numbers import (  # noqa: F401
     test_waits_charge_stall_to_what_the_files_name,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of, fixture_of_each
 
 NAMES = ("pa_mqa_small", "flash_attn_small_before", "pa_mqa_big", "vec_add")
 
 
-@pytest.fixture(params=NAMES)
-def folder(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
-
-
-@pytest.fixture(params=NAMES[:2])
-def short(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
-
-
-@pytest.fixture(params=NAMES)
-def meeting(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
-
-
-@pytest.fixture(params=[name for name in captures.THREAD_TRACES if name != "moe_reduce"])
-def varied(request: pytest.FixtureRequest) -> Path:
-    """But that which takes as long as all others."""
-    return captures.trace_path(request.param)
-
-
-@pytest.fixture(params=captures.SYNTHETIC)
-def bounded(request: pytest.FixtureRequest) -> Path:
-    return captures.synthetic_path(request.param)
-
-
-@pytest.fixture(params=NAMES[1:2])
-def noted(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
+folder = fixture_of_each(captures.trace_path, NAMES)
+short = fixture_of_each(captures.trace_path, NAMES[:2])
+meeting = fixture_of_each(captures.trace_path, NAMES)
+# But that which takes as long as all others
+varied = fixture_of_each(
+    captures.trace_path, [name for name in captures.THREAD_TRACES if name != "moe_reduce"]
+)
+bounded = fixture_of_each(captures.synthetic_path, captures.SYNTHETIC)
+noted = fixture_of_each(captures.trace_path, NAMES[1:2])
 
 
 @pytest.fixture
@@ -69,14 +50,8 @@ def pair() -> tuple[Path, Path]:
     return a, b
 
 
-@pytest.fixture
-def sampled() -> Path:
-    return captures.trace_path("pcsampling")
-
-
-@pytest.fixture
-def counted() -> Path:
-    return captures.synthetic_path("counters_gfx9")
+sampled = fixture_of(captures.trace_path, "pcsampling")
+counted = fixture_of(captures.synthetic_path, "counters_gfx9")
 
 
 @pytest.fixture

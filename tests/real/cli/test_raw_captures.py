@@ -1,17 +1,11 @@
 """The rules of tests/cli/test_raw_captures.py on a real folder."""
 
-from pathlib import Path
-
-import pytest
-
 from tests.cli.test_raw_captures import (  # noqa: F401
     test_a_table_tells_them_apart,
     test_commands_about_one_list_them,
     test_what_is_not_decoded_has_a_kernel_and_no_numbers,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def folder() -> Path:
-    return captures.SHARED / "raw" / "gfx1100" / "sync_run_0"
+folder = fixture_of(lambda: captures.SHARED / "raw" / "gfx1100" / "sync_run_0")

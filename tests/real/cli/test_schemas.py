@@ -1,7 +1,5 @@
 """Documents about real captures are what the published schemas say, too."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.cli.test_schemas import (  # noqa: F401
@@ -11,6 +9,7 @@ from tests.cli.test_schemas import (  # noqa: F401
     test_sources,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 
 SMALL = tuple(name for name in captures.TRACES if name != "moe_reduce")
 WITH_ALL_VARIANTS = (
@@ -38,6 +37,4 @@ def library() -> Library:
     )
 
 
-@pytest.fixture(params=["flash_attn_small_before", "pcsampling", "vec_add"])
-def mapped(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
+mapped = fixture_of_each(captures.trace_path, ["flash_attn_small_before", "pcsampling", "vec_add"])

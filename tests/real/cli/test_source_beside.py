@@ -11,16 +11,10 @@ from tests.features.source.test_beside import (  # noqa: F401
     test_tables_of_a_report_have_their_place,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def folder() -> Path:
-    return captures.trace_path("flash_attn_small_after")
-
-
-@pytest.fixture
-def hot() -> str:
-    return "flash_attn_func.py:258"
+folder = fixture_of(captures.trace_path, "flash_attn_small_after")
+hot = fixture_of(lambda: "flash_attn_func.py:258")
 
 
 @pytest.fixture

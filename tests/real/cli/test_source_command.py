@@ -2,18 +2,15 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 
 from tests.features.source.test_command import document, test_shares_of_files_add_up  # noqa: F401
 from tests.real import captures
 from tests.support.command_runs import printed
+from tests.support.fixtures import fixture_of_each
 
-
-@pytest.fixture(params=captures.TRACES)
-def folder(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
+folder = fixture_of_each(captures.trace_path, captures.TRACES)
 
 
 def test_files_lines_and_instructions_lead_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,5 @@
 """The numbers of tests/cli/test_wave_numbers.py, of real captures."""
 
-from pathlib import Path
-
-import pytest
-
 from tests.cli.test_wave_numbers import (  # noqa: F401
     test_a_place_is_one_execution_and_what_it_waited_for,
     test_a_wave_and_its_instructions,
@@ -16,18 +12,10 @@ from tests.cli.test_wave_numbers import (  # noqa: F401
     test_waves_lived_and_did,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=["pa_mqa_small", "flash_attn_small_before"])
-def folder(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
-
-
-@pytest.fixture(params=["flash_attn_small_before", "flash_attn_small_after", "vec_add"])
-def mapped(request: pytest.FixtureRequest) -> Path:
-    return captures.trace_path(request.param)
-
-
-@pytest.fixture
-def lasting() -> list[Path]:
-    return [captures.trace_path("pa_mqa_small"), captures.trace_path("vec_add")]
+folder = fixture_of_each(captures.trace_path, ["pa_mqa_small", "flash_attn_small_before"])
+mapped = fixture_of_each(
+    captures.trace_path, ["flash_attn_small_before", "flash_attn_small_after", "vec_add"]
+)
+lasting = fixture_of(lambda: [captures.trace_path("pa_mqa_small"), captures.trace_path("vec_add")])

@@ -13,17 +13,13 @@ from tests.export.test_perfetto import (  # noqa: F401 - collected here, too
     test_waves_are_threads_of_their_simd_and_sources_are_told,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of, fixture_of_each
 
-
-@pytest.fixture(params=["flash_attn_small_after", "vec_add"])
-def shown(request: pytest.FixtureRequest) -> Shown:
-    return shown_of(captures.trace_path(request.param))
-
-
-@pytest.fixture
-def looping() -> Shown:
-    """One with loops and sources."""
-    return shown_of(captures.trace_path("flash_attn_small_after"))
+shown = fixture_of_each(
+    lambda name: shown_of(captures.trace_path(name)), ["flash_attn_small_after", "vec_add"]
+)
+# One with loops and sources
+looping = fixture_of(lambda: shown_of(captures.trace_path("flash_attn_small_after")))
 
 
 @pytest.mark.parametrize("name", captures.SYNTHETIC)

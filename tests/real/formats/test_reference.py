@@ -1,7 +1,5 @@
 """What the reference viewer reads from the same folders: clock offsets by its rule, waves, tokens."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,13 +11,10 @@ from tests.formats.test_reference import (  # noqa: F401 - collected here, too
     test_the_first_waves_of_all_engines_begin_together,
 )
 from tests.real.captures import GOLDEN, THREAD_TRACES, golden, trace_path
+from tests.support.fixtures import fixture_of_each
 from tests.support.reference_clock import open_as_reference
 
-
-@pytest.fixture(params=THREAD_TRACES)
-def folder(request: pytest.FixtureRequest) -> Path:
-    """A real capture."""
-    return trace_path(request.param)
+folder = fixture_of_each(trace_path, THREAD_TRACES)  # A real capture
 
 
 @pytest.mark.parametrize("name", GOLDEN)

@@ -1,9 +1,6 @@
 """Branch arrows and counts of a known real capture; the rules of tests/features/isa/test_branches.py."""
 
-import pytest
-
 from rcv_py.features.isa.panel import IsaPanel
-from rcv_py.model.trace import Trace
 from tests.features.isa.test_branches import (  # noqa: F401
     Settled,
     ends,
@@ -14,16 +11,10 @@ from tests.features.isa.test_branches import (  # noqa: F401
     test_waits_branches_both_and_none,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def trace() -> Trace:
-    return captures.real_trace("flash_attn_small_after")
-
-
-@pytest.fixture
-def sampled() -> Trace:
-    return captures.real_trace("pcsampling")
+trace = fixture_of(captures.real_trace, "flash_attn_small_after")
+sampled = fixture_of(captures.real_trace, "pcsampling")
 
 
 def test_the_counts_of_a_known_capture(isa: IsaPanel, settled: Settled) -> None:  # noqa: F811

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 from tests.support.plain_samples import reasons, sampled
 from tests.ui.test_pc_sampling import (  # noqa: F401
     IS_PAINTED,
@@ -14,10 +15,7 @@ from tests.ui.test_pc_sampling import (  # noqa: F401
     test_samples_reach_every_view_of_code,
 )
 
-
-@pytest.fixture
-def samples() -> Path:
-    return captures.trace_path("pcsampling")
+samples = fixture_of(captures.trace_path, "pcsampling")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What panels with curves say of real captures that are known."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,9 @@ from tests.features.occupancy.test_panels import (  # noqa: F401
     test_states_as_the_writer_counted_when_wave_files_are_gone,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def source() -> Path:
-    return captures.trace_path("fused_rope_cache")
+source = fixture_of(captures.trace_path, "fused_rope_cache")
 
 
 @pytest.mark.parametrize("name", ["flash_attn_small_after", "fused_rope_cache", "vec_add"])

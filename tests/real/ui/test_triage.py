@@ -13,11 +13,9 @@ from tests.features.findings.test_panel import (  # noqa: F401
     test_open_then_one_click_selects_everywhere,
 )
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def path() -> Path:
-    return captures.trace_path("flash_attn_small_after")
+path = fixture_of(captures.trace_path, "flash_attn_small_after")
 
 
 @pytest.fixture

@@ -1,13 +1,7 @@
 """A real capture whose waves all left early: 32 of them ran 17 of 4,948 instructions."""
 
-from pathlib import Path
-
-import pytest
-
 from tests.features.waves.test_menu import test_a_capture_without_working_waves_says_so  # noqa: F401
 from tests.real import captures
+from tests.support.fixtures import fixture_of
 
-
-@pytest.fixture
-def idle() -> Path:
-    return captures.trace_path("mla_decode")
+idle = fixture_of(captures.trace_path, "mla_decode")

@@ -5,13 +5,14 @@ import pytest
 from rcv_py.formats.derived.waits import replay
 from tests.formats.derived.test_waits import test_replay_gives_the_lists_of_waves  # noqa: F401
 from tests.real import captures
+from tests.support.fixtures import fixture_of_each
 from tests.synth.folder import Folder
 
-
-@pytest.fixture(params=[name for name in captures.THREAD_TRACES if name != "moe_reduce"])
-def folder(request: pytest.FixtureRequest) -> Folder:
-    """A real capture."""
-    return Folder(captures.trace_path(request.param))
+# A real capture
+folder = fixture_of_each(
+    lambda name: Folder(captures.trace_path(name)),
+    [name for name in captures.THREAD_TRACES if name != "moe_reduce"],
+)
 
 
 @pytest.mark.parametrize("case", range(3))

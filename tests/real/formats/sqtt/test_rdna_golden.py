@@ -2,8 +2,6 @@
 
 from functools import cache
 
-import pytest
-
 from rcv_py.formats.sqtt.rdna import walk
 from rcv_py.formats.sqtt.rdna_notes import recorded_events
 from rcv_py.formats.sqtt.rdna_tables import Token
@@ -16,6 +14,7 @@ from tests.formats.sqtt.test_rdna_truth import (  # noqa: F401 - collected here,
     test_every_token_stands_at_its_instruction,
 )
 from tests.real.golden_sqtt import NAMES, raw
+from tests.support.fixtures import fixture_of
 
 GOLDEN_NAMES = {"ALU_DONE": "EXECE", "MEMORY_DONE": "EXECF", "UTIL_COUNTER": "UTIL"}
 NOT_IN_GOLDENS = {Token.NOP, Token.TIME, Token.TIMESTAMP}
@@ -27,9 +26,7 @@ def goldens() -> list[Golden]:
     return [one for name in NAMES if name.startswith(tuple(VERSIONS)) for one in streams_of(raw(name))]
 
 
-@pytest.fixture(scope="module")
-def decoded() -> Decoded:
-    return all_decoded(goldens())
+decoded = fixture_of(lambda: all_decoded(goldens()), scope="module")
 
 
 def test_there_are_as_many_streams_as_there_were(decoded: Decoded) -> None:
