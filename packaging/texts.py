@@ -85,7 +85,9 @@ def texts_of(nodes: Iterable[ast.AST], *, has_help: bool = False) -> Iterator[tu
 
 
 def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:
-    """Docstrings, texts for agents, pieces of f-strings, nouns, and templates that come with their values."""
+    """Docstrings, types, texts for agents, pieces of f-strings, nouns, templates that come with values."""
+    types = getattr(node, "annotation", None), getattr(node, "returns", None)
+    yield from (one for given in types if given is not None for one in ast.walk(given))
     if isinstance(node, DOCUMENTED):
         first = node.body[0] if node.body else None
         is_help = has_help and isinstance(node, ast.ClassDef)

@@ -25,7 +25,7 @@ def test_translations_have_the_places_of_the_english(language: str) -> None:
 def test_texts_are_found_in_the_code() -> None:
     code = '''
 """About the module."""
-def say(n, name):
+def say(n: "first | second", name) -> "third | fourth":
     """What it does."""
     label.setText(Message("{0:,} rows of {1}", n, name.title))
     log(f"{n} rows of {name!r}")
@@ -42,6 +42,7 @@ class TopOptions:
         ("{0:,} index", "{0:,} indices"),
     } <= found.keys()
     assert not {"About the module.", "What it does.", "Print the first.", " rows of "} & found.keys()
+    assert not {"first | second", "third | fourth"} & found.keys(), "types"
     assert "Print the first." in dict(script().texts_of(ast.walk(ast.parse(code)), has_help=True))
     assert script().is_for_people("Save as …")
     assert not script().is_for_people("look.theme")
