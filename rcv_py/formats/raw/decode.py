@@ -119,12 +119,8 @@ def _official(
     job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: Objects, problems: Problems
 ) -> _Found:
     """The output of AMD's decoder for the file; its input has our load addresses of code objects."""
-    from rcv_py.formats.raw.official import (  # noqa: PLC0415 - rarely there
-        LATEST,
-        OfficialJob,
-        library_path,
-        official,
-    )
+    from rcv_py.formats.raw.official import LATEST, library_path, official  # noqa: PLC0415 - rarely there
+    from rcv_py.formats.raw.official_calls import OfficialJob  # noqa: PLC0415 - as above
 
     found = official(
         OfficialJob(
