@@ -18,6 +18,7 @@ from rcv_py.formats.raw.files import code_files
 from rcv_py.formats.uiout.code import Code, code_of
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.index import wave_index
+from rcv_py.formats.uiout.json_rows import report_skipped
 from rcv_py.formats.uiout.occupancy import read_occupancy
 from rcv_py.formats.uiout.run_files import exact_target, launches
 from rcv_py.model.code import SourceFile
@@ -31,6 +32,7 @@ _HEAD = ("ISA", "LineNumber", "Source", "Codeobj", "Vaddr")
 _SAMPLE_HEAD = ("Issued", "Stalled", "Stall_Reasons")
 _COLUMN = {"codeobj": "Codeobj", "vaddr": "Vaddr", "instruction": "ISA", "hitcount": "Hit"}
 _WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
+_COUNTS = ("hit", "latency", "stall", "idle")
 _OUTCOMES = {"true": "1", "false": "0"}
 _GFX = re.compile(r"gfx(\d{1,2})[0-9a-f]{2}")
 UNKNOWN = "pc_{0:#x}_unknown"  # text of an instruction that no file names: its operands count as unknown
@@ -306,14 +308,17 @@ def _costs(path: Path) -> Trace:
         for at, text in enumerate(values):
             if is_number[at] and (number := _number(text.strip())) is not None:
                 values[at] = number
-            elif is_number[at]:
+            elif is_number[at] and plain_heading(head[at]) not in _COUNTS:
                 values[at] = [int(one) for one in _WHOLE.findall(text)] or None
-        rows.append([*values, *[None] * (len(head) - len(values)), len(rows)])
+        if len(values) > places["isa"] and plain_heading(values[places["isa"]]) != "instruction":
+            rows.append([*values, *[""] * (len(head) - len(values)), len(rows)])
     keys = [places.get(name, -1) for name in ("codeobj", "vaddr")]
     rows.sort(key=lambda row: tuple(row[at] if at >= 0 and isinstance(row[at], int) else 0 for at in keys))
+    kept = {repr([row[at] for at in (*keys, places["isa"]) if at >= 0]): row for row in reversed(rows)}
+    report_skipped(problems, path.name, len(rows) - len(kept), "repeated row")
     for note in notes:
         problems.warn(path.name, note)
-    code = code_of({"header": [*head, "LineNumber"]}, rows, 0, problems)
+    code = code_of({"header": [*head, "LineNumber"]}, [*kept.values()][::-1], 0, problems, path.name)
     if not len(code.table):
         raise NotATrace(path, "it lists no instruction")
     problems.inform(

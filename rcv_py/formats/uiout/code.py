@@ -73,6 +73,7 @@ class CodeColumns(NamedTuple):
     reasons: np.ndarray | None  # int64 [n, k]; None if rows carry no stall reasons
     has_samples: bool
     has_unsure: bool  # samples of which it is not recorded whether they issued
+    lost: int  # costs that are no counts, and 0 in `numbers`
 
 
 class Code(NamedTuple):
@@ -116,8 +117,8 @@ def read_code(files: FolderFiles, gfxip: int, problems: Problems) -> Code:
     return code_of(table, rows if isinstance(rows, list) else [], gfxip, problems)
 
 
-def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems) -> Code:
-    """Return the code from `rows` of a table, and the dictionaries of `data`.  Never raises."""
+def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems, name: str = CODE) -> Code:
+    """Return the code from `rows` of the table in file `name`, and dictionaries of `data`.  Never raises."""
     columns = code_columns(rows, data.get("header"))
     columns = columns._replace(text=list(with_high_registers(columns.text)))
     texts = [
@@ -126,10 +127,11 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     ]
     sources = [elide_right(source, SOURCE_LETTERS) for source in columns.source]
     ends = "their ends are left out"
-    report_cut(problems, CODE, sum(map(is_not, texts, columns.text)), "instruction or name", ends)
-    report_cut(problems, CODE, sum(map(is_not, sources, columns.source)), "source place", ends)
+    report_cut(problems, name, sum(map(is_not, texts, columns.text)), "instruction or name", ends)
+    report_cut(problems, name, sum(map(is_not, sources, columns.source)), "source place", ends)
     columns = columns._replace(text=texts, source=sources)
-    report_skipped(problems, CODE, len(rows) - len(columns.text), "row")
+    report_skipped(problems, name, len(rows) - len(columns.text), "row")
+    report_skipped(problems, name, columns.lost, "cost")
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
     mnemonics = frozenset(names)
     generation = guessed_generation(set(mnemonics)) if mnemonics else 0
@@ -194,6 +196,10 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         _reasons(column("reasons")) if "reasons" in known else None,
         not known.isdisjoint(("issued", "stalled")),
         "unsure" in known,
+        sum(
+            int(np.count_nonzero(number_column([0 if one is None else one for one in column(field)], -1) < 0))
+            for field in known.intersection(_COSTS)
+        ),
     )
 
 

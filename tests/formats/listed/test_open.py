@@ -136,6 +136,23 @@ def test_a_table_of_costs_is_a_program_without_times(tmp_path: Path, name: str) 
     assert capture_entry(path).note == "Costs without times."
 
 
+@pytest.mark.parametrize("odd", ["-4000", "NaN", "9" * 30, "", "4,000".replace(",", ";")])
+def test_a_cost_that_is_no_count_is_told(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "stats_x.csv"
+    path.write_text(COSTS.replace(",4000,", f",{odd},"))
+    trace = open_trace(path)
+    assert trace.code.latency.tolist() == [400, 0, 40]
+    assert any("stats_x.csv has 1 unusable cost;" in problem.text for problem in trace.problems)
+
+
+def test_rows_of_costs_that_repeat_count_once(tmp_path: Path) -> None:
+    path = tmp_path / "stats_x.csv"
+    path.write_text(COSTS.rstrip("\n") + "\n" + COSTS)
+    trace = open_trace(path)
+    assert trace.code.latency.tolist() == [400, 4000, 40]
+    assert any("stats_x.csv has 3 unusable repeated rows;" in problem.text for problem in trace.problems)
+
+
 def test_a_younger_table_of_costs_has_samples_too(tmp_path: Path) -> None:
     path = tmp_path / "stats_x.csv"
     path.write_text(
