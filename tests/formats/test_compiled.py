@@ -6,6 +6,7 @@ four targets, as code objects, as a compressed bundle and inside a shared librar
 
 import pickle
 import struct
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -305,3 +306,23 @@ def test_an_object_whose_header_was_left_empty_is_for_the_gpu_of_its_name(tmp_pa
     trace = open_trace(file / "gfx942" / "sum_rows")
     assert trace.target == "gfx942"
     assert "s_load_dword" in trace.code.text[1]
+
+
+@pytest.mark.parametrize("size", [6, 20, 48, 63])
+def test_a_file_that_ends_in_the_header_of_an_elf_file_holds_no_kernels(size: int, tmp_path: Path) -> None:
+    """An ELF file for the host, and one behind other bytes."""
+    start = b"\x7fELF\x02\x01\x01".ljust(18, b"\0") + b"\x3e\0" + bytes(44)
+    for before in (b"", b"other bytes"):
+        (tmp_path / "x.so").write_bytes(before + start[:size])
+        assert compiled_kernels(tmp_path / "x.so").kernels == ()
+
+
+def test_sections_that_end_beyond_all_numbers_end_with_the_file(tmp_path: Path) -> None:
+    """An end of 2^64 + 16 bytes is not one of 16 bytes."""
+    damaged = bytearray(OBJECT)
+    (table,), (size,) = struct.unpack_from("<Q", damaged, 40), struct.unpack_from("<H", damaged, 58)
+    struct.pack_into("<QQ", damaged, table + size + 24, (1 << 64) - 16, 32)
+    (tmp_path / "x.vmfb").write_bytes(b"other bytes" + damaged)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert {one.symbol for one in compiled_kernels(tmp_path / "x.vmfb").kernels} == set(KERNELS)

@@ -179,8 +179,9 @@ def _elf_size(data: Slice) -> int:
     """Bytes of an ELF file that begins here, from the ends of its sections."""
     start, sections = data.read(0, 64), _sections(data)
     (offset,), (count,) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<H", start, 60)
-    ends = [one["offset"] + one["size"] for one in sections[sections["type"] != _NO_BYTES]]
-    return min(max(64, offset + count * SECTION.itemsize, *map(int, ends)), data.size)
+    real = sections[sections["type"] != _NO_BYTES]
+    ends = map(sum, zip(real["offset"].tolist(), real["size"].tolist(), strict=True))
+    return min(max(64, offset + count * SECTION.itemsize, *ends), data.size)
 
 
 class _Search:
@@ -330,8 +331,8 @@ def _machine(start: bytes) -> str:
 
 def _fatbins(whole: Slice) -> Iterator[Slice]:
     """The sections of a host's ELF file that hold bundles."""
-    sections, start = _sections(whole), whole.read(0, 64)
-    (at,) = struct.unpack_from("<H", start, 62)
+    sections = _sections(whole)
+    (at,) = struct.unpack_from("<H", whole.read(0, 64).ljust(64), 62)
     if at >= len(sections):
         return
     names = whole.read(int(sections[at]["offset"]), min(int(sections[at]["size"]), MAX_NAMES))
