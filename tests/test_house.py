@@ -206,14 +206,23 @@ def homemade(known: Known) -> Iterator[str]:
 
 
 def early(known: Known) -> Iterator[str]:
-    """Annotations that name a class before it is there, in modules that do not keep them as texts."""
+    """Annotations that name a class too early, or one that only checkers import, if they are evaluated."""
     for module in known.values():
         classes = [node for node in module.tree.body if isinstance(node, ast.ClassDef)]
         there = {node.name: node.end_lineno or 0 for node in classes}
+        there |= dict.fromkeys(_checked_names(module), len(module.text))
         for noted in () if "__future__" in module.imports else _evaluated_annotations(module):
             for one in ast.walk(noted):
                 if isinstance(one, ast.Name) and there.get(one.id, 0) >= noted.lineno:
                     yield f"{module.name}:{noted.lineno}: {one.id}"
+
+
+def _checked_names(module: Module) -> Iterator[str]:
+    for node in module.tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from (
+                alias.name for one in node.body if isinstance(one, ast.ImportFrom) for alias in one.names
+            )
 
 
 def _evaluated_annotations(module: Module) -> Iterator[ast.expr]:
