@@ -12,7 +12,7 @@ from rcv_py.model.trace import CaptureEntry
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.chooser import Chooser, columns, distinct_names
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, settle
+from tests.ui.window import SAMPLE, settle, show_panel
 
 LONG = "willhu-jpg_AMD-benchmarking-harness_kernels"
 
@@ -92,8 +92,7 @@ def test_the_numbers_are_those_of_the_opened_capture(captures: Path, qtbot: QtBo
         assert "Duration (cycles)" in titles
         chooser.chosen.emit(chooser.entries[0].path)
         settle(app, qtbot)
-        app.window.workspace.show_panel("triage")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "triage")
         found = app.ui.results.cell("findings").value
         numbers = {one.id: one.text for one in found.numbers}
         assert numbers["duration"] == f"{duration} cycles"

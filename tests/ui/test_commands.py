@@ -15,7 +15,7 @@ from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
 from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog
 from rcv_py.ui.shell.menus import MENUS, KeysOverlay
 from rcv_py.ui.shell.palette import fit
-from tests.ui.window import settle
+from tests.ui.window import run_command, settle
 
 
 def test_every_command_is_named_explained_and_reachable(empty_app: App) -> None:
@@ -147,14 +147,11 @@ def test_a_piece_of_a_word_fits_better_than_letters() -> None:
 
 def test_panels_can_be_hidden_and_shown_by_command(sample_app: App, qtbot: QtBot) -> None:
     workspace = sample_app.window.workspace
-    sample_app.ui.commands.run("view.panel_isa")
-    settle(sample_app, qtbot)
+    run_command(sample_app, qtbot, "view.panel_isa")
     assert not workspace.is_shown("isa")
-    sample_app.ui.commands.run("view.panel_isa")
-    settle(sample_app, qtbot)
+    run_command(sample_app, qtbot, "view.panel_isa")
     assert workspace.is_shown("isa")
-    sample_app.ui.commands.run("view.reset_layout")
-    settle(sample_app, qtbot)
+    run_command(sample_app, qtbot, "view.reset_layout")
     assert workspace.is_shown("explorer")
 
 

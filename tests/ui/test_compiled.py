@@ -9,7 +9,7 @@ from rcv_py.features.isa.rows import HELD
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
 from tests.support.window_fixtures import Reused
-from tests.ui.window import settle
+from tests.ui.window import settle, show_panel
 
 BUILT = Path(__file__).parents[1] / "formats" / "compiled"
 KERNEL = BUILT / "changed_gfx942.co" / "gfx942" / "sum_rows"
@@ -17,8 +17,7 @@ TIMED = ("hotspot", "why", "roofline", "latency", "wave_picker")
 
 
 def shown_panel(app: App, qtbot: QtBot, name: str) -> Panel:
-    app.window.workspace.show_panel(name)
-    settle(app, qtbot)
+    show_panel(app, qtbot, name)
     return app.window.workspace.panel(name)
 
 

@@ -30,7 +30,7 @@ from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
 from tests.support.command_runs import CACHE
 from tests.support.samples import sample_path, write_sample
-from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle, window
+from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle, show_panel, window
 
 FIRST = 12  # rows that are compared of long tables
 LINE = 113  # a wait of the sample that some waves ran often
@@ -507,8 +507,7 @@ def test_nothing_is_copied_without_a_capture(emptied: App) -> None:
 
 def test_counters(emptied: App, qtbot: QtBot) -> None:
     open_sample(emptied, qtbot, sample_path("counters"))
-    emptied.window.workspace.show_panel("counters")
-    settle(emptied, qtbot)
+    show_panel(emptied, qtbot, "counters")
     panel = emptied.window.workspace.docks["counters"].panel
     rows = {row["name"]: row for row in printed(panel)["counters"]}
     drawn = [row for row in panel._listed() if row.name in panel._drawn]
@@ -521,8 +520,7 @@ def test_counters(emptied: App, qtbot: QtBot) -> None:
 
 def test_events_with_a_filter(emptied: App, qtbot: QtBot) -> None:
     open_sample(emptied, qtbot, sample_path("markers"))
-    emptied.window.workspace.show_panel("events")
-    settle(emptied, qtbot)
+    show_panel(emptied, qtbot, "events")
     panel = emptied.window.workspace.docks["events"].panel
     names = ("start", "kind", "name", "place", "detail")
     rows = printed(panel)["rows"]
@@ -542,8 +540,7 @@ def test_a_comparison(emptied: App, tmp_path: Path, qtbot: QtBot) -> None:
     write_sample("matmul_small", again, seed=1)
     open_sample(emptied, qtbot, sample_path("matmul_small"))
     emptied.window.baseline.open(again)
-    emptied.window.workspace.show_panel("compare")
-    settle(emptied, qtbot)
+    show_panel(emptied, qtbot, "compare")
     panel = emptied.window.workspace.docks["compare"].panel
     for by in ("instruction", "source", "class", "listing"):
         panel.mode.setCurrentIndex(panel.mode.findData(by))
@@ -558,8 +555,7 @@ def test_a_comparison(emptied: App, tmp_path: Path, qtbot: QtBot) -> None:
 def test_samples_have_commands_too(emptied: App, qtbot: QtBot) -> None:
     open_sample(emptied, qtbot, SAMPLES / "pc_sampling")
     for name, dock in emptied.window.workspace.docks.items():
-        emptied.window.workspace.show_panel(name)
-        settle(emptied, qtbot)
+        show_panel(emptied, qtbot, name)
         words = dock.panel.command_line()
         if words is not None:
             assert main([*words[1:], "--json"], CACHE) == 0, words

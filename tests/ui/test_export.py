@@ -22,7 +22,7 @@ from rcv_py.ui.shell.export_dialog import ExportDialog
 from rcv_py.ui.shell.exporter import PictureLook
 from tests.support.paths import ROOT
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, open_sample, settle
+from tests.ui.window import SAMPLE, open_sample, settle, show_panel
 
 
 @pytest.mark.parametrize("scale", [1, 2, 3])
@@ -107,8 +107,7 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) ->
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
         assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
-        app.window.workspace.show_panel("history")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "history")
         exporter.copy_table("history")
         assert app.qt.clipboard().text().startswith("\tplace\twave")
         dialog = ExportDialog(exporter, app.window)
@@ -197,8 +196,7 @@ def test_the_dialog_begins_with_the_panel_that_had_the_focus(qtbot: QtBot, reuse
 
 def test_what_is_in_sight_can_be_saved(qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
-        app.window.workspace.show_panel("history")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "history")
         dialog = dialog_of(app)
         entries = {dialog.what.itemData(at): dialog.what.itemText(at) for at in range(dialog.what.count())}
         assert next(iter(entries)) == "window"
@@ -225,8 +223,7 @@ def test_files_and_captions_name_the_kernel(tmp_path: Path, qtbot: QtBot, reused
 def test_a_caption_names_a_wave_only_where_the_picture_is_of_it(qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
         exporter, wave = app.window.exporter, str(app.ui.session.selection.value.wave)
-        app.window.workspace.show_panel("utilization")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "utilization")
         assert wave in exporter.subject("utilization")[2]
         for name in ("triage", "hotspot", "occupancy"):
             assert wave not in exporter.subject(name)[2], name

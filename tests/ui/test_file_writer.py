@@ -16,7 +16,7 @@ from tests.export.perfetto_reader import read
 from tests.support.limits import HANG_S
 from tests.support.samples import sample_path
 from tests.support.window_fixtures import Reused
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import open_sample, run_command, settle, window
 
 
 def test_the_commands_ask_for_a_name_and_write(
@@ -29,8 +29,7 @@ def test_the_commands_ask_for_a_name_and_write(
         for command, name in names.items():
             answer = (str(tmp_path / name), "")
             monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
-            app.ui.commands.run(command)
-            settle(app, qtbot)
+            run_command(app, qtbot, command)
             assert app.window.status.saved.isVisible()
             assert name in app.window.status.saved.text()
             assert not app.ui.session.busy.value

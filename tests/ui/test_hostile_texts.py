@@ -35,7 +35,7 @@ from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen, watched
 from tests.support.window_fixtures import Reused
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import open_sample, settle, show_panel, window
 
 IS_PAINTED = True
 
@@ -273,8 +273,7 @@ def walk(app: App, qtbot: QtBot, tips: Tips, where: str) -> None:
     """Every panel in front once, every widget, every place the mouse can rest at."""
     seen: set[QWidget] = set()
     for name, dock in app.window.workspace.docks.items():
-        app.window.workspace.show_panel(name)
-        settle(app, qtbot)
+        show_panel(app, qtbot, name)
         for widget in [dock.panel, *dock.panel.findChildren(QWidget)]:
             check_widget(widget)
             seen.add(widget)
@@ -322,9 +321,7 @@ def test_a_comparison_shows_texts_as_they_are(
         app.window.baseline.open(other)
         settle(app, qtbot)
         for name in ("compare", "flamegraph", "trust"):
-            app.window.workspace.show_panel(name)
-            settle(app, qtbot)
-            panel = app.window.workspace.panel(name)
+            panel = show_panel(app, qtbot, name)
             check_all([panel, *panel.findChildren(QWidget)], is_touched=True)
         for text in tips.said:
             check(text, "a tooltip")

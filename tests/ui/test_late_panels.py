@@ -22,7 +22,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
-from tests.ui.window import SAMPLE, box, open_sample, settle, window
+from tests.ui.window import SAMPLE, box, open_sample, run_command, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
@@ -217,8 +217,7 @@ def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(
         assert notice.isVisible()
         assert "no luck" in notice.report
         assert docks["loops"].save_state() == {"kept": 1}
-        app.ui.commands.run("analyze.formulas")  # a command of another one: it says the same there
-        settle(app, qtbot)
+        run_command(app, qtbot, "analyze.formulas")  # a command of another one: it says the same there
         assert isinstance(docks["counters"].made, BrokenPanel)
         assert docks["counters"].made.isVisible()
         workspace.show_panel("history")  # a part, which leaves the others

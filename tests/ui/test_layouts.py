@@ -30,7 +30,7 @@ from rcv_py.ui.shell.layouts import (
 )
 from tests.support.source_places import without_sources
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLES, box, open_sample, settle, window
+from tests.ui.window import SAMPLES, box, open_sample, run_command, settle, window
 
 FULL_HD = (1920, 1080)
 
@@ -73,13 +73,11 @@ def test_a_size_that_a_user_gave_is_the_size_that_comes_back(place: str, most: d
 
 def test_the_layout_time_has_two_time_views_and_code_below_them(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=FULL_HD, sample=qtbot) as app:
-        app.ui.commands.run("view.layout_time")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.layout_time")
         unit, device, isa = (box(app, name) for name in ("compute_unit", "global_timeline", "isa"))
         assert unit.bottom() < device.top() < isa.top()
         assert unit.height() + device.height() > isa.height()
-        app.ui.commands.run("view.layout_code")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.layout_code")
         assert not app.window.workspace.group("time_below")
         assert box(app, "isa").height() > 1.5 * box(app, "compute_unit").height()
 
@@ -87,8 +85,7 @@ def test_the_layout_time_has_two_time_views_and_code_below_them(qtbot: QtBot, re
 def test_triage_and_compare_bring_forward_what_they_are_about(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=FULL_HD, sample=qtbot) as app:
         for name, front, least in (("triage", "why", 300), ("compare", "compare", 440)):
-            app.ui.commands.run(f"view.layout_{name}")
-            settle(app, qtbot)
+            run_command(app, qtbot, f"view.layout_{name}")
             assert box(app, front).height() >= least
             assert app.window.workspace.layout_.id == name
             assert app.ui.commands[f"view.layout_{name}"].is_checked()
@@ -101,8 +98,7 @@ def test_a_second_time_view_that_was_not_in_front_is_not_when_it_is_put_back(
     with reused(size=FULL_HD, sample=qtbot) as app:
         app.window.workspace.show_panel("compute_unit")
         for _ in range(2):
-            app.ui.commands.run("view.pin_time")
-            settle(app, qtbot)
+            run_command(app, qtbot, "view.pin_time")
             assert app.window.workspace.docks["compute_unit"].is_seen
 
 
@@ -124,8 +120,7 @@ def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, re
         widths = {name: docks[name].width() for name in kept}
         before = box(app, "compute_unit" if docks["compute_unit"].is_seen else "utilization")
         for is_pinned in (True, False):
-            app.ui.commands.run("view.pin_time")
-            settle(app, qtbot)
+            run_command(app, qtbot, "view.pin_time")
             assert {name: box(app, name).width() for name in kept} == pytest.approx(widths, abs=4)
             assert docks["search"].area == docks["isa"].area
             assert docks["summary"].isWindow()
@@ -155,8 +150,7 @@ def test_a_layout_is_told_after_a_restart_and_its_second_time_view_can_be_put_ba
         assert app.ui.commands["view.layout_time"].is_checked()
         assert not app.ui.commands["view.layout_code"].is_checked()
         assert [dock.info.id for dock in app.window.workspace.group("time_below")] == ["global_timeline"]
-        app.ui.commands.run("view.pin_time")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.pin_time")
         docks = app.window.workspace.docks
         assert docks["global_timeline"].area == docks["compute_unit"].area
 
@@ -192,12 +186,10 @@ def test_an_arrangement_of_nonsense_is_left_out(empty_app: App) -> None:
 def test_the_layout_triage_shows_findings_in_a_small_window(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=(1280, 800), sample=qtbot) as app:
         assert {"left", "right"} <= app.window.workspace.folded
-        app.ui.commands.run("view.layout_triage")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.layout_triage")
         assert box(app, "triage").width() > 300
         assert "right" in app.window.workspace.folded
-        app.ui.commands.run("view.layout_code")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.layout_code")
         assert "left" in app.window.workspace.folded
 
 
@@ -210,8 +202,7 @@ def test_the_selected_row_stays_in_sight_when_the_layout_changes(qtbot: QtBot, r
         row = view.current
         assert row >= 0
         for name in ("compare", "triage", "time", "code"):
-            app.ui.commands.run(f"view.layout_{name}")
-            settle(app, qtbot)
+            run_command(app, qtbot, f"view.layout_{name}")
             here = view.row_rect(row)
             assert here.top() >= 0, name
             assert here.bottom() <= view.viewport().height(), name
@@ -241,8 +232,7 @@ def test_folded_sides_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) 
 
     with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
         open_sample(app, qtbot)
-        app.ui.commands.run("view.fold_left")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.fold_left")
         wide = box(app, "isa").width()
     with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
         open_sample(app, qtbot)
@@ -347,8 +337,7 @@ def test_a_capture_without_sources_gives_their_room_to_the_code(
         open_sample(app, qtbot, bare)
         assert box(app, "source").width() <= 310
         assert box(app, "isa").width() >= sum(before) - 320
-        app.ui.commands.run("view.reset_layout")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.reset_layout")
         assert box(app, "source").width() <= 310, "also when it is laid out anew"
     with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
         open_sample(app, qtbot)
@@ -368,8 +357,7 @@ def test_a_capture_without_time_gives_its_room_to_the_code(
         shown = [dock.info.id for dock in docks.values() if dock.isVisible()]
         assert not {"overview", "compute_unit", "wave_picker"} & {*shown}
         assert box(app, "isa").top() <= box(app, "source").top() <= 30, "below their tabs"
-        app.ui.commands.run("view.panel_compute_unit")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.panel_compute_unit")
         assert docks["compute_unit"].isVisible(), "asked for, it says why it is empty"
         open_sample(app, qtbot)
         assert abs(box(app, "compute_unit").height() - before) <= 12

@@ -16,7 +16,7 @@ from rcv_py.base.log import LogEntry  # of which the newest are kept, a bounded 
 from rcv_py.ui.core.tasks import GcGate
 from tests.support.shared_memory import mappings
 from tests.support.whole_capture import capture, wave, write
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import open_sample, show_panel, window
 
 PANELS = ("waits", "causes", "summary", "hotspot")  # in front one after the other
 PROGRESS = ("rcv_py.base.text.Message", "rcv_py.base.progress.Stage")  # types of texts of progress
@@ -62,8 +62,7 @@ def test_opening_captures_in_turn_keeps_nothing_of_those_before(
         for _ in range(ROUNDS):
             for panel, folder in zip(PANELS, cycle(folders), strict=False):
                 open_sample(app, qtbot, folder)
-                app.window.workspace.show_panel(panel)
-                settle(app, qtbot)
+                show_panel(app, qtbot, panel)
             rounds.append(held(app.window))
     assert rounds[0]["rcv_py.model.trace.Trace"] == 1, "what is open"
     warm, last = rounds[0], rounds[-1]
@@ -85,7 +84,6 @@ def test_what_was_open_goes_at_once_and_not_with_the_garbage(
     with window(size=(1600, 900), is_painted=True) as app:
         for panel, folder in zip(PANELS, cycle(folders), strict=False):
             open_sample(app, qtbot, folder)
-            app.window.workspace.show_panel(panel)
-            settle(app, qtbot)
+            show_panel(app, qtbot, panel)
             assert before is None or before() is None, f"{panel} is in front"
             before = ref(app.ui.session.store)

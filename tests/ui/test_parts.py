@@ -13,7 +13,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.exporter import PictureLook
 from tests.support.window_fixtures import Reused
-from tests.ui.window import settle, window
+from tests.ui.window import run_command, settle, window
 
 WIDE = (1920, 1080)
 PARTS = {
@@ -152,6 +152,5 @@ def test_tab_and_reset_of_the_layout_select_nothing(qtbot: QtBot, reused: Reused
             QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         settle(app, qtbot)
         assert session.selection.value == before
-        app.ui.commands.run("view.reset_layout")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.reset_layout")
         assert session.selection.value == before

@@ -16,7 +16,7 @@ from rcv_py.ui.widgets.empty_state import with_whole_options
 from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.plain_samples import reasons, sampled
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLES, open_sample, settle
+from tests.ui.window import SAMPLES, open_sample, settle, show_panel
 
 IS_PAINTED = True
 
@@ -33,8 +33,7 @@ CODE = ("isa", "source", "explorer", "hotspot", "summary")
 
 
 def shown(app: App, qtbot: QtBot, name: str) -> Panel:
-    app.window.workspace.show_panel(name)
-    settle(app, qtbot)
+    show_panel(app, qtbot, name)
     return app.window.workspace.panel(name)
 
 

@@ -23,7 +23,7 @@ from rcv_py.ui.shell.exporter import PictureLook
 from rcv_py.ui.timeline.row_legend import not_picked
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel
 from rcv_py.ui.widgets.legend import Legend
-from tests.ui.window import settle
+from tests.ui.window import settle, show_panel
 
 IS_PAINTED = True
 ROWS = ("compute_unit", "utilization", "global_timeline")
@@ -62,8 +62,7 @@ def panel_of(app: App, name: str) -> TimelinePanel:
 
 
 def show(app: App, name: str, qtbot: QtBot) -> None:
-    app.window.workspace.show_panel(name)
-    settle(app, qtbot)
+    show_panel(app, qtbot, name)
 
 
 @pytest.fixture

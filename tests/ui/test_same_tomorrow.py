@@ -18,7 +18,7 @@ from rcv_py.base.text import speak
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.layouts import LAYOUTS
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, SAMPLES, box, open_sample, settle, window
+from tests.ui.window import SAMPLE, SAMPLES, box, open_sample, run_command, settle, show_panel, window
 
 LEAST_ROWS = {1080: 12, 900: 12, 800: 8}  # of the listing, by the height of the window
 
@@ -154,8 +154,7 @@ def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(
     store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
     with window(store, (1920, 1080)) as app:
         open_sample(app, qtbot)
-        app.window.workspace.show_panel("search")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "search")
     with window(store, (1920, 1080)) as app:
         open_sample(app, qtbot)
         assert app.window.workspace.docks["search"].is_seen
@@ -256,8 +255,7 @@ def test_columns_that_a_user_moved_keep_their_order_over_captures_without_them(
         assert columns(app)[2] == "cost"
         open_sample(app, qtbot)
         assert columns(app) == moved
-        app.ui.commands.run("view.reset_layout")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.reset_layout")
         assert columns(app) == usual
 
 

@@ -16,7 +16,7 @@ from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.shell.layouts import APART
 from rcv_py.ui.shot import Shot, take
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.window import SAMPLE, open_sample, settle, show_panel, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 BEHIND = ("hotspot", "explorer", "summary", "flamegraph", "why", "loops", "distribution", "trust")
@@ -151,10 +151,8 @@ def test_raising_a_tab_runs_its_jobs_once_and_soon(
 
 def test_going_behind_a_tab_again_ends_it(opened: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened
-    app.window.workspace.show_panel("summary")
-    settle(app, qtbot)
-    app.window.workspace.show_panel("hotspot")
-    settle(app, qtbot)
+    show_panel(app, qtbot, "summary")
+    show_panel(app, qtbot, "hotspot")
     watch = Watch(monkeypatch)
     app.ui.session.wave_loaded()
     settle(app, qtbot)
@@ -188,8 +186,7 @@ def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbo
     assert bubbles.result is None
     said = bubbles.empty.sentence.text()  # with how far that is, if it takes long
     assert said.partition(" (")[0] == "Computing bubbles …"
-    app.window.workspace.show_panel("bubbles")
-    settle(app, qtbot)
+    show_panel(app, qtbot, "bubbles")
     assert bubbles.result is not None
 
 

@@ -16,7 +16,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
 from tests.support.fixtures import fixture_of
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, settle
+from tests.ui.window import SAMPLE, settle, show_panel
 
 IS_PAINTED = True
 
@@ -56,8 +56,7 @@ def assert_everything_follows(app: App) -> int:
 
 def click_highest_bar(app: App, qtbot: QtBot) -> None:
     hotspot = panel(app, "hotspot")
-    app.window.workspace.show_panel("hotspot")
-    settle(app, qtbot)
+    show_panel(app, qtbot, "hotspot")
     plot = hotspot.plot
     highest = int(np.argmax(plot.bins.totals))
     at = QPoint(round(plot.x_of(highest + 0.5)), plot.height() // 2)
@@ -82,8 +81,7 @@ def test_from_the_slow_bar_to_the_source_line(
 
         # Files: a click on its costliest line.
         files = panel(app, "explorer")
-        app.window.workspace.show_panel("explorer")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "explorer")
         places = [place for place in files.tree.rows.root.walk() if not place.children and place.cost]
         best = max(places, key=lambda place: place.cost)
         index = files.tree.rows.index_of(best)

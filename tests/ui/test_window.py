@@ -21,7 +21,7 @@ from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.limits import HANG_S
 from tests.support.samples import sample_path
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, box, open_sample, settle, window
+from tests.ui.window import SAMPLE, box, open_sample, run_command, settle, window
 
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "isa", "source",
@@ -117,8 +117,7 @@ def test_switching_the_theme_keeps_everything(qtbot: QtBot, reused: Reused) -> N
         session.zoom(0.3)
         before = (session.selection.value, session.view.value, session.clock_range.value)
         dark = app.ui.theme.is_dark
-        app.ui.commands.run("view.theme")
-        settle(app, qtbot)
+        run_command(app, qtbot, "view.theme")
         assert app.ui.theme.is_dark is not dark
         assert (session.selection.value, session.view.value, session.clock_range.value) == before
 
@@ -248,8 +247,7 @@ def test_the_old_names_of_panels_open_why_in_their_grouping(qtbot: QtBot, reused
         workspace = app.window.workspace
         for name in ("causes", "waits", "bubbles"):
             assert workspace.is_bottom_folded
-            app.ui.commands.run(f"view.panel_{name}")
-            settle(app, qtbot)
+            run_command(app, qtbot, f"view.panel_{name}")
             assert workspace.docks["why"].is_seen
             assert workspace.panel(name).isVisible()
             assert app.ui.commands[f"view.panel_{name}"].is_checked()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QRect, QSettings
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.ui.app import App, start
+from rcv_py.ui.core.panel import Panel
 from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +71,19 @@ def settle(app: App, qtbot: object) -> None:
             assert monotonic() < end, "the window does not come to rest"
             qtbot.wait(LOOK_MS)  # type: ignore[attr-defined]
             rests = 0
+
+
+def show_panel(app: App, qtbot: object, name: str) -> Panel:
+    """Show a panel, wait as `settle`, and return it."""
+    app.window.workspace.show_panel(name)
+    settle(app, qtbot)
+    return app.window.workspace.panel(name)
+
+
+def run_command(app: App, qtbot: object, name: str) -> None:
+    """Run a command of the window, and wait as `settle`."""
+    app.ui.commands.run(name)
+    settle(app, qtbot)
 
 
 def open_sample(app: App, qtbot: object, path: Path = SAMPLE) -> None:

@@ -28,7 +28,7 @@ from tests.support.plain_samples import reasons
 from tests.support.samples import sample_path, write_sample
 from tests.support.source_places import on_one_line
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, open_sample, settle
+from tests.ui.window import SAMPLE, open_sample, run_command, settle, show_panel
 
 LABELS = ("What", "Where", "Fix", "Gain")
 
@@ -104,8 +104,7 @@ def test_evidence_of_every_kind_leads_to_its_place(
         assert (wave.id, row) == (place.wave, place.token)
         assert session.view.value.contains(place.begin)
         assert in_front(app, "compute_unit"), "an execution is only drawn there"
-        app.ui.commands.run("triage.show")
-        settle(app, qtbot)
+        run_command(app, qtbot, "triage.show")
         assert in_front(app, "triage")
         panel.go(choose(panel, "wave"))
         assert session.selection.value.wave == panel.current.evidence[choose(panel, "wave")].wave
@@ -126,8 +125,7 @@ def test_global_is_one_click_away(qtbot: QtBot, reused: Reused) -> None:
             "compute_unit",
             "global_timeline",
         ]
-        app.window.workspace.show_panel("global_timeline")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "global_timeline")
         assert in_front(app, "global_timeline")
 
 
@@ -157,8 +155,7 @@ def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Re
         token = wave.tokens.span(shortest)
         place = Evidence("token", "", wave=wave.id, token=shortest, begin=token.begin, end=token.end)
         assert go_to(session, place) == "compute_unit"
-        app.window.workspace.show_panel("compute_unit")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "compute_unit")
         plot = app.window.workspace.panel("compute_unit").timeline.plot
         assert token.width <= 4
         assert token.width / session.view.value.width * plot.width() >= 40

@@ -14,7 +14,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times
 from tests.support.samples import sample_path, write_sample
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import open_sample, run_command, settle, window
 
 LINE = 113  # s_waitcnt vmcnt(3) of the sample: many executions, of very different length
 FULL_HD = (1920, 1080)
@@ -127,8 +127,7 @@ def test_one_key_turns_all_times_into_nanoseconds(app: App, qtbot: QtBot) -> Non
     panel, wave = docks["token_details"].panel, docks["wave_picker"].panel
     token = panel.facts.token
     assert f"{token.start:,}" in panel.text.toPlainText()
-    app.ui.commands.run("view.units")
-    settle(app, qtbot)
+    run_command(app, qtbot, "view.units")
     times = Times.of(trace, app.ui.settings)
     assert times.unit == ""
     for text in (panel.text.toPlainText(), panel.all.toPlainText()):

@@ -21,7 +21,7 @@ from rcv_py.state.session import REVEAL_PX
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times
 from tests.support.command_runs import run
-from tests.ui.window import settle
+from tests.ui.window import settle, show_panel
 
 
 @pytest.fixture
@@ -29,8 +29,7 @@ def app(sample_app: App, qtbot: QtBot) -> Iterator[App]:
     session = sample_app.ui.session
     session.fit_all()
     sample_app.window.workspace.show_panel("clock_range")
-    sample_app.window.workspace.show_panel("compute_unit")
-    settle(sample_app, qtbot)
+    show_panel(sample_app, qtbot, "compute_unit")
     yield sample_app
     session.between.set(None)
     session.measure.set(None)

@@ -13,7 +13,7 @@ from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.plain_capture import LABEL, PlainWave, plain
 from tests.support.samples import sample_path
 from tests.support.window_fixtures import Reused
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import open_sample, settle, show_panel, window
 
 
 @pytest.fixture
@@ -149,8 +149,7 @@ def test_a_capture_without_working_waves_says_so(qtbot: QtBot, reused: Reused, i
         open_sample(app, qtbot, sample_path("matmul_small"))
         assert not app.window.status.waves.isVisible()  # all waves work: there is nothing to say
         open_sample(app, qtbot, idle)
-        app.window.workspace.show_panel("triage")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "triage")
         assert app.window.status.waves.text() == "no wave works"
         panel = app.window.workspace.docks["triage"].panel
         said = panel.empty.sentence.text()

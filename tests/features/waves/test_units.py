@@ -14,7 +14,7 @@ from rcv_py.ui.core.times import Times
 from rcv_py.ui.timeline.items import TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import Line
 from rcv_py.ui.timeline.timeline_plot import near_lines
-from tests.ui.window import settle
+from tests.ui.window import settle, show_panel
 
 NS = Times(ns_per_cycle=0.5, origin=1000, known_ns=0.5)
 CYCLES = Times(origin=1000, known_ns=0.5)
@@ -128,9 +128,7 @@ def test_sums_of_instructions_and_the_duration_follow(app: App, qtbot: QtBot) ->
 def test_the_large_distribution_follows(app: App, qtbot: QtBot) -> None:
     trace = app.ui.session.trace.value
     app.ui.session.select_line(int(np.argmax(trace.code.stall)))
-    app.window.workspace.show_panel("distribution")
-    settle(app, qtbot)
-    panel = app.window.workspace.panel("distribution")
+    panel = show_panel(app, qtbot, "distribution")
     times = Times.of(trace, app.ui.settings)
     slowest = times.number(int(panel.view.values[panel.shown[0]]))
     assert panel.table.table.text(0, panel.table.table.column_of("latency")) == slowest
@@ -148,9 +146,7 @@ def test_the_large_distribution_follows(app: App, qtbot: QtBot) -> None:
 
 
 def test_the_table_of_events_follows(app: App, qtbot: QtBot) -> None:
-    app.window.workspace.show_panel("events")
-    settle(app, qtbot)
-    panel = app.window.workspace.panel("events")
+    panel = show_panel(app, qtbot, "events")
     table = panel.view.table
     if table.rowCount():
         assert table.text(0, table.column_of("start")).endswith("µs")

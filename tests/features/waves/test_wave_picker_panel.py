@@ -26,7 +26,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times, cycles_in
 from tests.support import drawing
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, settle
+from tests.ui.window import SAMPLE, settle, show_panel
 
 
 def index(*ids: tuple[int, int, int, int], length: tuple[int, ...] = ()) -> WaveIndex:
@@ -171,8 +171,7 @@ def test_small_shares_are_text_not_markup() -> None:
 def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> None:
     panel = sample_app.window.workspace.panel("search")
     matches = sample_app.window.workspace.panel("matches")
-    sample_app.window.workspace.show_panel("matches")
-    settle(sample_app, qtbot)
+    show_panel(sample_app, qtbot, "matches")
     before = panel.minimumSizeHint().width()
     sample_app.ui.session.query.set(SearchQuery("v_"))
     qtbot.waitUntil(lambda: bool(len(matches.hits.lines)))
@@ -211,10 +210,8 @@ def test_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
         session.toggle_bookmark()
         session.select_line(6)
         session.zoom(0.5)
-        app.window.workspace.show_panel("history")
-        settle(app, qtbot)
-        app.window.workspace.show_panel("history")
-        settle(app, qtbot)
+        show_panel(app, qtbot, "history")
+        show_panel(app, qtbot, "history")
         assert history.places[0].visit == -1
         row = next(
             at for at, place in enumerate(history.places) if place.visit >= 0 and place.selection.line == 4

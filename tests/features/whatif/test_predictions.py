@@ -22,7 +22,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App
 from rcv_py.ui.timeline.critical_path import PathRows
 from tests.formats.test_isa_described import FILE
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import open_sample, run_command, settle, window
 
 IS_PAINTED = True
 LINE = 113  # s_waitcnt vmcnt(3) of the sample
@@ -53,8 +53,7 @@ def test_it_is_a_standing_tab_that_stays_closed_where_it_was_closed(
     dock = workspace.docks[name]
     workspace.reset_layout()
     assert dock.is_open
-    app.ui.commands.run(f"view.panel_{name}")
-    settle(app, qtbot)
+    run_command(app, qtbot, f"view.panel_{name}")
     assert dock.is_seen
     dock.close()
     kept = workspace.save()
@@ -189,8 +188,7 @@ def test_the_roofline_panel_shows_what_the_command_prints(app: App, qtbot: QtBot
 def test_registers_that_are_held_are_a_column_when_somebody_wants_it(app: App, qtbot: QtBot) -> None:
     view, code = app.window.workspace.panel("isa").view, app.ui.session.trace.value.code
     assert not view.table.has_column(HELD)
-    app.ui.commands.run("isa.registers")
-    settle(app, qtbot)
+    run_command(app, qtbot, "isa.registers")
     column = view.table.columns[view.table.column_of(HELD)]
     pressure = live_registers(code).pressure
     assert np.array_equal(column.values, pressure[:, RegisterFile.VGPR] + pressure[:, RegisterFile.AGPR])
@@ -198,8 +196,7 @@ def test_registers_that_are_held_are_a_column_when_somebody_wants_it(app: App, q
     assert f"instruction {peak}" in view.tip(peak, HELD)
     assert "VGPR" in view.tip(peak, HELD)
     assert not view.grab().isNull()
-    app.ui.commands.run("isa.registers")
-    settle(app, qtbot)
+    run_command(app, qtbot, "isa.registers")
     assert not view.table.has_column(HELD)
 
 
