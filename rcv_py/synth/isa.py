@@ -81,7 +81,11 @@ def meaning(text: str, generation: int) -> InstructionTiming:
     """Return the meaning of an instruction text on the given generation (9, 11 or 12)."""
     name = text.split(maxsplit=1)[0]
     unit, kind = _unit(name, generation)
-    reads, writes = _registers(name, text)
+    named = [_expanded(operand) for operand in text[len(name) :].split(",") if operand.strip()]
+    has_destination = not name.startswith((*_NO_DESTINATION, "s_cmp", "s_cbranch", "s_wait", "v_cmpx"))
+    writes = named[0] if named and has_destination else frozenset()
+    start = 0 if name.startswith(_ACCUMULATES) or not has_destination else 1
+    reads = frozenset().union(*named[start:])
     is_store = "store" in name or "ds_write" in name
     width = _width(name) if unit in ("vmem", "lds", "smem") else 0
     counts = _COUNTERS[generation].get("vmem_store" if unit == "vmem" and is_store else unit, ())
@@ -109,15 +113,6 @@ def _unit(name: str, generation: int) -> tuple[str, int]:
             is_vector_memory = unit == "vmem" and generation > 9 and not name.startswith("flat_")
             return unit, int(TokenKind.VMEM if is_vector_memory else kind)
     raise ValueError(f"no unit executes {name}")
-
-
-def _registers(name: str, text: str) -> tuple[frozenset[str], frozenset[str]]:
-    named = [_expanded(operand) for operand in text[len(name) :].split(",") if operand.strip()]
-    has_destination = not name.startswith((*_NO_DESTINATION, "s_cmp", "s_cbranch", "s_wait", "v_cmpx"))
-    writes = named[0] if named and has_destination else frozenset()
-    start = 0 if name.startswith(_ACCUMULATES) or not has_destination else 1
-    reads = frozenset().union(*named[start:])
-    return reads, writes
 
 
 def _expanded(operand: str) -> frozenset[str]:

@@ -271,6 +271,13 @@ def table_of(trace: Trace, part: AttributionSums) -> Attribution:
     producer, rest = key % wide, key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
     line, producer = (np.where(row == wide - 1, -1, row).astype(np.int32) for row in (line, producer))
+    text = (
+        "Cycles are attributed, not elapsed: several waves stall at once. Only traced waves can be seen to "
+        "use a unit."
+    )
+    passes = matrix_passes(trace.code, trace.target).assumption
+    if part.waves < len(trace.waves):
+        text += Message(" Only {0:,} of {1:,} waves count.", part.waves, len(trace.waves))
     table = Attribution(
         line=line,
         cause=cause.astype(np.uint8),
@@ -279,7 +286,7 @@ def table_of(trace: Trace, part: AttributionSums) -> Attribution:
         idle=idle,
         count=times,
         guessed=guessed,
-        assumption=_assumption(trace, part.waves),
+        assumption=join_texts(" ", filter(None, (text, passes))),
         waves=part.waves,
         of=len(trace.waves),
     )
@@ -298,17 +305,6 @@ def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
 def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:
     all_cycles = total(cycles)
     return 1.0 - total(cycles[cause == Cause.UNEXPLAINED]) / all_cycles if all_cycles else None
-
-
-def _assumption(trace: Trace, count: int) -> str:
-    text = (
-        "Cycles are attributed, not elapsed: several waves stall at once. Only traced waves can be seen to "
-        "use a unit."
-    )
-    passes = matrix_passes(trace.code, trace.target).assumption
-    if count < len(trace.waves):
-        text += Message(" Only {0:,} of {1:,} waves count.", count, len(trace.waves))
-    return join_texts(" ", filter(None, (text, passes)))
 
 
 class TokenCause(NamedTuple):

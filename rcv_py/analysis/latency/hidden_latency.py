@@ -226,7 +226,18 @@ _merge = by_field(_Hidden, cycles=totals(3, 1), counted=sum, read=sum)
 
 
 def _finish(trace: Trace, part: _Hidden) -> HiddenLatency:
-    return _answer(trace, part, _assumption(trace, matrix_passes(trace.code, trace.target).assumption))
+    passes = matrix_passes(trace.code, trace.target).assumption
+    parts = [
+        "Estimate: a cycle is hidden while another wave of the same SIMD keeps a unit of the same or higher "
+        "importance busy (matrix, vector arithmetic, memory, scalar)."
+    ]
+    if trace.architecture.busy_is_issue:
+        parts.append(
+            "On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
+        )
+    if len(trace.other_simd):
+        parts.append("Memory instructions of the sibling SIMD count as busy.")
+    return _answer(trace, part, join_texts(" ", filter(None, (*parts, passes))))
 
 
 def _answer(trace: Trace, part: _Hidden, assumption: str) -> HiddenLatency:
@@ -287,20 +298,6 @@ def why_not_hidden(trace: Trace) -> str:
     if not trace.has_thread_trace:
         return SAMPLED
     return "" if len(trace.waves) else NO_WAVES
-
-
-def _assumption(trace: Trace, passes: str) -> str:
-    parts = [
-        "Estimate: a cycle is hidden while another wave of the same SIMD keeps a unit of the same or higher "
-        "importance busy (matrix, vector arithmetic, memory, scalar)."
-    ]
-    if trace.architecture.busy_is_issue:
-        parts.append(
-            "On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
-        )
-    if len(trace.other_simd):
-        parts.append("Memory instructions of the sibling SIMD count as busy.")
-    return join_texts(" ", filter(None, (*parts, passes)))
 
 
 def _parts(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> np.ndarray:

@@ -90,7 +90,15 @@ def run(options: CompareOptions) -> CommandAnswer:
         table = work_table(
             *(work_costs(side, launch_ns(trace, side)) for trace, side in zip(traces, (a, b), strict=False))
         )
-        return _of_work(found, table, options, about, code)
+        shown = limited(table, options)
+        return CommandAnswer(
+            schema=WORK_SCHEMA,
+            document=lambda: view_facts(found, table) | {"rows": shown.rows()},
+            csv=shown.csv,
+            text=lambda: [found.judgement.sentence, "", TextTable(shown), f"\n{table.spec.note}"],
+            about=about,
+            code=code,
+        )
     if options.by in ("listing", "flame"):
         return _view(found, traces[1], options, about, code)
     return _ranking(found, options, about, code)
@@ -218,20 +226,6 @@ def _junit(found: Comparison, real: ResultTable, *, is_failed: bool) -> str:
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="rcv compare" {counts}>\n'
         f'<testcase classname="rcv.compare" name={name}>{inside}</testcase>\n</testsuite>'
-    )
-
-
-def _of_work(
-    found: Comparison, table: ResultTable, options: CompareOptions, about: dict[str, Any], code: int
-) -> CommandAnswer:
-    shown = limited(table, options)
-    return CommandAnswer(
-        schema=WORK_SCHEMA,
-        document=lambda: view_facts(found, table) | {"rows": shown.rows()},
-        csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", TextTable(shown), f"\n{table.spec.note}"],
-        about=about,
-        code=code,
     )
 
 

@@ -64,7 +64,16 @@ def run(options: RecordOptions) -> CommandAnswer | None:
     chosen = _chosen(options)
     settings = {**recorded.DEFAULTS, **chosen}
     if options.yaml:
-        return _plan(options, settings)
+        # The input file, without recording
+        command = options.program or ["./your_program"]
+        words = recording_words(options.rocprofv3 or PROGRAM, FILE, command, _process(options))
+        text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
+        return CommandAnswer(
+            schema=recording.SCHEMA,
+            document=dict,
+            forms={"yaml": lambda: text},
+            is_written=True,
+        )
     if options.attach is not None and options.program:
         raise UsageError(
             "--attach records a running process, so it takes no command.",
@@ -97,7 +106,19 @@ def _runs(
     """Record until the capture is complete, no setting can improve it, or the limit of runs is reached."""
     why, reasons = "", dict[str, str]()
     for number in range(1 + (0 if options.once else AGAIN)):
-        run = _recorded(options, recorder, settings, why, reasons)
+        folder = _new_folder(options.out)
+        attempt = recorder.record(folder, settings, reasons)
+        if attempt.capture is None and attempt.trouble is not None:
+            raise attempt.why_not()
+        if attempt.capture is not None and attempt.late is not None:
+            say(options, Message("{0}  The capture holds what was written until then.", attempt.late))
+        elif attempt.capture is not None and attempt.code:
+            say(
+                options,
+                Message("rocprofv3 ended with {0}; the capture holds what ran until then.", attempt.code),
+            )
+        notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
+        run = CheckedRun(attempt, why, notes, has_waves)
         yield run
         trouble, wanted = _trouble(run)
         settings, changes = recorded.mended(settings, chosen, wanted)
@@ -126,27 +147,6 @@ def _why_not_again(
     is_cut = run.attempt.is_full or run.has_waves
     may = "a shorter launch may fit" if is_cut else "more workgroups or --engines may reach a traced unit"
     return Message("No setting of rocprofv3 is known to help; {0}.", may)
-
-
-def _recorded(
-    options: RecordOptions,
-    recorder: Recorder,
-    settings: Mapping[str, Setting],
-    why: str,
-    reasons: Mapping[str, str],
-) -> CheckedRun:
-    folder = _new_folder(options.out)
-    attempt = recorder.record(folder, settings, reasons)
-    if attempt.capture is None and attempt.trouble is not None:
-        raise attempt.why_not()
-    if attempt.capture is not None and attempt.late is not None:
-        say(options, Message("{0}  The capture holds what was written until then.", attempt.late))
-    elif attempt.capture is not None and attempt.code:
-        say(
-            options, Message("rocprofv3 ended with {0}; the capture holds what ran until then.", attempt.code)
-        )
-    notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
-    return CheckedRun(attempt, why, notes, has_waves)
 
 
 def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
@@ -230,19 +230,6 @@ def _teller(options: RecordOptions) -> Any:
 def say(options: RecordOptions, sentence: str) -> None:
     """Print a sentence of rcv."""
     _teller(options)(f"rcv: {sentence}")
-
-
-def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> CommandAnswer:
-    """The input file, without recording."""
-    command = options.program or ["./your_program"]
-    words = recording_words(options.rocprofv3 or PROGRAM, FILE, command, _process(options))
-    text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
-    return CommandAnswer(
-        schema=recording.SCHEMA,
-        document=dict,
-        forms={"yaml": lambda: text},
-        is_written=True,
-    )
 
 
 def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -> CommandAnswer:
