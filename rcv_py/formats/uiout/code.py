@@ -189,17 +189,18 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     numbers["linenumber"] = number_column(column("linenumber"), -1)
     numbers["codeobj"] = number_column(column("codeobj"), 0)
     numbers["vaddr"] = _addresses(column("vaddr"))
+    lost = (
+        number_column([0 if one is None else one for one in column(field)], -1) < 0
+        for field in known.intersection(_COSTS)
+    )
     return CodeColumns(
-        [str(text).strip() for text in column("isa")],
-        [text if isinstance(text, str) else "" for text in column("source")],
-        numbers,
-        _reasons(column("reasons")) if "reasons" in known else None,
-        not known.isdisjoint(("issued", "stalled")),
-        "unsure" in known,
-        sum(
-            int(np.count_nonzero(number_column([0 if one is None else one for one in column(field)], -1) < 0))
-            for field in known.intersection(_COSTS)
-        ),
+        text=[str(text).strip() for text in column("isa")],
+        source=[text if isinstance(text, str) else "" for text in column("source")],
+        numbers=numbers,
+        reasons=_reasons(column("reasons")) if "reasons" in known else None,
+        has_samples=not known.isdisjoint(("issued", "stalled")),
+        has_unsure="unsure" in known,
+        lost=sum(int(np.count_nonzero(one)) for one in lost),
     )
 
 
