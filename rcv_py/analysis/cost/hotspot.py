@@ -67,15 +67,18 @@ def static_bins(code: CodeTable) -> HotspotBins:
     return _bins(1, sums_by_kind(np.arange(len(code)), code.kind, cost, len(code)))
 
 
-def binned(rows: HotspotBins, bins: int) -> HotspotBins:
+def binned(rows: HotspotBins, bins: int, within: tuple[int, int] | None = None) -> HotspotBins:
     """Merge bins of one code row each into `bins` bins of equal size.
 
-    They cover the rows from the first to the last with cycles if these are less than half of all rows.
+    They cover the rows `within`, then without empty ones at the end; else the rows from the first to the last with cycles if
+    these are less than half of all rows.
     """
     kinds, used = rows.cycles.shape[1], np.flatnonzero(rows.totals)
     is_wide = not len(used) or 2 * (used[-1] + 1 - used[0]) >= len(rows.cycles)
     begin, stop = (0, len(rows.cycles)) if is_wide else (int(used[0]), int(used[-1]) + 1)
+    begin, stop = within or (begin, stop)
     step = max(1, -(-(stop - begin) // max(1, bins)))
+    bins = bins if within is None else -(-(stop - begin) // step)
     place = (np.arange(stop - begin) // step)[:, np.newaxis] * kinds + np.arange(kinds)
     cycles = sums(place, rows.cycles[begin:stop].reshape(-1), bins * kinds)
     return _bins(step, cycles.reshape(bins, kinds), begin)

@@ -18,11 +18,12 @@ def finding_html(
     sources: Sequence[SourceFile] = (),
     first: str = "",
     predictions: str = "",
+    most: str = "",
 ) -> Rich:
     """Return the page of a finding: what, where, fix and gain; `is_open` shows all that is known of it.
 
     `first` is the title of the earlier finding with the same bound, if there is one; `predictions` is what
-    predictions assume.
+    predictions assume, `most` is the gain as a time.
     """
     parts = [rich("<p><b>{}</b></p>", finding.title)]
     if first:
@@ -38,7 +39,7 @@ def finding_html(
         ("What", finding.sentence if is_open else finding.key_sentence),
         ("Where", where),
         ("Fix", rich("{}{}", finding.remedy, effort)),
-        ("Gain" if finding.gain_text else "At stake", rich("{}{}", gain, trial)),
+        ("Gain" if finding.gain_text else "At stake", rich("{}{}{}", gain, most and f" · {most}", trial)),
     )
     parts += [rich("<p><b>{}:</b> {}</p>", label, line) for label, line in lines if line]
     parts.append(rich("<p><a href='{}:0'>{}</a></p>", MORE, "▾ Less" if is_open else "▸ More"))

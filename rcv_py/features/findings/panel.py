@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Self
 
+import numpy as np
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout
@@ -119,7 +120,7 @@ class TriagePanel(Panel):
         ui.results.cell(RESULT).watch(self._take)
         for setting in (SETTING, ON_BATTERY):
             ui.settings.cell(setting).watch(self._take)
-        ui.settings.cell(UNITS).watch(self._show_what_is_there)
+        ui.settings.cell(UNITS).watch(self._unit_changed)
         self._open()
 
     def _lay_out(self) -> None:
@@ -232,6 +233,10 @@ class TriagePanel(Panel):
         self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound, self._moved)
         self._fit_list()
 
+    def _unit_changed(self) -> None:
+        self._show_what_is_there()
+        self._show_one(self.list.currentRow())
+
     def _in_unit(self, number: KeyNumber) -> KeyNumber:
         """Return a key number in the user's unit of time: the duration is known in both."""
         is_ns = number.id == "duration" and self.ui.settings[UNITS] == "ns" and number.of
@@ -295,9 +300,24 @@ class TriagePanel(Panel):
             title = "" if first == row or (other := self._one(first)) is None else other.title
             taken = "" if self.findings is None else self.findings.predictions
             self.page.show_html(
-                finding_html(finding, is_open=self._is_open, sources=sources, first=title, predictions=taken)
+                finding_html(
+                    finding,
+                    is_open=self._is_open,
+                    sources=sources,
+                    first=title,
+                    predictions=taken,
+                    most=self._time_of(finding),
+                )
             )
         self._fit.update()
+
+    def _time_of(self, finding: Finding) -> str:
+        """Return the bound of a gain in the user's unit of time; "" if it has none."""
+        trace = self.session.trace.value
+        if trace is None or not len(trace.occupancy) or not finding.gain_text:
+            return ""
+        sign = "≤" if finding.is_upper_bound else "~"
+        return Message("{0} {1}", sign, self.times.span(round(finding.gain * np.ptp(trace.occupancy.time))))
 
     def _one(self, row: int) -> Finding | None:
         rows = () if self.findings is None else self.findings.in_full

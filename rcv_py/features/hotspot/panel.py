@@ -1,10 +1,11 @@
 """Cost over the program by place and kind of instruction."""
 
+import math
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent, QWheelEvent
 
 from rcv_py.analysis.cost.hotspot import KINDS, HotspotBins, binned, hotspot_bins, static_bins
 from rcv_py.base.text import Message, percent
@@ -23,6 +24,7 @@ from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.cost_bars import kind_lines
 from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.timeline.time_plot import KEY_ZOOM, NOTCH, PER_NOTCH
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
@@ -32,7 +34,9 @@ OF_THE_CODE = "totals of all waves; their kinds follow when waves are read"
 
 
 class BinsChart(BarChart):
-    """One bar per range of code rows, stacked by kind of instruction."""
+    """One bar per range of code rows, stacked by kind; the wheel, W, S and 0 ask for other rows."""
+
+    zoomed = Signal(float, float)  # times as many rows, around a code row
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Histogram of cycles over the program", top=20)
@@ -46,6 +50,24 @@ class BinsChart(BarChart):
         self.kinds = [TokenKind(kind) for kind in np.flatnonzero(bins.cycles.any(axis=0)).tolist()]
         parts = bins.cycles[bins.first < rows][:, self.kinds]
         self.show_parts(parts, [partial(Theme.kind, kind=kind) for kind in self.kinds])
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom about the cursor."""
+        bar = (event.position().x() - self.x_of(0)) / self.bar_px
+        self._zoom(PER_NOTCH ** (event.angleDelta().y() / NOTCH), bar)
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        keys = {Qt.Key.Key_W: KEY_ZOOM, Qt.Key.Key_S: 1 / KEY_ZOOM, Qt.Key.Key_0: math.inf}
+        factor = keys.get(Qt.Key(event.key()))
+        if factor is None:
+            super().keyPressEvent(event)
+        else:
+            self._zoom(factor, len(self) / 2 if self.selected is None else sum(self.selected) / 2)
+
+    def _zoom(self, factor: float, bar: float) -> None:
+        if self.bins is not None:
+            self.zoomed.emit(factor, float(self.bins.first[0]) + bar * self.bins.step)
 
     def clear(self) -> None:
         """Remove all bars."""
@@ -96,10 +118,12 @@ class HotspotPanel(Panel):
         self._voice = SelectionVoice(self.plot, self.session)
         self.legend, self.note = Legend(), PlainLabel(role="muted")
         self._by_row: HotspotBins | None = None  # data of the bars
+        self._rows: tuple[int, int] | None = None  # code rows in view, None: all that have cycles
         self._request = self.request(self._compute, STREAM_MS)
         self._without_waves = self.request(self._compute)
         self.empty = page(self, bar((self.legend, 1), self.note), (self.plot, 1))
         self.plot.chosen.connect(self._choose)
+        self.plot.zoomed.connect(self._zoom)
         ui.theme.changed.connect(self._show_legend)
         self.session.trace.watch(self._open)
         self.session.selection.watch(self._follow)
@@ -118,6 +142,7 @@ class HotspotPanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.plot.select(-1)
+        self._rows = None
         missing = self.why_missing("code")
         self.plot.clear()
         self.empty.say(missing)
@@ -157,10 +182,30 @@ class HotspotPanel(Panel):
             self.empty.say(self.reason(NO_COST))
             return
         self.empty.say("")
-        bins = binned(by_row, self.ui.settings["hotspot.bins"])
-        self.plot.show_bins(bins, len(trace.code), unit_of(trace))
-        self._show_legend()
-        self._follow()
+        self._show_bins()
+
+    def _show_bins(self) -> None:
+        trace, by_row = self.session.trace.value, self._by_row
+        if trace is not None and by_row is not None:
+            bins = binned(by_row, self.ui.settings["hotspot.bins"], self._rows)
+            self.plot.show_bins(bins, len(trace.code), unit_of(trace))
+            self._show_legend()
+            self._follow()
+
+    def _zoom(self, factor: float, row: float) -> None:
+        """Show `factor` times as many rows; a row stays where it is."""
+        by_row = self._by_row
+        if by_row is None:
+            return
+        every = binned(by_row, 1)
+        low, high = int(every.first[0]), int(every.stop[0])
+        begin, stop = self._rows or (low, high)
+        rounded = math.floor if factor < 1 else math.ceil  # so that each step changes something
+        width = rounded(min(max(1, (stop - begin) * factor), high - low))
+        first = round(row - (row - begin) / (stop - begin) * width)
+        first = min(max(first, low), high - width)
+        self._rows = (first, first + width) if width < high - low else None
+        self._show_bins()
 
     def _show_legend(self) -> None:
         theme = self.ui.theme

@@ -63,7 +63,7 @@ STREAMING = "Waves are still being read; then experiments are replayed."
 NOT_PLAYED = "The compute unit of this wave is not replayed."
 FOLLOW_MS = 250  # delay after a slider moved
 RAN, WOULD = "ran", "would"  # next to rows
-FINDING_PX = 230
+FINDING_PX = 280  # most titles
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.cost.hotspot import binned, static_bins
 from rcv_py.features.hotspot.panel import HotspotPanel
@@ -35,6 +37,15 @@ def hotspot(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HotspotP
 def click(panel: HotspotPanel, bin_number: int) -> None:
     at = QPoint(round(panel.plot.x_of(bin_number + 0.5)), 100)
     QTest.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=at)
+
+
+def wheel(panel: HotspotPanel, at: QPointF, notches: int) -> None:
+    plot = panel.plot
+    event = QWheelEvent(
+        at, QPointF(plot.mapToGlobal(at.toPoint())), QPoint(), QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(plot, event)
 
 
 def test_before_waves_are_read_the_code_table_speaks(hotspot: HotspotPanel, open_settled: Callable) -> None:
@@ -97,6 +108,28 @@ def test_the_keyboard_walks_over_the_bars(
     ):
         QTest.keyClick(hotspot.plot, key)
         assert ui.session.selection.value.lines == lines
+
+
+def test_the_wheel_and_keys_zoom_into_the_program(hotspot: HotspotPanel, open_settled: Callable) -> None:
+    open_settled(trace(), [two_waves()])
+    whole = hotspot.plot.bins
+    plot = hotspot.plot
+    assert (whole.first[0], whole.stop[-1]) == (0, 8)
+    click(hotspot, 2)
+    for _ in range(12):
+        QTest.keyClick(plot, Qt.Key.Key_W)
+    rows = (int(plot.bins.first[0]), int(plot.bins.stop[-1]))
+    assert rows in ((4, 5), (5, 6)), "down to an instruction, in the chosen bar"
+    assert plot.bins.step == 1
+    QTest.keyClick(plot, Qt.Key.Key_0)
+    np.testing.assert_array_equal(plot.bins.cycles, whole.cycles)
+    at = QPointF(plot.x_of(1.5), 60)
+    for notches in (1, 1, 1, -9):
+        row = plot.bins.first[0] + (at.x() - plot.x_of(0)) / plot.bar_px * plot.bins.step
+        wheel(hotspot, at, notches)
+        after = plot.bins.first[0] + (at.x() - plot.x_of(0)) / plot.bar_px * plot.bins.step
+        assert notches < 0 or abs(after - row) <= 1, "what the pointer is over stays there"
+    np.testing.assert_array_equal(plot.bins.cycles, whole.cycles)
 
 
 def test_the_clock_range_chooses_waves(
