@@ -359,6 +359,11 @@ def test_a_capture_without_time_gives_its_room_to_the_code(
         assert box(app, "isa").top() <= box(app, "source").top() <= 30, "below their tabs"
         run_command(app, qtbot, "view.panel_compute_unit")
         assert docks["compute_unit"].isVisible(), "asked for, it says why it is empty"
+        kept = app.window.workspace.save()
+        app.window.workspace.reset_layout()
+        assert not docks["compute_unit"].isVisible()
+        app.window.workspace.load(kept)
+        assert docks["compute_unit"].isVisible(), "also tomorrow"
         open_sample(app, qtbot)
         assert abs(box(app, "compute_unit").height() - before) <= 12
 

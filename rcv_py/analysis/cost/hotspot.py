@@ -70,8 +70,8 @@ def static_bins(code: CodeTable) -> HotspotBins:
 def binned(rows: HotspotBins, bins: int, within: tuple[int, int] | None = None) -> HotspotBins:
     """Merge bins of one code row each into `bins` bins of equal size.
 
-    They cover the rows `within`, then without empty ones at the end; else the rows from the first to the last with cycles if
-    these are less than half of all rows.
+    They cover the rows `within`, without empty bins at the end; without it the rows from the first to the
+    last with cycles if these are less than half of all rows.
     """
     kinds, used = rows.cycles.shape[1], np.flatnonzero(rows.totals)
     is_wide = not len(used) or 2 * (used[-1] + 1 - used[0]) >= len(rows.cycles)

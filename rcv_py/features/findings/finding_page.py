@@ -39,7 +39,10 @@ def finding_html(
         ("What", finding.sentence if is_open else finding.key_sentence),
         ("Where", where),
         ("Fix", rich("{}{}", finding.remedy, effort)),
-        ("Gain" if finding.gain_text else "At stake", rich("{}{}{}", gain, most and f" · {most}", trial)),
+        (
+            "Gain" if finding.gain_text else "At stake",
+            rich("{}{}{}", gain, rich(" · {}", most) if most else "", trial),
+        ),
     )
     parts += [rich("<p><b>{}:</b> {}</p>", label, line) for label, line in lines if line]
     parts.append(rich("<p><a href='{}:0'>{}</a></p>", MORE, "▾ Less" if is_open else "▸ More"))

@@ -140,7 +140,8 @@ def without_data(trace: Trace | None) -> frozenset[str]:
     """Return the places whose own panels have nothing to show of a capture; they take no room."""
     if trace is None:
         return frozenset()
-    has_data = {STRIP: trace.has_times, "time": trace.has_times, "wave": len(trace.waves)}
+    has_data = {place: trace.has_times for place in (STRIP, "time")}
+    has_data |= {"wave": len(trace.waves) > 0, "source": len(trace.code) > 0}
     return frozenset(place for place, is_there in has_data.items() if not is_there)
 
 

@@ -95,6 +95,7 @@ class Workspace(QWidget):
         self.is_only_code = False  # whether instructions and source have all the room
         self._most = most_px(None)  # px that places need at most for the open capture
         self._without_data = without_data(None)  # homes of panels that the open capture has no data for
+        self._asked: frozenset[str] = frozenset()  # such homes that are shown all the same
         self._closed: list[str] = []  # closed panels, the last last
         self._before_pin: Dock | None = None  # the time view in front before another was pinned below
         self._windows: dict[str, QRect] = {}  # where panels with windows of their own were
@@ -179,7 +180,7 @@ class Workspace(QWidget):
 
     def use_layout(self, layout: Layout) -> None:
         """Put every dock where a layout has it, and show the panels present from the start."""
-        self.layout_, self._order = layout, self._usual_order()
+        self.layout_, self._order, self._asked = layout, self._usual_order(), frozenset()
         for dock in self.docks.values():
             dock.area = layout.moved.get(dock.info.id, dock.home)
             dock.is_open = dock.info.is_at_start or self._appears(dock)
@@ -220,7 +221,8 @@ class Workspace(QWidget):
         """Return whether a place is in the window: it has an open panel with data, and is not folded."""
         side = next((side for side, areas in SIDES.items() if area in areas), "")
         is_hidden = side in self.folded or (self.is_only_code and area not in CODE_AREAS)
-        has_data = any(dock.is_open and dock.home not in self._without_data for dock in self.group(area))
+        empty = self._without_data - self._asked
+        has_data = any(dock.is_open and dock.home not in empty for dock in self.group(area))
         return has_data and not is_hidden
 
     def _arrange(self) -> None:
@@ -399,7 +401,7 @@ class Workspace(QWidget):
         if dock.area not in (*CODE_AREAS, APART):
             self.is_only_code = False
         dock.is_open = True
-        self._without_data -= {dock.home}  # it is asked for, and says why it shows nothing
+        self._asked |= self._without_data & {dock.home}  # it says why it shows nothing
         part = next((side for side, areas in SIDES.items() if dock.area in areas), dock.area)
         self.folded -= {part}
         self._arrange()
@@ -413,6 +415,7 @@ class Workspace(QWidget):
             dock.area = dock.home
         else:
             dock.is_open = False
+            self._asked -= {dock.home}
             self._closed = [*(other for other in self._closed if other != dock.info.id), dock.info.id]
         self._arrange()
 
@@ -497,6 +500,7 @@ class Workspace(QWidget):
             "open": {dock.info.id: dock.is_open for dock in docks if not dock.info.appears},
             "front": front,
             "folded": sorted(self.folded),
+            "asked": sorted(self._asked),
             "is_wide": self.width() >= COMPACT_WIDTH,
             "windows": {name: at.getRect() for name, at in self._windows.items()},
         }
@@ -517,6 +521,7 @@ class Workspace(QWidget):
         rects = _of(kept, "windows", {}).items()
         self._windows = {name: QRect(*at) for name, at in rects if name in self.docks and _is_rect(at)}
         self.folded = frozenset(part for part in FOLDABLE if part in _of(kept, "folded", []))
+        self._asked = frozenset(map(str, _of(kept, "asked", [])))
         self._is_measured, self._had_room = True, kept.get("is_wide") is True
         self._arrange()
         for name in map(str, _of(kept, "front", [])):
