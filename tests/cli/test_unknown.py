@@ -142,3 +142,16 @@ def test_no_text_names_instruction_minus_one(name: str, words: str) -> None:
     found = run(command, str(sample_path(name)), *more)
     assert found.code == 0, found.err
     assert not re.search(r"(?i)(instruction|line|#|←)s? *-1\b", found.out)
+
+
+def test_costs_of_no_instructions_are_not_zero() -> None:
+    assert run("hotspot", str(sample_path("placeholder"))).out == "The capture has no instructions.\n"
+
+
+def test_waves_that_the_index_does_not_list_are_not_said_to_be_none(tmp_path: Path) -> None:
+    write_sample("matmul_small", tmp_path)
+    index = tmp_path / "filenames.json"
+    index.write_text(json.dumps(json.loads(index.read_text()) | {"wave_filenames": None}))
+    said = run("triage", str(tmp_path)).out
+    assert "Nothing ran" not in said
+    assert "filenames.json lists no wave, although wave files lie beside it" in said

@@ -38,7 +38,7 @@ DAMAGED = {
     ),
     "occupancy garbage": ({"occupancy.json": b"\x00\x01"}, "occupancy.json is damaged: it is not JSON"),
     "bad events": ({"occupancy.json": {"0": [[1, 2], "x"]}}, "occupancy.json has 2 unusable wave events"),
-    "placeholder": ({"filenames.json": waves(None)}, "No wave ran on the traced compute unit"),
+    "placeholder": ({"filenames.json": waves(None), WAVE: None}, "No wave ran on the traced compute unit"),
     "wave gone": ({WAVE: None}, f"Wave files that are missing or empty: 1 of 1, such as {WAVE}."),
     "wave empty": ({WAVE: b""}, f"Wave files that are missing or empty: 1 of 1, such as {WAVE}."),
     "clocks missing": (

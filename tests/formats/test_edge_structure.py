@@ -35,11 +35,36 @@ def test_the_good_folder_has_no_problem(tmp_path):
     [None, {}, {"0": None}, {"0": {}}, {"0": {"1": {}}}, {"0": {"1": {"2": None}}}, {"0": {"1": {"2": {}}}}],
 )
 def test_edge_01_wave_hierarchies_may_be_null_or_empty(tmp_path, tree):
-    trace = opened(tmp_path, {"filenames.json": waves(tree)})
+    trace = opened(tmp_path, {"filenames.json": waves(tree), WAVE: None})
     assert len(trace.waves) == 0
     assert "No wave ran on the traced compute unit" in texts(trace)
     assert trace.problems_about(Affects.WAVES)
     assert not trace.problems_about(Affects.OCCUPANCY)
+
+
+@pytest.mark.parametrize("index", [{}, waves(None), waves([1]), waves({"x": 1})])
+def test_wave_files_that_the_index_does_not_list_are_no_proof_that_no_wave_ran(tmp_path, index):
+    trace = opened(tmp_path, {"filenames.json": index})
+    assert len(trace.waves) == 0
+    assert "lists no wave, although wave files lie beside it" in texts(trace)
+    assert "No wave ran" not in texts(trace)
+    assert trace.problems_about(Affects.WAVES)
+
+
+@pytest.mark.parametrize("content", [code(), {"code": None}, {}, []])
+def test_a_program_without_instructions_is_reported_if_waves_ran(tmp_path, content):
+    trace = opened(tmp_path, {"code.json": content})
+    assert len(trace.waves) == 1
+    assert "code.json has no instructions" in texts(trace)
+    assert trace.problems_about(Affects.CODE)
+
+
+@pytest.mark.parametrize("number", [-5, 2**62, 1.5, "9", True, []])
+def test_costs_that_are_no_numbers_are_reported(tmp_path, number):
+    rows = row("s_nop 0", 1, "", 0, number, number, 4, 4), row("s_nop 1", 2)[:7], row("s_nop 2", 3)
+    trace = opened(tmp_path, {"code.json": code(*rows)})
+    assert (trace.code.hits[0], trace.code.latency[0], trace.code.stall[0]) == (0, 0, 4)
+    assert "code.json has 2 unusable costs" in texts(trace)
 
 
 def test_edge_01_wave_hierarchy_may_be_missing(tmp_path):

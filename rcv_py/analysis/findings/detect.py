@@ -28,6 +28,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
+from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, short_kernel
 from rcv_py.model.modes import ReferenceRule
@@ -198,6 +199,9 @@ def _why_no_waves(trace: Trace) -> str:
     """Why there are no waves; of a problem that says the same in short, only the hint is added."""
     if trace.has_only_costs:
         return COSTS_ALONE
+    unread = [problem for problem in trace.problems if Affects.WAVES in problem.affects and not problem.brief]
+    if unread:
+        return join_texts(" ", ("No wave could be read, so there is nothing to find.", str(unread[0])))
     problems = trace.problems[:2]
     more = [problem.hint if problem.brief else str(problem) for problem in problems]
     return join_texts(

@@ -84,6 +84,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
         },
         above=[Facts(_header(trace, costs, limits, waves.whose)), ""],
         footer=lambda rows: _footer(options, costs, rows, len(table), waves.whose),
+        why_none="" if len(trace.code) else "The capture has no instructions.",
         is_shown_empty=True,
         about={"files": facts.files},
     )
@@ -122,8 +123,6 @@ def _header(trace: Trace, costs: CostColumns, limits: OccupancyLimits, whose: st
         ("instructions", Message("{0}, {1} of them {2}", count(instructions), count(executed), verb)),
         _sums(code, costs, whose),
     ]
-    if not len(code):
-        return facts
     bound = (
         Message("bound by {0}", limits.binding.name)
         if limits.binding is not None

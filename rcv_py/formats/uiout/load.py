@@ -13,7 +13,7 @@ from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout import occupancy, side_files
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
-from rcv_py.formats.uiout.folder import CODE, INDEX, FolderFiles, listing
+from rcv_py.formats.uiout.folder import CODE, INDEX, WAVE_NAME, FolderFiles, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
 from rcv_py.formats.uiout.json_rows import numbered
 from rcv_py.formats.uiout.run_files import exact_target
@@ -32,6 +32,10 @@ _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 NO_WAVE = (
     "No wave ran on the traced compute unit, so there are no instructions to show.",
     "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
+)
+NOT_LISTED = (
+    "filenames.json lists no wave, although wave files lie beside it; they are not read.",
+    "Decode again; without filenames.json the waves are found by the names of their files.",
 )
 ONLY_MARKERS = (
     "This capture holds markers and no instructions: scopes have times on all compute units.",
@@ -74,7 +78,8 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
         raise NotATrace(path, Message("it holds no waves, no occupancy and no code ({0})", why))
     is_sampled = index.has_pc_samples or code.table.samples is not None
     has_markers = any(len(one.time) for one in shader)
-    _diagnose(code.table, waves, events, problems, is_sampled=is_sampled, has_markers=has_markers)
+    none = NOT_LISTED if any(files.matching(WAVE_NAME)) else NO_WAVE
+    _diagnose(code.table, waves, events, problems, none, is_sampled=is_sampled, has_markers=has_markers)
     if not has_occupancy and not is_sampled:
         problems.warn(
             occupancy.FILE,
@@ -143,11 +148,12 @@ def _diagnose(
     waves: WaveIndex,
     events: HardwareEvents | None,
     problems: Problems,
+    no_wave: tuple[str, str],
     *,
     is_sampled: bool,
     has_markers: bool,
 ) -> None:
-    """Add Problems that explain empty views of an intact folder and its doubtful data."""
+    """Add Problems that explain empty views (`no_wave`: without waves) and doubtful data."""
     if not len(waves) and is_sampled:
         problems.inform(
             INDEX,
@@ -162,9 +168,16 @@ def _diagnose(
     elif not len(waves):
         problems.warn(
             INDEX,
-            *NO_WAVE,
+            *no_wave,
             *((Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)),
-            brief=NOT_HERE,
+            brief=NOT_HERE if no_wave is NO_WAVE else "",
+        )
+    if len(waves) and not len(code) and CODE not in {problem.where for problem in problems}:
+        problems.fail(
+            CODE,
+            Message("{0} has no instructions: executions have no text and no totals.", CODE),
+            "Decode again, with the code objects (.out) beside the .att files.",
+            Affects.CODE,
         )
     if len(code) and not code.mapped_rows:
         problems.inform(
