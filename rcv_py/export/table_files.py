@@ -13,7 +13,7 @@ from rcv_py import __version__
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.csv_text import CsvWriter, csv_cell
 from rcv_py.base.errors import UsageError
-from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import Message, encodable
 from rcv_py.base.whole_files import whole_file, whole_path
 from rcv_py.export.tables import TABLES, Column, Columns
@@ -37,7 +37,6 @@ def write_tables(
     rows: Sequence[int] | None = None,
     spans: MarkerSpans | None = None,
     report: Report = silent,
-    cancel: CancelFlag | None = None,
 ) -> dict[str, int]:
     """Write tables to `paths` (name to file); return how many rows each got.
 
@@ -60,8 +59,6 @@ def write_tables(
         done, total = 0, len(trace.waves) if rows is None else len(rows)
         # A batch without waves comes last: a table without rows still has columns.
         for batch in chain(batches, (NO_WAVES,)) if parts else ():
-            if cancel is not None:
-                cancel.check()
             for name, part in parts.items():
                 count[name] += writers[name](part(trace, batch))
             done += len(batch.waves) + len(batch.missing)

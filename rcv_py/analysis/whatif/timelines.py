@@ -34,10 +34,10 @@ def predicted_tokens(
     return found
 
 
-def path_line(player: Player, changes: Sequence[Change] = ()) -> PathLine:
+def path_line(player: Player) -> PathLine:
     """Return the critical paths of the played compute units, one after the other."""
     parts = []
-    for base, recorded, played in player.changed(changes):
+    for base, recorded, played in player.changed(()):
         if not len(played.end):
             continue
         path = critical_path(recorded, played)

@@ -104,11 +104,11 @@ def shares(title: str, parts: Iterable[float | None], total: float, tip: str = "
     return column(title, (share(part, total) for part in _plain(parts)), tip, is_number=True)
 
 
-def links(inputs: ReportInputs, rows: Iterable[int], title: str = "#", tip: str = "") -> ReportColumn:
+def links(inputs: ReportInputs, rows: Iterable[int], title: str = "#") -> ReportColumn:
     """Return a column of links to instructions; nothing for -1."""
     size = len(inputs.trace.code)
     cells = (number(row, line_anchor(row)) if 0 <= row < size else NOTHING for row in rows)
-    return column(title, cells, tip, is_number=True)
+    return column(title, cells, is_number=True)
 
 
 def places(rows: Iterable[int]) -> ReportColumn:
