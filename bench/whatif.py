@@ -9,7 +9,7 @@ from typing import TypeVar
 from bench.folders import large_folder
 from bench.table import Options, Row, measure
 from rcv_py.analysis.whatif.changes import Latency
-from rcv_py.analysis.whatif.experiments import sample, usual_experiments
+from rcv_py.analysis.whatif.experiments import MAX_TOKENS, sample, usual_experiments
 from rcv_py.formats.open import open_trace
 from rcv_py.work.whatif import player_of
 
@@ -25,7 +25,7 @@ def whatif(options: Options) -> Iterator[Row]:
     """A million tokens, all guesses of each prediction; recordings are made once and told apart."""
     with large_folder(MEGABYTES) as folder:
         trace = open_trace(folder)
-        player, _ = timed(lambda: player_of(trace, sample(trace)))
+        player, _ = timed(lambda: player_of(trace, sample(trace, MAX_TOKENS)))
         first, made = timed(lambda: player.predict([Latency()]))
         _, again = timed(lambda: player.predict([Latency(factor=0.5)]))
         tried = usual_experiments(player, trace)

@@ -31,7 +31,6 @@ TOKEN_S = 0.15e-6  # to play a token under all guesses, once as recorded and onc
 PLAIN = 100  # times as long without a compiler
 TOO_LONG = "Remedies were not replayed, which would take about {0:.0f} s: --predict replays them."
 TOO_MANY = "Remedies were not replayed: the waves of a single compute unit have too many instructions."
-FEW_TOKENS = 200_000  # tokens played for all findings together: about a tenth of a second per experiment
 
 
 def player_of(
@@ -70,8 +69,8 @@ def player_of_waves(trace: Trace, rows: Sequence[int], held: Iterable[WaveBatch]
 
 
 def quick_player(trace: Trace, held: Iterable[WaveBatch] = (), report: Report = silent) -> Player:
-    """Return a player for about FEW_TOKENS of a capture."""
-    return player_of(trace, sample(trace, FEW_TOKENS), held, report)
+    """Return a player for the sample of a capture."""
+    return player_of(trace, sample(trace), held, report)
 
 
 def with_predictions(
@@ -85,9 +84,9 @@ def with_predictions(
 ) -> Findings:
     """Return findings with the predicted gain of their remedies; unchanged if none can be played.
 
-    About FEW_TOKENS tokens are played, or MOST_TOKENS if all waves live as long as the trace: more would take
-    gigabytes and minutes.  `predict` None: only if that takes less than QUICK_S; else the findings say how
-    long it would take.  A given `player` already has the waves of the sample.
+    The sample is played that `rcv whatif` plays: more would take gigabytes and minutes.  `predict` None: only
+    if that takes less than QUICK_S; else the findings say how long it would take.  A given `player` already
+    has the waves of the sample.
     """
     from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - needed only for predictions
 
@@ -100,7 +99,7 @@ def with_predictions(
     }
     if not experiments or predict is False:
         return found
-    played = sample(trace, FEW_TOKENS)
+    played = sample(trace)
     if played.tokens > MAX_TOKENS:
         return replace(found, not_replayed=TOO_MANY)
     # About, without compiling the replay for the first time.

@@ -176,7 +176,7 @@ def test_a_recording_is_played_once_as_it_was(monkeypatch: pytest.MonkeyPatch) -
     ]
     player = Player(made)
     found = [player.predict(one, is_quick=True) for one in experiments]
-    # With each change; as it was and by the rules of ties; both also with each wave twice, so that some follow.
+    # With each change; as it was and by the rules of ties; both also with each wave twice: some follow.
     assert len(played) == 5 + 2 * 2
     assert found == [Player(made).predict(one, is_quick=True) for one in experiments]
 

@@ -13,7 +13,8 @@ from rcv_py.analysis.whatif.predict import Player
 from rcv_py.model.trace import Trace
 
 EVERYTHING = 1 << 62
-MAX_TOKENS = 2_000_000  # played tokens: a second or two per experiment
+FEW_TOKENS = 200_000  # played tokens: about a tenth of a second per experiment
+MAX_TOKENS = 2_000_000  # of a single engine, from which on only a part of its time is played
 EACH = 4  # instructions of each kind that are tried
 
 
@@ -31,7 +32,7 @@ class SampledWaves(NamedTuple):
         return len(self.rows) < self.of
 
 
-def sample(trace: Trace, most: int = MAX_TOKENS) -> SampledWaves:
+def sample(trace: Trace, most: int = FEW_TOKENS) -> SampledWaves:
     """Return the waves of the first shader engines that have at most `most` tokens together, at least one.
 
     The tokens of a wave are estimated from the size of its file.  If a single engine has too many tokens,

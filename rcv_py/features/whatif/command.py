@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rcv_py.analysis.findings.kernel_change import BASE, of_kernel
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.critical_path import PathTable
-from rcv_py.analysis.whatif.experiments import EVERYTHING, MAX_TOKENS, sample, usual_experiments
+from rcv_py.analysis.whatif.experiments import EVERYTHING, sample, usual_experiments
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
@@ -34,7 +34,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
     if not len(trace.waves):
         raise UsageError(Message("{0} has no traced waves, so nothing can be replayed.", trace.name))
     changes = asked(options).changes(trace)
-    played = sample(trace, EVERYTHING if options.all else MAX_TOKENS)
+    played = sample(trace, EVERYTHING) if options.all else sample(trace)
     player = player_of(trace, played)
     if not player.recordings():
         raise UsageError(

@@ -66,7 +66,7 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
     more_waves: int | None = opt.number("that many more waves on each SIMD", read=opt.at_most(32, 1))
     path: bool = opt.flag("instead: the critical path, which makes up the span, with the changes if any")
     top: int = shared.top(20, "instructions of the critical path")
-    all: bool = opt.flag("replay all waves, even of a capture with more than 2 million executed instructions")
+    all: bool = opt.flag("replay all waves, even of a capture with more than 200,000 executed instructions")
 
 
 class ScheduleOptions(shared.OfWaves, example="rcv schedule FOLDER"):
