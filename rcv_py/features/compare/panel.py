@@ -12,10 +12,14 @@ from PySide6.QtWidgets import QCheckBox, QStackedWidget
 from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
+from rcv_py.analysis.compare.programs import ProgramChange, program_change
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.device.state_strip import STATES, STRIP, StateStrip
 from rcv_py.base.text import Message, plural, translated
+from rcv_py.features.compare.program_result import TABLES as PROGRAM_TABLES
+from rcv_py.features.compare.program_result import verdict
 from rcv_py.features.compare.result import change_table, listing_table
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -29,6 +33,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_panel import CurvePlot
 from rcv_py.ui.plot.curves import Curve, CurveSet
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowStyle, RowsView
 from rcv_py.ui.table.table_model import Column
@@ -46,6 +51,7 @@ NOISE_TIP = (
     "Unknown: there are too few groups to measure it."
 )
 STREAM_MS = 800
+NO_COSTS = "Builds have no such rows. Choose instructions, blocks or classes."
 SIDE_BY_SIDE, TIME = "listing", "time"
 MODES = {
     "instruction": "Instructions",
@@ -180,6 +186,7 @@ class ComparePanel(TablePanel[Comparison]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._shown_by = ""
+        self.change: ProgramChange | None = None  # of two programs, one of which has not run
         self.verdict = named(PlainLabel(wordWrap=True), "Verdict")
         self.notes, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.mode = ChoiceBox("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
@@ -187,6 +194,8 @@ class ComparePanel(TablePanel[Comparison]):
         self.replicate = push_button("Replicate …", tip, lambda: ui.commands.run("file.twin"))
         self.only = with_tip(QCheckBox(translated("Only beyond noise")), "Hide what may be by chance.")
         self.view = named(CompareView(ui.theme, ui.settings), "Differences")
+        self.program = named(RowsView(ui.theme, ui.settings), "Differences of two builds")
+        self.program.widths.elastic = Elastic("text_b", "text_a", 200, 600)
         sides = {"A": "Waves of the baseline over time", "B": "Waves of the open capture over time"}
         self.plots = {side: CurvePlot(ui, name, is_overview=True) for side, name in sides.items()}
         above, below = self.plots.values()
@@ -199,6 +208,7 @@ class ComparePanel(TablePanel[Comparison]):
         both = boxed(column((above, 1), (below, 1)))
         both.setMinimumSize(1, 1)  # else no table could be lower than two plots
         self.ways.addWidget(both)
+        self.ways.addWidget(self.program)
         self.inner = WithEmptyState(self.ways)
         choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
         self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
@@ -220,23 +230,34 @@ class ComparePanel(TablePanel[Comparison]):
         self.only.toggled.connect(self._filter)
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
+        self.program.chosen.connect(self._go_to_change)
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self.result = None
+        self.result = self.change = None
         self.view.rows = None
         trace, baseline = self.session.trace.value, self.session.baseline.value
         if trace is None or baseline is None:
             self.empty.say(NO_TRACE if trace is None else NO_BASELINE, is_offering=trace is not None)
             return
         self.empty.say(READING)
-        self._request.ask()
+        is_static = trace.is_static or baseline.trace.is_static
+        for one in (self.replicate, self.only):
+            one.setHidden(is_static)
+        if is_static:
+            a, b = (baseline.trace, trace) if trace.is_static else (trace, baseline.trace)
+            take = partial(self._take_builds, baseline)
+            self.run_job(lambda: program_change(a, b, (facts_about(a), facts_about(b))), take, "builds")
+        else:
+            self._request.ask()
 
     def _compute(self) -> bool:
         trace, store, baseline = self.session.trace.value, self.session.store, self.session.baseline.value
         if trace is None or store is None or baseline is None:
             return False
+        if trace.is_static or baseline.trace.is_static:
+            return True
         if not store.batches and len(trace.waves) > len(store.missing):
             return False
         read, costs = self.session.snapshot(), baseline.costs
@@ -267,6 +288,40 @@ class ComparePanel(TablePanel[Comparison]):
             else None
         )
 
+    def _take_builds(self, baseline: Baseline, change: ProgramChange) -> None:
+        """Show two programs, one of which has not run: A is the open capture if that has run."""
+        if self.session.baseline.value is not baseline:
+            return
+        self.change = change
+        self.empty.say("")
+        self.verdict.setText(verdict(change))
+        self.verdict.setStyleSheet("font-weight: 600")
+        is_b = change.b is self.session.trace.value
+        sides = "A is {0}, B the open capture." if is_b else "A is the open capture, B is {0}."
+        self.notes.setText(Message(sides, baseline.name))
+        self._show_builds()
+
+    def _show_builds(self) -> None:
+        assert self.change is not None
+        if self.by not in PROGRAM_TABLES:
+            self.inner.say(NO_COSTS)
+            return
+        table = PROGRAM_TABLES[self.by](self.change)
+        self.inner.say("" if len(table) else verdict(self.change))
+        self.program.show_columns(result_columns(table, self.change.b))
+        self.detail.setText(plural(len(table), table.spec.noun))
+        self.ways.setCurrentWidget(self.program)
+
+    def _go_to_change(self, row: int) -> None:
+        """Select the instruction of the open capture in a row of two builds."""
+        table, change = self.program.table, self.change
+        if change is None or self.by != "instruction":
+            return
+        name = "instruction_b" if change.b is self.session.trace.value else "instruction_a"
+        line = int(table.columns[table.column_of(name)].values[row])
+        if line >= 0:
+            self.session.select_line(line)
+
     @property
     def by(self) -> str:
         """Return the mode: a key of MODES."""
@@ -274,6 +329,8 @@ class ComparePanel(TablePanel[Comparison]):
 
     def _show_mode(self) -> None:
         comparison, by = self.result, self.by
+        if self.change is not None:
+            self._show_builds()
         if comparison is None:
             return
         show = self._job(by)
@@ -369,18 +426,27 @@ class ComparePanel(TablePanel[Comparison]):
     # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
+        if self.change is not None:
+            return verdict(self.change)
         return "" if self.result is None else self.result.judgement.sentence
 
     def command_line(self) -> command_text.CommandWords | None:
         baseline, trace = self.session.baseline.value, self.session.trace.value
         if baseline is None or trace is None or self.by == TIME:
             return None
+        if self.change is not None:
+            sides = tuple(map(command_text.path_word, (self.change.a, self.change.b)))
+            by = (f"--by={self.by}",) if self.by in PROGRAM_TABLES else ()
+            return ("rcv", "compare", *sides, *by, "--top=0")
         sides = (command_text.path_word(baseline.trace), command_text.path_word(trace))
         real = ("--beyond-noise",) if self.only.isChecked() else ()
         order = command_text.sorting(self.view.table)
         return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
+        if self.change is not None and self.by in PROGRAM_TABLES:
+            found = self.program.table
+            return Sheet(Message("Compare: {0}", MODES[self.by]), found.headers, found.table())
         if self.result is None or self.view.rows is None or self.by == TIME:
             return None
         return Sheet(

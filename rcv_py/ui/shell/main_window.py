@@ -251,6 +251,10 @@ class MainWindow(QMainWindow):
             ("file.close", "Close capture", "Ctrl+W", self.close_capture, "Close the capture.", trace),
             ("file.compare", "Compare with …", "Ctrl+Alt+D", lambda: self.browse("baseline"),
              "Choose the baseline: the capture from before the change.", trace),
+            ("file.compare_build", "Compare with a build …", "Ctrl+Alt+Shift+K",
+             lambda: self.browse_file(FILES, self.baseline.open),
+             "Choose a code object, library or bundle with the same kernel: what its instructions differ in.",
+             trace),
             ("file.twin", "Noise from a replicate …", "Ctrl+Alt+N", lambda: self.browse("replicate"),
              "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
             ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", forget_replicate,
@@ -387,14 +391,14 @@ class MainWindow(QMainWindow):
         if chosen := QFileDialog.getExistingDirectory(self, translated(BROWSE[what]), start):
             open_it(chosen)
 
-    def browse_file(self, kinds: str = FILES) -> None:
+    def browse_file(self, kinds: str = FILES, open_it: Callable[[str], None] | None = None) -> None:
         """Ask for a file, and open its contents."""
         last = self.opener.recent[:1]
         chosen, _ = QFileDialog.getOpenFileName(
             self, translated("Open a file"), str(last[0].parent) if last else "", translated(kinds)
         )
         if chosen:
-            self.opener.open(chosen)
+            (open_it or self.opener.open)(chosen)
 
     def reload(self) -> None:
         """Read the capture again and keep the view."""

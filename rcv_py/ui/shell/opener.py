@@ -287,7 +287,8 @@ class BaselineOpener(QObject):
         from rcv_py.analysis.compare.costs import sums_from  # noqa: PLC0415 - not in a thread
 
         workers = int(self._ui.settings["load.workers"]) or None
-        return lambda: read(Path(path).expanduser().absolute(), sums_from, workers)
+        trace = self._ui.session.trace.value
+        return lambda: read(Path(path).expanduser().absolute(), sums_from, workers, trace)
 
     def _take(self, baseline: Baseline) -> None:
         self._ui.session.baseline.set(baseline)
@@ -295,20 +296,29 @@ class BaselineOpener(QObject):
 
 
 def read(
-    path: Path, sums: Callable[[Answers], tuple[CaptureCosts, StateStrip]], workers: int | None = None
+    path: Path,
+    sums: Callable[[Answers], tuple[CaptureCosts, StateStrip]],
+    workers: int | None = None,
+    like: Trace | None = None,
 ) -> Baseline:
     """Return the capture at a path, or the only capture below it; raise RcvError with a sentence.
 
-    `sums` returns the costs of its waves, and their states over time.
+    Of several kernels of a compiled file the one of `like` counts, by name and target.  `sums` returns the
+    costs of its waves, and their states over time.
     """
     target = find(path)
     if target.located.error is not None:
         raise target.located.error
-    paths = [entry.path for entry in target.entries if not entry.note]
+    are_kernels = target.located.folder.is_file()  # each has the note that it has not run
+    paths = [entry.path for entry in target.entries if are_kernels or not entry.note]
     if target.located.is_capture:
         paths = [target.located.folder]
     if not paths:
         raise NotATrace(path, NOTHING_BELOW)
+    if len(paths) > 1 and like is not None:
+        symbols = {kernel.name for kernel in like.code.kernels[:1]}
+        same = [one for one in paths if one.name in symbols and one.parent.name == like.target]
+        paths = same if len(same) == 1 else paths
     if len(paths) > 1:
         raise UsageError(
             Message("{0} holds several captures, and a baseline is one.", path),

@@ -1,5 +1,6 @@
 """The compare panel: a baseline beside the open capture, differences beyond noise, one click to the line."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,8 @@ from rcv_py.analysis.compare.costs import sums_from
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.base.errors import RcvError
-from rcv_py.features.compare.panel import MODES, NO_BASELINE, SIDE_BY_SIDE, TIME, ComparePanel
+from rcv_py.features.compare.panel import MODES, NO_BASELINE, NO_COSTS, SIDE_BY_SIDE, TIME, ComparePanel
+from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Baseline
@@ -22,6 +24,7 @@ from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.analysis.in_memory import capture_costs
+from tests.support.command_runs import run
 from tests.support.samples import sample, write_sample
 from tests.support.window_fixtures import Reused, panel_fixture
 from tests.ui.window import SAMPLE, open_sample, settle
@@ -331,3 +334,61 @@ def test_another_kind_of_row_is_shown_from_its_top(compared: ComparePanel, settl
     bar.setValue(bar.maximum())
     choose(compared, "class", settled)
     assert bar.value() == bar.maximum()
+
+
+BUILDS = SAMPLE.parent / "compiled_rms_norm"
+FIRST, SECOND = (BUILDS / f"rms_norm_{name}gfx942.co" for name in ("", "unrolled_"))
+
+
+@pytest.mark.parametrize("opened", [SECOND, SAMPLE.parent / "raw_rms_norm"], ids=["build", "capture"])
+def test_a_build_that_has_not_run_is_compared_by_the_file_menu(
+    opened: Path, qtbot: object, monkeypatch: pytest.MonkeyPatch, reused: Reused
+) -> None:
+    """The panel says what `rcv compare` prints; a capture comes first, as its costs say what matters."""
+    chosen = FIRST if opened == SECOND else SECOND
+    sides = (FIRST, SECOND) if opened == SECOND else (opened, SECOND)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(chosen), ""))
+    with reused() as app:
+        commands, session = app.ui.commands, app.ui.session
+        assert commands["file.compare_build"].why_not()
+        app.window.opener.open(opened)
+        qtbot.waitUntil(lambda: session.trace.value is not None)  # type: ignore[attr-defined]
+        settle(app, qtbot)
+        commands.run("file.compare_build")
+        settle(app, qtbot)
+        panel = app.window.workspace.docks["compare"].panel
+        assert isinstance(panel, ComparePanel)
+        qtbot.waitUntil(lambda: panel.change is not None)  # type: ignore[attr-defined]
+        settle(app, qtbot)
+        for by in ("instruction", "block", "class"):
+            panel.mode.choose(by)
+            settle(app, qtbot)
+            document = json.loads(run("compare", *map(str, sides), "--by", by, "--top=0", "--json").out)
+            assert panel.verdict.text() == document["sentence"]
+            assert panel.program.table.rowCount() == len(document["rows"]) > 0
+            assert panel.sheet() is not None
+        panel.mode.choose("instruction")
+        settle(app, qtbot)
+        row = next(at for at, one in enumerate(document_rows(sides)) if one[opened == SECOND] >= 0)
+        panel.program.chosen.emit(row)
+        assert session.selection.value.line == document_rows(sides)[row][opened == SECOND]
+        panel.mode.choose(TIME)
+        settle(app, qtbot)
+        assert panel.inner.sentence.text() == NO_COSTS
+        settle(app, qtbot)
+
+
+def document_rows(sides: tuple[Path, Path]) -> list[tuple[int, int]]:
+    """Instructions of A and B in the rows that `rcv compare` prints."""
+    found = json.loads(run("compare", *map(str, sides), "--by", "instruction", "--top=0", "--json").out)
+    return [(one["instruction_a"], one["instruction_b"]) for one in found["rows"]]
+
+
+def test_of_a_file_with_several_kernels_the_one_of_the_open_kernel_is_the_baseline() -> None:
+    built = SAMPLE.parents[1] / "tests" / "formats" / "isa" / "built"
+    file, other = (built / "calls_gfx942_O0_dwarf5_wave64.co", built / "calls_gfx950_O0_dwarf4_wave64.co")
+    like = open_trace(file / "gfx942" / "copy")
+    assert read(file, sums_from, 1, like).trace.kernel_name == "copy"
+    for one, trace in ((other, like), (file, None)):
+        with pytest.raises(RcvError, match="a baseline is one"):
+            read(one, sums_from, 1, trace)
