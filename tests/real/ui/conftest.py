@@ -1,16 +1,3 @@
 """A user interface as in tests/ui, for real captures."""
 
-from tests.support.window_fixtures import (  # noqa: F401
-    empty_app,
-    found_once,
-    is_painted,
-    open_in,
-    open_settled,
-    read_once,
-    released_keys,
-    reused,
-    sample_app,
-    settled,
-    ui,
-    whole_turns,
-)
+from tests.support.window_fixtures import *  # noqa: F403 - fixtures are known by their names
