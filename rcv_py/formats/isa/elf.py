@@ -375,14 +375,14 @@ def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters |
     ```
     Source: AMDGPU backend of LLVM, "Kernel Descriptor" and "compute_pgm_rsrc1".
     """
-    name = target.removeprefix("gfx")
+    name = target.removeprefix("gfx").removesuffix("generic")
     generation = name.split("-")[0] if "-" in name else name[:-2]
     if len(raw) < DESCRIPTOR_SIZE or not generation.isdigit():
         return None
     lds, scratch, first = (struct.unpack_from("<I", raw, at)[0] for at in (0, 4, 48))
     properties, preload = struct.unpack_from("<HH", raw, 56)
     has_many = name in _UNIFIED or (int(generation) >= 10 and lanes_of(raw) == 32)
-    granule = 16 if name.startswith("125") else 8 if has_many else 4
+    granule = 16 if name.startswith(("125", "12-5-")) else 8 if has_many else 4
     return AllocatedRegisters(
         vgprs=((first & 0x3F) + 1) * granule,
         sgprs=((first >> 6 & 0xF) + 1) * 8 if int(generation) < 10 else -1,

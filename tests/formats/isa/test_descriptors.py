@@ -9,6 +9,7 @@ from tests.support.object_files import code_file
 
 END = bytes.fromhex("000081bf")  # s_endpgm
 GFX906, GFX942, GFX1100, GFX1250 = 0x2F, 0x4C, 0x41, 0x49  # low byte of the flags
+GFX9, GFX9_4, GFX12_5 = 0x51, 0x5F, 0x5B  # targets for several GPUs
 WAVE32 = 1 << 10
 
 
@@ -17,9 +18,12 @@ WAVE32 = 1 << 10
     [
         (GFX906, 0, 4 * 19, 48),
         (GFX942, 0, 8 * 19, 48),
+        (GFX9, 0, 4 * 19, 48),
+        (GFX9_4, 0, 8 * 19, 48),
         (GFX1100, 0, 4 * 19, -1),
         (GFX1100, WAVE32, 8 * 19, -1),
         (GFX1250, WAVE32, 16 * 19, -1),
+        (GFX12_5, WAVE32, 16 * 19, -1),
     ],
 )
 def test_registers_are_counted_in_the_granules_of_the_gpu(
