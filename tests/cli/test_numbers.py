@@ -555,6 +555,15 @@ def test_bounds_of_waits_are_below_what_there_is(bounded: Path) -> None:
             assert one["cycles"] <= silent, one["name"]
 
 
+def test_the_duration_of_several_kernels_names_that_of_the_traced_one(varied: Path) -> None:
+    (row,) = told(varied, "index")["captures"]
+    whole = {fact["id"]: fact["value"] for fact in told(varied, "summary", *ALL)["facts"]}["duration"]
+    for command in ("triage", "summary"):
+        line = next(line for line in run(command, str(varied)).out.splitlines() if "uration  " in line)
+        assert f"{whole:,} cycles" in line
+        assert (f"alone {row['duration']:,} cycles" in line) == (row["duration"] != whole)
+
+
 def test_index_adds_up_every_capture(library: Library) -> None:
     done = run("index", str(library.root), "--jobs", "0", "--json")
     rows = {row["capture"]: row for row in json.loads(done.out)["captures"]}

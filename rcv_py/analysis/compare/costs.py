@@ -20,11 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.core.answers import Answers, Rows
-from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.device.state_strip import STRIP, StateStrip
+from rcv_py.analysis.health.traced_units import of_kernel
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
 from rcv_py.base.runs import ranges
@@ -67,7 +68,7 @@ def launch_of(trace: Trace) -> TracedLaunch | None:
     If several kernels ran, only waves of kernels with the name of the capture's kernel count.
     """
     lives = residencies(trace.occupancy)
-    own = _own(trace, lives)
+    own = of_kernel(trace, lives)
     if not len(own):
         return None
     begin, end = lives.begin[own], lives.end[own]
@@ -97,15 +98,6 @@ def chance(launch: TracedLaunch, rng: np.random.Generator) -> float:
     draws = int(np.clip(DRAWN // len(begin), 32, 400))
     ends = [int((begin + launch.life[rng.integers(0, launch.waves, len(begin))]).max()) for _ in range(draws)]
     return SIDES * OF_A_MAXIMUM * float(np.std(ends)) / launch.duration
-
-
-def _own(trace: Trace, lives: Residencies) -> np.ndarray:
-    """Rows of the residencies of the capture's kernel; all rows if no name matches."""
-    same = [kernel for kernel in trace.code.kernels if kernel.demangled == trace.kernel_name]
-    said = {name for kernel in same for name in (kernel.name, kernel.demangled)}
-    ids = [number for number, name in trace.occupancy.names.items() if name and name in said]
-    own = np.flatnonzero(np.isin(lives.kernel, ids))
-    return own if len(own) else np.arange(len(lives))
 
 
 MEASURES = ("cost", "latency", "stall")  # cost: latency plus the idle before it

@@ -25,6 +25,7 @@ from rcv_py.analysis.findings.finding import (
     KeyNumber,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
+from rcv_py.analysis.health.traced_units import alone
 from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
@@ -93,7 +94,8 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         )
     if inputs.occupancy is not None:
         span = inputs.occupancy.end - inputs.occupancy.begin
-        yield _number("duration", plural(span, "cycle"), trace.clock.duration(span))
+        of = join_texts("; ", filter(None, (trace.clock.duration(span), alone(trace, span))))
+        yield _number("duration", plural(span, "cycle"), of)
         limits = inputs.limits
         if limits.resident.simds:
             of = Message("{0} fit, the device holds {1}", count(limits.waves), count(limits.cap))

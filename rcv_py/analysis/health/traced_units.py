@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.base.runs import ascending
+from rcv_py.base.text import Message, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
@@ -34,6 +35,29 @@ def main_kernel(trace: Trace, lives: Residencies) -> int:
         return -1
     names, number = np.unique(kernels, return_counts=True)
     return int(names[np.argmax(number)])
+
+
+def of_kernel(trace: Trace, lives: Residencies) -> np.ndarray:
+    """Return the rows of the lives of the capture's kernel, int64; all rows if no name matches."""
+    same = [kernel for kernel in trace.code.kernels if kernel.demangled == trace.kernel_name]
+    said = {name for kernel in same for name in (kernel.name, kernel.demangled)}
+    ids = [number for number, name in trace.occupancy.names.items() if name and name in said]
+    own = np.flatnonzero(np.isin(lives.kernel, ids))
+    return own if len(own) else np.arange(len(lives))
+
+
+def alone(trace: Trace, span: int) -> str:
+    """Return how long the capture's kernel ran, as text, beside the `span` of all kernels in cycles.
+
+    "" if they are the same, or the span is of something else.
+    """
+    lives = residencies(trace.occupancy)
+    if not len(lives) or span != int(lives.end.max() - lives.begin.min()):
+        return ""
+    own = of_kernel(trace, lives)
+    cycles = int(lives.end[own].max() - lives.begin[own].min())
+    name = short_kernel(trace.kernel_name)
+    return Message("{0} alone {1}", name, plural(cycles, "cycle")) if cycles != span else ""
 
 
 def engine_mask(engines: np.ndarray) -> str:
