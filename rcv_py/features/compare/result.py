@@ -37,7 +37,9 @@ _NOISE = _CYCLES("noise", "Uncertainty of the difference", is_unknown=True)
 _REAL = kinds.YES_NO("is_beyond_noise", "Whether it exceeds noise", "beyond noise", key="is_real")
 _LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
 _LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
-_STATUS = kinds.TEXT("status", "Match of the instruction: same, changed, moved, inserted or removed")
+_STATUS = kinds.TEXT._replace(width=8)(
+    "status", "Match of the instruction: same, changed, moved, inserted or removed"
+)
 _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
