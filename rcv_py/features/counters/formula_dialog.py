@@ -121,7 +121,9 @@ class FormulaDialog(QDialog):
         name = self.name
         if self.confirm(Message("Delete {0} and its formulas?", name)):
             self.files.delete(name)
-            self._remove_tab(name)
+            editor = self.editors.pop(name)
+            self.tabs.removeTab(self.tabs.indexOf(editor))
+            editor.deleteLater()
             self.edited.emit()
 
     def done(self, result: int) -> None:
@@ -155,11 +157,6 @@ class FormulaDialog(QDialog):
         self.editors[name] = editor
         self.tabs.addTab(editor, button_text(name))
         editor.textChanged.connect(lambda: self._typed(editor))
-
-    def _remove_tab(self, name: str) -> None:
-        editor = self.editors.pop(name)
-        self.tabs.removeTab(self.tabs.indexOf(editor))
-        editor.deleteLater()
 
     def _typed(self, editor: FormulaEditor) -> None:
         name = next((name for name, one in self.editors.items() if one is editor), BUILT_IN)
@@ -197,12 +194,10 @@ class FormulaDialog(QDialog):
         """
         self._results = results
         errors = _errors(results, read)
-        names = () if results is None else tuple(dict.fromkeys(results.names))
         self.mistakes.clear()
         for name, editor in self.editors.items():
             mine = errors.get(name, [])
             is_current = name == BUILT_IN or of.get(name) == editor.toPlainText()
-            editor.set_names(names)
             editor.set_errors(mine if is_current else ())
             for error in mine if name != BUILT_IN else ():
                 line, at = error.place(of.get(name, ""))

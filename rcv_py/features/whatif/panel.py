@@ -268,8 +268,9 @@ class WhatIfPanel(TimelinePanel):
         table = tried_table(
             [(one.text, one.origin, self._of_kernel(one), self._why_not(one)) for one in self.experiments]
         )
-        finding, *others = plain_columns(table)
-        self.view.show_columns((finding._replace(width=FINDING_PX), *others))
+        finding, *others, why_not = plain_columns(table)
+        why_not = why_not._replace(is_shown=any(why_not.values))
+        self.view.show_columns((finding._replace(width=FINDING_PX), *others, why_not))
         self.beside.setVisible(self._chosen is not None)
         if self._chosen in self.experiments:
             self.view.set_current(self.experiments.index(self._chosen), reveal=False)

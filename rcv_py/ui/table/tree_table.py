@@ -26,6 +26,7 @@ from PySide6.QtGui import (
     QFont,
     QGuiApplication,
     QKeyEvent,
+    QKeySequence,
     QPainter,
     QResizeEvent,
 )
@@ -38,7 +39,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.field import Field
 from rcv_py.state.cell import Cell
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.plain_text import button_text, tooltip
+from rcv_py.ui.core.plain_text import button_text, copy_text, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table.cost_bars import draw_bar
 
@@ -445,8 +446,12 @@ class TreeTable(QTreeView, Generic[N]):
         self._is_quiet = was_quiet
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._opens_by_key and event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
-            self.activated.emit(self.currentIndex())
+        here = self.currentIndex()
+        if event.matches(QKeySequence.StandardKey.Copy) and here.isValid():
+            shown = (at for at in range(self.rows.columnCount()) if not self.isColumnHidden(at))
+            copy_text("\t".join(str(here.siblingAtColumn(at).data() or "") for at in shown))
+        elif self._opens_by_key and event.key() == Qt.Key.Key_Space and here.isValid():
+            self.activated.emit(here)
         else:
             super().keyPressEvent(event)
 

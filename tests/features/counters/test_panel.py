@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtTest import QTest
 
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.base.problems import Affects, Problem, Severity
@@ -229,19 +228,6 @@ def test_closing_offers_to_save(dialog: FormulaDialog, settled: Settled, qtbot: 
     dialog.close()
     assert not dialog.files.is_changed("formulas.txt")
     assert dialog.tabs.tabText(1) == "formulas.txt"
-
-
-def test_names_are_completed(dialog: FormulaDialog, settled: Settled, qtbot: object) -> None:
-    editor = dialog.editor
-    write(dialog, "", settled, qtbot)
-    editor.setFocus()
-    QTest.keyClicks(editor, "x := sum[BUSY")
-    assert editor.completer.popup().isVisible()
-    editor.complete(editor.completer.currentCompletion())
-    assert editor.toPlainText() == "x := sum[BUSY_CU_CYCLES"
-    editor.completer.popup().hide()
-    QTest.keyClicks(editor, "]  # BUSY")
-    assert not editor.completer.popup().isVisible(), "not in a comment"
 
 
 def test_the_built_in_set_is_shown_but_not_changed(dialog: FormulaDialog) -> None:

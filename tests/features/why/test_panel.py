@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -52,6 +53,13 @@ def test_groupings_share_the_tree(why: WhyPanel, qtbot: QtBot, settled: Settled)
     assert shown(why) == ["name", "bar", "cycles", "share", "stall", "idle", "drain", "source"]
     assert why.tree is tree
     assert why.part("causes") is why
+
+
+def test_a_row_is_copied_as_its_columns_show_it(why: WhyPanel) -> None:
+    why.tree.setCurrentIndex(why.tree.rows.index_of(why.tree.rows.root.children[0]))
+    QTest.keyClick(why.tree, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    cells = dict(zip(shown(why), QGuiApplication.clipboard().text().split("\t"), strict=True))
+    assert (cells["cycles"], cells["name"]) == ("40", why.grouping.name(why.tree.rows.root.children[0]))
 
 
 def test_the_order_and_what_is_open_stay(why: WhyPanel, qtbot: QtBot) -> None:

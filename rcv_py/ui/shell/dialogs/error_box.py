@@ -5,17 +5,15 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QPlainTextEdit, QWidget
 
 from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.base.log import IN_REPORT, LOG, without_home
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, translated
-from rcv_py.base.whole_files import whole_file
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.layout import Dialog
 from rcv_py.ui.core.panel import Panel
@@ -63,7 +61,7 @@ def fault(trace: str) -> RcvError:
 
 
 class ReportBox(Dialog):
-    """A non-blocking window: a sentence, what to do, and a text to copy or save, unless that is hidden."""
+    """A non-blocking window: a sentence, what to do, and a text to copy, unless that is hidden."""
 
     def __init__(
         self,
@@ -88,21 +86,7 @@ class ReportBox(Dialog):
             shown = named(QPlainTextEdit(text, readOnly=True), "Report")
             shown.setMinimumHeight(140)
             items.append((shown, 1))
-            save = self.buttons.addButton(translated("Save report …"), QDialogButtonBox.ButtonRole.ActionRole)
-            save.clicked.connect(self._ask_and_save)
         self.fill(*items)
-
-    def save(self, path: Path) -> None:
-        """Write the report to a file; raise ExportError on failure."""
-        with whole_file(path) as file:
-            file.write(self.report.encode("utf-8", "backslashreplace"))
-
-    def _ask_and_save(self) -> None:
-        chosen, _ = QFileDialog.getSaveFileName(
-            self, translated("Save the report"), "rcv-report.txt", translated("Texts (*.txt)")
-        )
-        if chosen:
-            self.save(Path(chosen))
 
 
 class ErrorBox(ReportBox):
