@@ -29,9 +29,8 @@ from rcv_py.analysis.device.simd_work import (
     work_of,
 )
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
-from rcv_py.analysis.health.traced_units import alone
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.base.text import Message, byte_size, count, join_texts, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -224,8 +223,7 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
     if numbers is None:
         return
     span = numbers.end - numbers.begin
-    of = join_texts("; ", filter(None, (trace.clock.duration(span), alone(trace, span))))
-    yield _fact("duration", span, plural(span, "cycle"), of)
+    yield _fact("duration", span, plural(span, "cycle"), trace.clock.duration(span))
     of = Message("{0} of the peak", percent(numbers.mean, numbers.peak))
     yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of)
     yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time")
