@@ -248,7 +248,7 @@ def test_a_frozen_program_runs_its_own_modules(monkeypatch: pytest.MonkeyPatch) 
     told = ["dwarf", "60", str(os.getpid()), code_object.PACKAGES]
     words = [sys.executable, "-c", frozen, *command[1:], *told]
     data = code_file({"one": WORDS})
-    question = struct.pack("<Q", len(data)) + data + struct.pack("<Q", TEXT)
+    question = struct.pack("<3Q", 8, TEXT, len(data)) + data
     done = subprocess.run(words, input=question, capture_output=True, check=True, cwd=ROOT, timeout=HANG_S)
     assert b'"chain":[-1]' in done.stdout.replace(b" ", b""), done.stderr.decode()
 
