@@ -81,6 +81,15 @@ def test_edge_29_an_engine_without_samples_stays_and_the_others_align(tmp_path):
     assert "no clock samples for SE2" in texts(trace)
 
 
+def test_edge_30_engines_of_one_recording_do_not_start_hours_apart(tmp_path):
+    hours = 3 * 3600 * 100_000_000
+    realtime = {**REALTIME, "SE1": [[200, 900_000 + hours], [8200, 900_400 + hours]]}
+    trace = opened(tmp_path, {**TWO_ENGINES, "realtime.json": realtime})
+    assert trace.clock.offsets == {}
+    assert trace.waves.begin.tolist() == [80, 80]
+    assert "puts the shader engines too far apart" in texts(trace)
+
+
 @pytest.mark.parametrize(
     "realtime",
     [

@@ -17,6 +17,7 @@ from rcv_py.model.ids import place_name
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file lacks it
 MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is no valid measurement
+MAX_APART = 1 << 36  # ticks between first samples of two: 11 minutes at 100 MHz, while engines start together
 NOMINAL_TICKS = 1 / 20  # realtime ticks per shader cycle, if no engine has two samples: 100 MHz / 2 GHz
 
 
@@ -46,7 +47,7 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
     if len(samples) > 1 and not offsets:
         problems.warn(
             FILE,
-            Message("{0} puts the shader engines years apart: their clocks are not aligned.", FILE),
+            Message("{0} puts the shader engines too far apart: their clocks are not aligned.", FILE),
             "Compare times within one shader engine only, or record the trace again.",
         )
     lost = [place_name(se) for se in engines if se not in samples]
@@ -84,11 +85,12 @@ def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
     if len(ends) < 2:
         return {}, known
     # A double does not hold ticks since boot to a fraction of a cycle, so they count from the first sample.
-    zero = min(rt0 for _, rt0, _, _ in ends.values())
+    zero, last = (of(rt0 for _, rt0, _, _ in ends.values()) for of in (min, max))
     origin = {se: (rt0 - zero) - sc0 * rate for se, (sc0, rt0, _, _) in ends.items()}
     first = min(origin.values())
     offsets = {se: round((value - first) / rate) for se, value in origin.items()}
-    return (offsets, known) if max(offsets.values()) < MAX_OFFSET else ({}, known)
+    is_valid = max(offsets.values()) < MAX_OFFSET and last - zero < MAX_APART
+    return (offsets, known) if is_valid else ({}, known)
 
 
 def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples]:
