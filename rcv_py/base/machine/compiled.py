@@ -23,7 +23,7 @@ from functools import cache, wraps
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from types import BuiltinFunctionType, ModuleType
+from types import ModuleType
 from typing import IO, Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -193,44 +193,10 @@ def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     gc.disable()
     try:
         with ThreadPoolExecutor(1) as pool:
-            return pool.submit(_compiling, code, values).result()
+            return pool.submit(code, *values).result()
     finally:
         if collects:
             gc.enable()
-
-
-def _compiling(code: Any, values: tuple[Any, ...]) -> Any:
-    """Call a function, and compile it as no other code of the process is compiled.
-
-    Numba caches the result types of operators: else it tries dozens of rules each time.  And an index is
-    taken as it is: else each costs four instructions that count a negative one from the end.
-    """
-    assert NUMBA is not None
-    from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415 - as numba
-    from numba.np import arrayobj  # noqa: PLC0415
-
-    functions = NUMBA.types.Function
-    found: dict[tuple[Any, Any], Any] = {}
-
-    def remembered(self: Any, context: Any, values: Any, named: Any) -> Any:
-        if named or not isinstance(self.typing_key, BuiltinFunctionType):
-            return asked(self, context, values, named)
-        key = self, values
-        if key not in found:
-            found[key] = asked(self, context, values, named)
-        return found[key]
-
-    def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
-        return context.cast(builder, index, kind, NUMBA.types.intp if kind.signed else NUMBA.types.uintp)
-
-    with global_compiler_lock:
-        asked, fixed = functions.get_call_type, arrayobj.fix_integer_index
-        functions.get_call_type, arrayobj.fix_integer_index = remembered, as_it_is
-        try:
-            code.compile(tuple(map(NUMBA.typeof, values)))
-        finally:
-            functions.get_call_type, arrayobj.fix_integer_index = asked, fixed
-    return code(*values)
 
 
 def _keep(code: Any, folder: Path) -> None:
