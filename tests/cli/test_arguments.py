@@ -67,8 +67,8 @@ def test_shot_takes_numbers_apart() -> None:
     ("words", "complaint"),
     [
         ("hotspot", "required: FOLDER"),
-        ("hotspot x --top -1", "'-1' is not a whole number"),
-        ("hotspot x --top ten", "'ten' is not a whole number"),
+        ("hotspot x --top -1", "'-1' is not a whole number from 0 on"),
+        ("hotspot x --top ten", "'ten' is not a whole number from 0 on"),
         ("hotspot x --by wave", "invalid choice: 'wave'"),
         ("hotspot x --json --csv", "not allowed with"),
         ("shot x --panel isa --out a.png --size 900", "'900' is not a size such as 1200x800"),

@@ -232,8 +232,8 @@ A_WAVE = "se1/simd0/slot0/wv0"
 WRONG = {
     "waves --unit-of se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",
     "flame --least 101": "'101' is not a share from 0 to 100",
-    "waits --line -3": "'-3' is not a whole number",
-    "waits --top 1.5": "'1.5' is not a whole number",
+    "waits --line -3": "'-3' is not a whole number from 0 on",
+    "waits --top 1.5": "'1.5' is not a whole number from 0 on",
     "waves --unit-of nonsense": "'nonsense' does not name a wave.",
     "waves --sort color": "There is no column 'color' to sort by.",
     "waves --within 5:4": "'5:4' is not a range such as 1000:2000",

@@ -147,10 +147,10 @@ TRACE_WORK = (
     "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
     "`rcv check --yaml` writes. These waves can be ranked all the same: `--waves all`, or View › Waves."
 )
-UNREAD = "No wave could be read, so there is nothing to find. Problems says why."
+UNREAD = "No wave could be read, so there is nothing to find. The problems of the capture say why."
 NO_CODE = (
     "The instructions of the capture could not be read, so nothing is known about what its waves waited for. "
-    "Problems says why."
+    "The problems of the capture say why."
 )
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 

@@ -48,13 +48,14 @@ class at_most:  # noqa: N801 - reads as the function it is used as
 
     def __call__(self, text: str) -> int:
         """Return the number; raise ArgumentTypeError."""
+        expected = "is not a whole number above 0" if self.minimum else "is not a whole number from 0 on"
         if not text.isascii() or not text.isdigit():
-            raise _wrong(text, "is not a whole number")
+            raise _wrong(text, expected)
         if len(text.lstrip("0")) > MAX_DIGITS:
             raise _wrong(text, Message("has more than {0} digits", MAX_DIGITS))
         value = int(text)
         if value < self.minimum:
-            raise _wrong(text, "is not a whole number above 0")
+            raise _wrong(text, expected)
         if self.maximum is not None and value > self.maximum:
             raise argparse.ArgumentTypeError(
                 Message("{0} is more than the {1:,} that are possible", text, self.maximum)
