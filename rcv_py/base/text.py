@@ -144,9 +144,9 @@ def join_texts(between: str, texts: Iterable[str]) -> str:
     return _Joined.of(between.join(values), between, values)
 
 
-def first_joined(text: str, between: str) -> str:
-    """Return the first of texts that `join_texts` joined with this separator, else the text."""
-    return text.values[0] if isinstance(text, _Joined) and text.template == between else text
+def joined_texts(text: str, between: str) -> tuple[str, ...]:
+    """Return the texts that `join_texts` joined with this separator, else the text alone."""
+    return (*text.values,) if isinstance(text, _Joined) and text.template == between else (text,)
 
 
 def capitalized(text: str) -> str:

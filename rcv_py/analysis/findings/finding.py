@@ -8,7 +8,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rcv_py.analysis.waves.populations import WaveChoice
-from rcv_py.base.text import Message, capitalized, count, first_joined, join_texts, percent, plural
+from rcv_py.base.text import Message, capitalized, count, join_texts, joined_texts, percent, plural
 from rcv_py.model.ids import WaveId
 
 if TYPE_CHECKING:  # it imports most analyses, and views of findings open before any are computed
@@ -239,7 +239,7 @@ class Finding:
     @property
     def key_sentence(self) -> str:
         """The first sentence of what is seen."""
-        return first_joined(self.sentence, " ")
+        return joined_texts(self.sentence, " ")[0]
 
     @property
     def line(self) -> str:

@@ -18,6 +18,7 @@ from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, summed
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.base.runs import ascending
 from rcv_py.model.trace import Trace
 
 UNKNOWN = -1  # bytes of an instruction that matches no rule
@@ -162,13 +163,12 @@ def _traced_part(trace: Trace) -> float:
         return 1.0
     units = traced.se.astype(np.int64) << 20 | traced.cu.astype(np.int64) + 1
     others = events.se.astype(np.int64) << 20 | events.cu.astype(np.int64) + 1
-    is_near = np.isin(others, units)
+    known, simds = ascending(units), ascending(units * gpu.simds + traced.simd)
+    is_near = known.take(np.searchsorted(known, others), mode="clip") == others
     if not is_near.any() and not gpu.traces_all_simds:  # where others ran is not known
-        return len(np.unique(units * gpu.simds + traced.simd)) / len(np.unique(units)) / gpu.simds_per_cu
-    held = np.concatenate([units * gpu.simds + traced.simd, (others * gpu.simds + events.simd)[is_near]])
-    simds = np.unique(held)
-    cus = len(np.unique(simds // gpu.simds_per_cu)) / len(np.unique(units))
-    return len(np.unique(held[: len(units)])) / len(simds) * cus
+        return len(simds) / len(known) / gpu.simds_per_cu
+    held = ascending(np.concatenate([simds, (others * gpu.simds + events.simd)[is_near]]))
+    return len(simds) / len(held) * len(ascending(held // gpu.simds_per_cu)) / len(known)
 
 
 def _finish(trace: Trace, part: _Accesses) -> AccessWidths:

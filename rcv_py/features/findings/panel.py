@@ -21,7 +21,7 @@ from rcv_py.analysis.findings.finding import (
 )
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import Stage
-from rcv_py.base.text import Message, join_texts, translated
+from rcv_py.base.text import Message, join_texts, joined_texts, translated
 from rcv_py.features.findings.finding_list import FindingList
 from rcv_py.features.findings.finding_page import EVIDENCE, MORE, TRIAL, finding_html, small_html
 from rcv_py.features.findings.number_strip import MARGIN_PX, NumberStrip
@@ -239,8 +239,10 @@ class TriagePanel(Panel):
 
     def _in_unit(self, number: KeyNumber) -> KeyNumber:
         """Return a key number in the user's unit of time: the duration is known in both."""
-        is_ns = number.id == "duration" and self.ui.settings[UNITS] == "ns" and number.of
-        return number._replace(text=number.of, of=number.text) if is_ns else number
+        if number.id != "duration" or self.ui.settings[UNITS] != "ns" or not number.of:
+            return number
+        time, *rest = joined_texts(number.of, "; ")
+        return number._replace(text=time, of=join_texts("; ", (number.text, *rest)))
 
     def _show_what_is_there(self) -> None:
         findings, is_whole = self.findings, self.more.isChecked()

@@ -29,7 +29,7 @@ TITLES = {
 }
 TOP = 8  # rows of a part
 SHARES = (
-    "Shares are of the wave cycles in the range. Those of units are of the time of all such units; the "
+    "Shares are of the wave cycles in the range. Units have shares of the time of all such units; the "
     "column hits has their number."
 )
 

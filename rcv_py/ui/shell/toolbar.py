@@ -14,8 +14,8 @@ from rcv_py.base.text import (
     byte_size,
     elide_left,
     elide_right,
-    first_joined,
     join_texts,
+    joined_texts,
     plural,
     short_count,
     translated,
@@ -200,7 +200,7 @@ class VerdictLine(ElidedLabel):
     def _update(self) -> None:
         findings = self._ui.results.cell("findings").value
         sentence = "" if findings is None else findings.sentence
-        self.setText(first_joined(sentence, " "))  # what to do about it has no room in a narrow window
+        self.setText(joined_texts(sentence, " ")[0])  # what to do about it has no room in a narrow window
         self.setToolTip(tooltip(sentence))
 
     def showEvent(self, event: QShowEvent) -> None:

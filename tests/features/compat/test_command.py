@@ -116,7 +116,7 @@ def test_sources_are_short_in_tables_and_whole_in_documents(tmp_path: Path) -> N
 def test_a_capture_without_instructions_claims_no_registers() -> None:
     text = printed("hotspot", SAMPLE / "placeholder")
     assert "registers" not in text
-    assert "No instruction has any latency." in text
+    assert "The capture has no instructions." in text
     assert "not known" in printed("occupancy", SAMPLE / "placeholder", "--limits")
 
 
