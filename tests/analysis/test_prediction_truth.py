@@ -1,6 +1,7 @@
 """Predictions against a simulator that ran the changed kernel: a few pairs; all are in `make precision`."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,11 +9,12 @@ import pytest
 
 import rcv_py.analysis.whatif
 import rcv_py.synth
+from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.recording import Recording, arbitrated
 from tests.support.prediction_pairs import PAIRS
-from tests.support.prediction_scenes import SCENES
-from tests.support.prediction_truth import Measured, captured, measured, missed, quantile, summary
+from tests.support.prediction_scenes import SCENES, Scene
+from tests.support.prediction_truth import Measured, asked, captured, measured, missed, quantile, summary
 
 MOST = 0.03  # of the span: the pairs here are some that are well understood
 QUICK = (
@@ -72,6 +74,21 @@ def test_pairs_are_many_and_each_is_another() -> None:
     assert len(PAIRS) >= 120
     assert len({pair.name for pair in PAIRS}) == len(PAIRS)
     assert {scene.hardware.generation for scene in SCENES.values()} == {9, 11, 12}
+
+
+def executed(scene: Scene, changes: Sequence[Change] = ()) -> list[str]:
+    """The instructions of the first wave, in the order in which it executes them."""
+    recording = next(iter(captured(scene).player.recordings()))
+    for change in changes:
+        recording = change.of(recording)
+    rows = recording.line[recording.order[slice(*recording.first[:2])]]
+    return [scene.kernel.instructions[row - 1].text for row in rows.tolist()]
+
+
+@pytest.mark.parametrize("scene", ["strict_11", "inverted"])
+def test_the_simulator_moves_the_loads_that_the_remedy_moves(scene: str) -> None:
+    (pair,) = (pair for pair in PAIRS if pair.name == f"{scene}: remedy of exposed-vector-load")
+    assert executed(pair.before) != executed(pair.after) == executed(pair.before, asked(pair))
 
 
 def test_what_is_said_of_pairs_follows_from_them() -> None:

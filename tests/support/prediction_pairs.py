@@ -131,18 +131,13 @@ def _footprint(scene: str, finding: str, more: int) -> Pair:
     return _remedy(scene, finding, replace(SCENES[scene], resident=SCENES[scene].resident + more))
 
 
-def _hoist_alone(scene: str, words: Words) -> Pair:
-    """The load moves up, its wait still waits for all."""
-    before = SCENES[scene]
-    load, head = words.load(16, 2048), words.load(8, 0)
-    after = before.edited(load="", head=f"{load}\n{head}")
-    return _remedy(scene, "exposed-vector-load", after)
-
-
-def _hoist_strict(scene: str, words: Words) -> Pair:
-    before = SCENES[scene]
-    load, head = words.load(16, 2048), words.load(8, 0)
-    after = before.replaced((load, ""), (head, f"{load}\n{head}"))
+def _loads_together(scene: str) -> Pair:
+    """The other loads of a wait move right before the first; it still waits for all."""
+    head, loop, body = SCENES[scene].text.partition("loop:\n")
+    first, *rest = body.splitlines()
+    loads = [line for line in rest if line.startswith("global_load")]
+    rest = [line for line in rest if line not in loads]
+    after = replace(SCENES[scene], text=head + loop + "\n".join((*loads, first, *rest)))
     return _remedy(scene, "exposed-vector-load", after)
 
 
@@ -232,8 +227,7 @@ PAIRS = (
     *(_latency(scene, "store", 0.5) for scene in ("roof", "roof_12")),
     *(_more(scene, 1) for scene in ("roof", "near_roof", "roof_12")),
     # remedies of findings
-    *(_hoist_alone(f"inverted{each}", words) for each, words in (("", W9), ("_11", W11), ("_12", W12))),
-    *(_hoist_strict(f"strict{each}", words) for each, words in (("", W9), ("_11", W11), ("_12", W12))),
+    *(_loads_together(f"{scene}{each}") for scene in ("inverted", "strict") for each in ("", "_11", "_12")),
     *(_partial(f"strict{each}", words) for each, words in (("", W9), ("_11", W11), ("_12", W12))),
     *(_footprint(scene, "low-occupancy", 1) for scene in ("strict", "barriers", "narrow", "stream_11")),
     _footprint("ping_pong", "low-occupancy", 2),
