@@ -101,6 +101,7 @@ ARROWS = {  # features whose answers another one uses
     "counters": {"compat"},
     "hotspot": {"compat", "occupancy", "source"},
     "line": {"latency", "whatif"},
+    "loops": {"whatif"},
     "notes": {"isa"},
     "record": {"compare", "findings", "health"},
     "registers": {"occupancy"},

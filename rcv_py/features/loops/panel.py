@@ -10,10 +10,13 @@ from PySide6.QtWidgets import QStackedWidget
 
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
 from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
+from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.analysis.whatif.block_schedule import block_schedules
 from rcv_py.base.text import Message, count, join_texts, percent, plural, translated
 from rcv_py.features.loops.result import SEGMENTS as RESULT
 from rcv_py.features.loops.result import iteration_table, iterations_of, loop_table, segment_table
 from rcv_py.features.loops.static_result import loop_table as static_table
+from rcv_py.features.whatif.schedule_result import schedule_table
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -100,6 +103,12 @@ class IterationStrip(BarChart):
         return join_texts("\n", lines)
 
 
+def program_tables(trace: Trace) -> tuple[ResultTable, ResultTable]:
+    """Return the loops of a program that has not run, and its blocks with the best order found."""
+    found = block_schedules(trace, trace.code, WaitLatency.empty())
+    return static_table(trace), schedule_table(trace, found, 0)
+
+
 class LoopsPanel(TablePanel[LoopSummary]):
     """Iterations of loops, and segments between barriers: how long each took, and what on."""
 
@@ -119,7 +128,9 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
         self.segments.cell_painters["bar"] = self._paint_segment
         self.program = named(RowsView(ui.theme, ui.settings), "Loops of a program that has not run")
-        self.program.widths.elastic = Elastic("source", "source", 120, 300)
+        self.blocks = named(RowsView(ui.theme, ui.settings), "Its blocks, as ordered and in the best order")
+        for view in (self.program, self.blocks):
+            view.widths.elastic = Elastic("source", "source", 120, 300)
         self.listed = Switch("What is listed", TABLES)
         self.remembered = {"table": self.view, "loops": self.loops}
         self.remembered |= {"segments": self.segments, "listed": self.listed}
@@ -131,14 +142,15 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.both = QStackedWidget()
         self.both.addWidget(split(self.loops, right, sizes=(440, 720)))
         self.both.addWidget(self.segments)
-        self.both.addWidget(self.program)
+        self.both.addWidget(split(self.program, self.blocks, sizes=(150, 150), is_column=True))
         self.empty = WithEmptyState(boxed(column((self.both, 1), self.phases)))
         column(choices, (self.empty, 1), of=self)
         ui.theme.changed.connect(self._show_legend)
         self.listed.currentIndexChanged.connect(self._choose_table)
         self.segments.chosen.connect(self._go_to_segment)
         self.loops.chosen.connect(self._choose_loop)
-        self.program.chosen.connect(self._go_to_head)
+        self.program.chosen.connect(partial(self._go_to_first, self.program, "head"))
+        self.blocks.chosen.connect(partial(self._go_to_first, self.blocks, "first_instruction"))
         self.strip.chosen.connect(self._go)
         self._start()
 
@@ -173,23 +185,24 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if trace is not None and is_static:
             self.both.setCurrentIndex(2)
             take = partial(self._take_program, trace)
-            self.run_job(lambda: static_table(trace), take, "loops of the program")
+            self.run_job(lambda: program_tables(trace), take, "loops of the program")
         elif self.is_loops:
             self._refresh_loops()
         else:
             self._refresh_segments()
 
-    def _take_program(self, trace: Trace, table: ResultTable) -> None:
+    def _take_program(self, trace: Trace, tables: tuple[ResultTable, ResultTable]) -> None:
         self.computing.stop()
-        self.empty.say("" if len(table) else table.spec.nothing)
-        self.program.show_columns(result_columns(table, trace))
-        self.phases.setText(table.spec.note)
-        self.phases.setToolTip(tooltip(table.spec.note))
+        loops, blocks = tables
+        self.empty.say("" if len(loops) or len(blocks) else loops.spec.nothing)
+        for view, table in ((self.program, loops), (self.blocks, blocks)):
+            view.show_columns(result_columns(table, trace))
+        self.phases.setText(loops.spec.note)
+        self.phases.setToolTip(tooltip(loops.spec.note))
 
-    def _go_to_head(self, row: int) -> None:
-        """Select the first instruction of a loop of a program that has not run."""
-        table = self.program.table
-        self.session.select_line(int(table.columns[table.column_of("head")].values[row]))
+    def _go_to_first(self, view: RowsView, name: str, row: int) -> None:
+        """Select the first instruction of a loop or block of a program that has not run."""
+        self.session.select_line(int(view.table.columns[view.table.column_of(name)].values[row]))
 
     def _refresh_segments(self) -> None:
         trace, found = self.session.trace.value, self.ui.results.cell(SEGMENTS).value

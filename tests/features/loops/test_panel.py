@@ -1,5 +1,6 @@
 """The panels of loops and of bubbles: numbers of the analyses, one click to the place, empty states."""
 
+import json
 from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
@@ -8,12 +9,14 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from rcv_py.features.loops import panel as loops_panel
 from rcv_py.features.loops.panel import IterationStrip, LoopsPanel
 from rcv_py.features.loops.result import SEGMENTS as RESULT
 from rcv_py.features.why.bubbles_result import BUBBLES
 from rcv_py.features.why.panel import BubblesPanel
+from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -21,7 +24,9 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from tests.analysis import build
 from tests.analysis import test_segments as segments_test
+from tests.support.command_runs import printed
 from tests.support.opened import sample_trace
+from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.window_fixtures import panel_fixture
 
@@ -62,6 +67,22 @@ def values(panel: LoopsPanel, name: str) -> list[object]:
     model = panel.view.table
     column = model.columns[model.column_of(name)]
     return [column.values[row] for row in model.data_rows.tolist()]
+
+
+def test_a_program_that_has_not_run_has_blocks_with_a_best_order(
+    loops: LoopsPanel, open_in: Callable, qtbot: QtBot
+) -> None:
+    path = ROOT / "sample_traces" / "compiled_rms_norm" / "rms_norm_gfx942.co"
+    open_in(open_trace(path), [])
+    qtbot.waitUntil(lambda: loops.blocks.table.rowCount() > 0)
+    table = loops.blocks.table
+    names = ("block", "first_instruction", "length", "best")
+    shown = [table.columns[table.column_of(name)].values.tolist() for name in names]
+    rows = json.loads(printed("schedule", path, "--json"))["rows"]
+    assert shown == [[row[name] for row in rows] for name in names]
+    assert any(best < length for length, best in zip(*shown[2:], strict=True))
+    loops.blocks.chosen.emit(1)
+    assert loops.session.selection.value.line == rows[1]["first_instruction"]
 
 
 def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
