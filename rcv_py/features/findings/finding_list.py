@@ -84,7 +84,9 @@ class FindingList(QListWidget):
                 Message("The same bound as {0}: these are the same cycles.", first) if first != number else ""
             )
             steps = moved.get(finding.name, 0)
-            said = (finding.title, gain, as_first, moved_text(steps))
+            way, places = "Up" if steps > 0 else "Down", plural(abs(steps), "place")
+            move = Message("{0} {1} by its prediction.", way, places) if steps else ""
+            said = (finding.title, gain, as_first, move)
             texts = (translated(text) for text in said)
             item = QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
             item.setData(_ROLE, finding)
@@ -228,10 +230,3 @@ def fitting_numbers(finding: Finding, first: int, metrics: QFontMetrics, width: 
 def _gain(finding: Finding) -> float:
     """Return the maximum gain, of the kernel's duration or of the samples."""
     return finding.share if finding.unit in WITHOUT_GAIN else finding.gain
-
-
-def moved_text(steps: int) -> str:
-    """Return how far the prediction moved a finding, "" if it did not."""
-    if not steps:
-        return ""
-    return Message("{0} {1} by its prediction.", "Up" if steps > 0 else "Down", plural(abs(steps), "place"))

@@ -64,11 +64,8 @@ def small_html(findings: Findings) -> Rich:
 def _row(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
     key = rich("<span class='q'>{}</span>&nbsp; ", number + 1) if number < 9 else ""
     text = "" if place.kind == "source" else place.text
-    return rich("{}{} &nbsp;{}", key, _link(number, place, sources), text)
-
-
-def _link(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
     where = place.place
     if place.kind == "source" and place.source is not None and sources:
         where = place_text(sources, *place.source)
-    return rich("<a href='{}:{}'>{}</a>", EVIDENCE, number, where)
+    link = rich("<a href='{}:{}'>{}</a>", EVIDENCE, number, where)
+    return rich("{}{} &nbsp;{}", key, link, text)

@@ -65,10 +65,6 @@ def scene_job(
     known = hidden if session.clock_range.value is None else None
     covered = None if known is None else known.hidden(code, show_idle)
 
-    def of_markers() -> FlameTree | None:
-        tree = coarse_markers if content is Content.MARKERS else marked
-        return tree(spans) if spans is not None and len(spans) else None
-
     def marked(spans: MarkerSpans) -> FlameTree:
         reduction = scoped_costs(spans, show_idle=show_idle)
         costs = read.incremental("costs of scopes", reduction, (spans, show_idle))(None)
@@ -76,7 +72,8 @@ def scene_job(
 
     def scene() -> FlameScene | None:
         if content in OF_MARKERS:
-            tree = of_markers()
+            tree_of = coarse_markers if content is Content.MARKERS else marked
+            tree = tree_of(spans) if spans is not None and len(spans) else None
         else:
             columns = costs()
             own = code_costs(columns, show_idle, covered)

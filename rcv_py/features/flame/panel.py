@@ -29,7 +29,6 @@ NO_MARKERS = (
 NO_PLACE = "Select an instruction or a source line to see what leads to it and what it leads to."
 NO_VALUE = "Nothing counts in this measure. Choose another measure above."
 NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
-LINKS = Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
 STREAM_MS = 800
 CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
 

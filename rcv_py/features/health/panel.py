@@ -34,12 +34,6 @@ def _rows_html(theme: Theme, severity: Severity, title: str, rows: Iterable[tupl
     return head + rich("<table cellspacing='0'>{}</table>", joined("", cells))
 
 
-def problem_html(theme: Theme, problem: Problem) -> Rich:
-    """Return what is wrong with a file, and what to do."""
-    rows = (("File", problem.where), ("Fix", problem.hint))
-    return _rows_html(theme, problem.severity, problem.text, rows)
-
-
 def note_html(theme: Theme, note: HealthNote) -> Rich:
     """Return a note as a title and rows: evidence, impact, fix, settings, a link to a typical wave."""
     rows: list[tuple[str, str]] = [
@@ -107,7 +101,10 @@ class TrustPanel(Panel):
 
     def _show(self) -> None:
         theme, notes = self.ui.theme, self.notes
-        found = [problem_html(theme, problem) for problem in self.problems]
+        found = [
+            _rows_html(theme, one.severity, one.text, (("File", one.where), ("Fix", one.hint)))
+            for one in self.problems
+        ]
         parts = (*found, *(note_html(theme, note) for note in notes or ()))
         self.text.show_html(joined("", parts))
         is_open = self.session.trace.value is not None

@@ -334,18 +334,13 @@ class IsaPanel(CodePanel):
         self._followed = line
         line = self.view.stands_for(line)
         if selection.lines is not None and line != self.view.current:
-            self._reveal_range(selection)
+            rows = self.view.places()[slice(*selection.lines)]
+            if len(rows := rows[rows >= 0]):
+                self.view.reveal(int(rows.max()))
+                self.view.reveal(int(rows.min()))
         self.view.set_current(line, reveal=line != self.view.current)
         self.strip.update()
         self._say_matches()
-
-    def _reveal_range(self, selection: Selection) -> None:
-        assert selection.lines is not None
-        rows = self.view.places()[slice(*selection.lines)]
-        rows = rows[rows >= 0]
-        if len(rows):
-            self.view.reveal(int(rows.max()))
-            self.view.reveal(int(rows.min()))
 
     def _show_hover(self) -> None:
         trace, hover = self.session.trace.value, self.session.hover.value

@@ -262,12 +262,11 @@ class IsaView(FoldView):
             return fold_tip(self.rows, self.parts, self.folds.section(row))
         if column == HELD:
             return held_tip(self.rows, row)
-        return self.rows.place[row] if column == "source" else self._row_tip(self.rows, row, column)
-
-    def _row_tip(self, rows: IsaRows, row: int, column: str) -> str:
-        tip, at = isa_tip(rows, row, self.bars.tip(row), self.hits_of(row)), self.registers.hovered
+        if column == "source":
+            return self.rows.place[row]
+        tip, at = isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row)), self.registers.hovered
         if column == "text" and at is not None and at.row == row:
-            return joined("<br>", (register_tip(rows.trace.code, rows.program, at), tip))
+            return joined("<br>", (register_tip(self.rows.trace.code, self.rows.program, at), tip))
         return tip
 
     def _gutter_tip(self) -> str:

@@ -216,12 +216,9 @@ class DistributionPanel(Panel):
         else:
             self._mark()
 
-    def _selected_row(self) -> int:
-        token, view = self.session.token(), self.view
-        return -1 if token is None or view is None else view.hits.row_of(token[0].row, token[1])
-
     def _mark(self) -> None:
-        row, view = self._selected_row(), self.view
+        token, view = self.session.token(), self.view
+        row = -1 if token is None or view is None else view.hits.row_of(token[0].row, token[1])
         value = None if row < 0 or view is None else int(view.values[row])
         self.plot.mark_token(value if value is not None and value >= 0 else None)
         at = np.flatnonzero(self.shown == row) if row >= 0 else np.zeros(0, dtype=np.int64)
@@ -233,12 +230,9 @@ class DistributionPanel(Panel):
         self._mark()
 
     def _go(self, at: int) -> None:
-        if 0 <= at < len(self.shown):
-            self._select(int(self.shown[at]))
-
-    def _select(self, row: int) -> None:
         trace, view = self.session.trace.value, self.view
-        if trace is not None and view is not None:
+        if trace is not None and view is not None and 0 <= at < len(self.shown):
+            row = int(self.shown[at])
             self.session.select_token(trace.waves.id(int(view.hits.wave[row])), int(view.hits.token[row]))
 
     def _choices_changed(self) -> None:

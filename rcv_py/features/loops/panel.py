@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStackedWidget
 
@@ -30,7 +30,8 @@ from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.column_widths import PAD, Elastic
+from rcv_py.ui.table.cost_bars import draw_bar
 from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_panel import TablePanel
@@ -226,7 +227,8 @@ class LoopsPanel(TablePanel[LoopSummary]):
         waiting, cycles = int(self.shown_segments.waiting[row]), int(self.shown_segments.cycles[row])
         theme = self.ui.theme
         parts = [(cycles - waiting, theme.role("accent")), (waiting, theme.role("stall"))]
-        self.paint_bar(painter, cell, parts, int(self.shown_segments.cycles.max(initial=0)))
+        box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
+        draw_bar(painter, box, parts, int(self.shown_segments.cycles.max(initial=0)))
 
     def _refresh_loops(self) -> None:
         trace, summary = self.session.trace.value, self.ui.results.cell("loops").value

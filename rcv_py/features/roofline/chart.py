@@ -39,13 +39,9 @@ def points_of(scopes: Sequence[Scope]) -> list[Point]:
     for at, one in enumerate(scopes):
         rate = one.flop() / one.cycles if one.cycles else 0.0
         if rate > 0 and isfinite(one.intensity) and one.intensity > 0:
-            found.append(Point(at, one.intensity, rate, scope_name(one)))
+            name = Message("loop {0}–{1}", one.first, one.last) if one.is_loop else "kernel"
+            found.append(Point(at, one.intensity, rate, name))
     return found
-
-
-def scope_name(scope: Scope) -> str:
-    """Return `kernel`, or `loop 113–180`."""
-    return Message("loop {0}–{1}", scope.first, scope.last) if scope.is_loop else "kernel"
 
 
 def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:

@@ -41,7 +41,7 @@ class Importer(QObject):
         self._wanted: deque[tuple[list[str], Callable[[], object]]] = deque()
         self._held: list[Callable[[], object]] | None = None  # calls to make after the first picture
         self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(self._import_in_turn)
+        self._timer.timeout.connect(lambda: FrameBudget.here().call(self._import_one))
 
     def when_imported(self, names: Iterable[str], then: Callable[[], object]) -> None:
         """Call a function once modules are imported: at once if they are."""
@@ -77,9 +77,6 @@ class Importer(QObject):
             self._held.append(call)
 
     # -- inside -------------------------------------------------------------------------------------
-
-    def _import_in_turn(self) -> None:
-        FrameBudget.here().call(self._import_one)
 
     def _import_one(self) -> None:
         """Import a module; once all are there, make the call in a turn of its own."""

@@ -160,10 +160,6 @@ class Camera:
         """Return the cost at a pixel."""
         return self.begin + x / self.scale
 
-    def content_px(self, scene: FlameScene) -> int:
-        """Return the height of all rows."""
-        return scene.rows * self.row_px
-
     def y(self, scene: FlameScene, row: Row) -> Row:
         """Return the top pixel of a row."""
         return (row - scene.low) * self.row_px - self.scroll

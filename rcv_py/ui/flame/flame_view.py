@@ -224,7 +224,7 @@ class FlameView(QAbstractScrollArea):
         self.zoomed.emit()
 
     def _set_range(self) -> None:
-        content = self.camera.content_px(self.scene) if self.scene is not None else 0
+        content = self.scene.rows * self.camera.row_px if self.scene is not None else 0
         page = self.viewport().height()
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, content - page))

@@ -1,6 +1,6 @@
 """Commands of the menus Go, View and Analyze."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import PanelInfo
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import LAYOUTS, Layout
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.timeline.time_plot import FAR
@@ -277,27 +275,18 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
         is_key = QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
         workspace.toggle_panel(name, by_key=is_key)
 
+    rank = {area: place for place, area in enumerate(AREAS)}
+    docks = [dock for dock in workspace.docks.values() if not dock.is_strip]
+    infos = (info for dock in docks for info in (dock.info, *dock.parts))
     return tuple(
         Command(id=f"view.panel_{info.id}", title=info.title,
-                menu=Message("View/Panels/{0}", area_title(info)),
+                menu=Message("View/Panels/{0}", AREAS.get(info.area, AREAS["bottom"])),
                 run=partial(toggle, info.id), shortcuts=info.keys,
                 tip=Message("Show or hide: {0}", info.tip),
                 is_checked=partial(workspace.is_shown, info.id))
-        for info in panels_by_area(dock for dock in workspace.docks.values() if not dock.is_strip)
+        for info in sorted(infos, key=lambda info: (rank.get(info.area, 9), info.order))
         if info.is_listed
     )  # fmt: skip
-
-
-def panels_by_area(docks: Iterable[Dock]) -> list[PanelInfo]:
-    """Return the panels of docks and their parts, in the order of menus: by area, then by their order."""
-    rank = {area: place for place, area in enumerate(AREAS)}
-    infos = (info for dock in docks for info in (dock.info, *dock.parts))
-    return sorted(infos, key=lambda info: (rank.get(info.area, 9), info.order))
-
-
-def area_title(info: PanelInfo) -> str:
-    """Return the title of the area of a panel."""
-    return AREAS.get(info.area, AREAS["bottom"])
 
 
 def analyze_commands(session: Session) -> tuple[Command, ...]:

@@ -188,11 +188,6 @@ class Elastic(NamedTuple):
     yields: tuple[str | tuple[str, int], ...] = ()
     upto_max_px: int = 0  # px
 
-    @property
-    def yielding(self) -> tuple[tuple[str, int], ...]:
-        """Return the columns that give way, and the threshold in px of each."""
-        return tuple((one, self.min_px) if isinstance(one, str) else one for one in self.yields)
-
 
 class ColumnWidths:
     """Sets places, widths and visibility of columns: what the user chose, else what suits the content.
@@ -285,7 +280,8 @@ class ColumnWidths:
         if grows:
             self._view.setColumnWidth(grower, own)
         room = self._room(at, last)
-        for name, wanted in elastic.yielding:
+        for one in elastic.yields:
+            name, wanted = (one, elastic.min_px) if isinstance(one, str) else one
             if not has(name):
                 continue
             place = self._model.column_of(name)

@@ -361,16 +361,6 @@ class RowsView(QTableView):
         left = cell.right() - PAD - cells(text) * self._char_px if column.is_number else cell.left() + PAD
         draw_data(painter, QPointF(left, cell.top() + self.baseline), text)
 
-    def draw_plain(self, painter: QPainter, cell: QRect, text: str, ink: QColor) -> None:
-        """Draw a text from the left of a cell in a colour, cut at its right end if it does not fit."""
-        text, room = visible(text), self.chars_in(cell.width() - 2 * PAD)
-        painter.setPen(ink)
-        draw_data(painter, QPointF(cell.left() + PAD, cell.top() + self.baseline), elide_right(text, room))
-
-    def px_of(self, text: str) -> int:
-        """Return the width that a text takes before another text in its cell."""
-        return round((cells(visible(text)) + 1) * self._char_px)
-
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
         width, height = self.viewport().width(), self.row_height
         for at, row in enumerate(rows):

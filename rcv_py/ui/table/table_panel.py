@@ -1,11 +1,8 @@
 """The base of panels with rows about places of the code: the source of rows and the target of clicks."""
 
-from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.base.problems import Affects
 from rcv_py.base.text import Message, translated
@@ -14,8 +11,7 @@ from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.cost_bars import draw_bar
+from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.rows_view import CellPainter, RowsView
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 
@@ -153,13 +149,6 @@ class TablePanel(Panel, Generic[Result]):
             self.view.set_current(row, reveal=row != self.view.current)
 
     # -- painting, and what the shell wants ---------------------------------------------------------
-
-    def paint_bar(
-        self, painter: QPainter, cell: QRect, parts: Sequence[tuple[float, QColor]], largest: float
-    ) -> None:
-        """Paint a bar of cycles and colours into a cell."""
-        box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
-        draw_bar(painter, box, parts, largest)
 
     def sheet(self) -> Sheet | None:
         if self.result is None:

@@ -252,11 +252,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
             self.root.sort(key, is_descending=self.sorting[1] == _DESCENDING)
 
 
-def usual_row() -> int:
-    """Return the height of a row that shows plain text, in px."""
-    return grown(ROW_PX)
-
-
 class _BarDelegate(QStyledItemDelegate):
     def __init__(self, model: TreeModel[Any], row_px: Callable[[], int]) -> None:
         super().__init__(model)
@@ -304,7 +299,7 @@ class TreeTable(QTreeView, Generic[N]):
         sort: str = "",
         yields: Mapping[str, int] = MappingProxyType({}),
         opens_by_key: bool = False,
-        row_px: Callable[[], int] = usual_row,
+        row_px: Callable[[], int] = lambda: grown(ROW_PX),  # as plain text needs
     ) -> None:
         super().__init__()
         self._opens_by_key = opens_by_key

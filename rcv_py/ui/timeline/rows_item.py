@@ -54,7 +54,8 @@ def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
     for number in range(KERNEL_COLORS):
         table[KERNELS + number] = theme.kernel(number).rgba()
         table[FAINT_KERNELS + number] = theme.soft(theme.kernel(number), FAINT).rgba()
-    table[ISSUE : ISSUE + LEVELS] = _issue_levels(theme)
+    without_issue = [theme.without_issue(level / (LEVELS - 1)).rgba() for level in range(LEVELS)]
+    table[ISSUE : ISSUE + LEVELS] = without_issue
     for marker in MarkerKind:
         for name in range(MARKER_COLORS):
             table[MARKERS + marker * MARKER_COLORS + name] = theme.marker(marker, name).rgba()
@@ -64,10 +65,6 @@ def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
     for code in (*dimmed, *(TOKENS + alone).tolist()):
         table[code] = theme.soft(QColor.fromRgba(int(table[code])), DIM).rgba()
     return table.tolist()
-
-
-def _issue_levels(theme: Theme) -> list[int]:
-    return [theme.without_issue(level / (LEVELS - 1)).rgba() for level in range(LEVELS)]
 
 
 def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:
@@ -247,7 +244,10 @@ class RowsItem(BoxItem):
         painter.setClipRect(rect, Qt.ClipOperation.IntersectClip)
         painter.scale(1 / scale, 1 / scale)
         if key == self._key:
-            self._keep_image()
+            if self._frame is not None:  # keep the last picture, for whatever moves above it
+                with QPainter(self._image) as kept:
+                    self._draw(kept, self._frame)
+                self._frame = None
             painter.drawImage(0, 0, self._image)
         else:  # moving pictures are each drawn once: directly to the screen
             self._frame, self._key = self._fill(rect, scale), key
@@ -255,13 +255,6 @@ class RowsItem(BoxItem):
         painter.restore()
         if self._frame is not None:
             self.drawn()
-
-    def _keep_image(self) -> None:
-        """Keep the last picture as an image, for whatever moves above it."""
-        if self._frame is not None:
-            with QPainter(self._image) as painter:
-                self._draw(painter, self._frame)
-            self._frame = None
 
     def _paint_shapes(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         """Paint the same picture as paths and text, for a file that will be enlarged."""

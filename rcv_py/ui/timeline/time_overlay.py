@@ -99,7 +99,9 @@ class TimeOverlay(BoxItem):
             return
         marks = self.marks()
         if self.has_brush:
-            self._paint_brush(painter)
+            view = self._session.view.value
+            ink = soft(self._theme.role("canvas"), 90), self._theme.role("accent")
+            paint_window(painter, self.boundingRect(), self.x_of(view.begin), self.x_of(view.end), ink)
         self._paint_range(painter)
         self._paint_lines(painter, marks.lines)
         self.paint_below(painter, marks)
@@ -130,11 +132,6 @@ class TimeOverlay(BoxItem):
         """Fill the height of the box from one position to another, at least a pixel."""
         rect = QRectF(left, 0, max(1.0, right - left), self._box.height())
         painter.fillRect(rect, soft(self._theme.role(role), alpha))
-
-    def _paint_brush(self, painter: QPainter) -> None:
-        view = self._session.view.value
-        ink = soft(self._theme.role("canvas"), 90), self._theme.role("accent")
-        paint_window(painter, self.boundingRect(), self.x_of(view.begin), self.x_of(view.end), ink)
 
     def _paint_range(self, painter: QPainter) -> None:
         window = self.preview or self._session.clock_range.value

@@ -398,7 +398,10 @@ def wave_rows(
     members: list[list[RowSegment]] = [[] for _ in keys]
     is_there = np.ones(len(chosen), dtype=bool)
     for i, (wave_row, row) in enumerate(row_of_wave.items()):
-        segment = known.get(wave_row) or _segment(store, wave_row)
+        segment = known.get(wave_row)
+        if segment is None and (wave := store.wave(wave_row)) is not None:
+            span, lod = TimeWindow(wave.begin, wave.end), store.lod(wave_row)
+            segment = RowSegment.of(wave.tokens, wave.states, lod, span, wave_row)
         if segment is None:
             is_there[i] = False
         else:
@@ -433,12 +436,6 @@ def _row(segments: tuple[RowSegment, ...], before: TokenRow | None, is_last: boo
     old = before.parts[0]
     is_enough = not is_last and len(segments) < MORE * len(old.segments)
     return TokenRow(segments, old if is_enough and segments[: len(old.segments)] == old.segments else None)
-
-
-def _segment(store: WaveStore, row: int) -> RowSegment | None:
-    if (wave := store.wave(row)) is None:
-        return None
-    return RowSegment.of(wave.tokens, wave.states, store.lod(row), TimeWindow(wave.begin, wave.end), row)
 
 
 def span_segment(start: np.ndarray, end: np.ndarray, kind: np.ndarray, slack: int = 0) -> RowSegment:
