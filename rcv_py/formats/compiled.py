@@ -199,10 +199,7 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     problems = Problems(compiled_kernels(file).problems)
     found, kernel = _object_of(path, file)
     programs = _programs(found, kernel)
-    # The major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`, 11 of `gfx1100`
-    name = found.target.removeprefix("gfx")
-    digits = name.split("-")[0] if "-" in name else name[:-2]
-    generation = int(digits) if digits.isdigit() else 9
+    generation = _generation(found.target)
     begun = {int(one.address[0]) for one in programs}
     names = {
         one.address: (one.name, demangled(one.name[:NAME_LETTERS]))
@@ -282,6 +279,13 @@ def _programs(found: CodeObject, kernel: KernelCode) -> list[Program]:
         called = (found.program(one.address) for one in islice(others, MAX_CALLED))
         programs += [one for one in called if one is not None and len(one)]
     return programs
+
+
+def _generation(target: str) -> int:
+    """The major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`, 11 of `gfx1100`."""
+    name = target.removeprefix("gfx")
+    digits = name.split("-")[0] if "-" in name else name[:-2]
+    return int(digits) if digits.isdigit() else 9
 
 
 def _facts(found: CodeObject, kernel: KernelCode, file: Path) -> RunFacts:
