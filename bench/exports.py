@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.folders import large_folder, recorded
 from bench.load import in_child
 from bench.table import Options, Row, measure
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.export.report.files import write_report
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace

@@ -13,6 +13,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.core.cost_columns import cost_columns
+from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
 from rcv_py.analysis.cost.ranking import BY, Ranked
 from rcv_py.analysis.cost.sampled import SampledShares
@@ -32,7 +33,6 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_of
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.matrix_forms import MATRIX
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waits.load_order import LOAD_ORDER, LoadOrder
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample

@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.reduction import Answers, InMemory, Reduction, Staged
 from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, marker_spans
 from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, Populations, WaveChoice, wave_choice

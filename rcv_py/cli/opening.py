@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Analysis, Answers, firsts
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.reduction import Analysis, Answers, Reduction, Staged, firsts
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.program.code_match import CONSEQUENCE, MATCH, REMEDY
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, WaveChoice, wave_choice

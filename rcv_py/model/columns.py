@@ -1,16 +1,19 @@
 """Dataclasses and NamedTuples whose fields are columns: selection of rows, and concatenation.
 
 Every array field must have one entry a row of the table; other fields are copied from the first table.
+`memoized` keeps what is computed once a table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, fields, replace
-from functools import cache
+from functools import cache, wraps
 from typing import Any, ClassVar, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 Table = TypeVar("Table")  # a dataclass or a NamedTuple of columns
+Made = TypeVar("Made")
 
 
 class ColumnTable:
@@ -79,3 +82,16 @@ class PickledByCopy:
     def __getstate__(self) -> dict[str, Any]:
         """Return a copy of the current attributes."""
         return vars(self).copy()
+
+
+def memoized(make: Callable[[Table], Made]) -> Callable[[Table], Made]:
+    """Cache a function's result as long as its argument lives; results must not refer to the argument."""
+    known: WeakKeyDictionary[Table, Made] = WeakKeyDictionary()
+
+    @wraps(make)
+    def get(table: Table) -> Made:
+        if table not in known:
+            known[table] = make(table)
+        return known[table]
+
+    return get

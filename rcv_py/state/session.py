@@ -33,7 +33,7 @@ from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # they import analyses that most sessions do not need
     from rcv_py.analysis.compare.costs import CaptureCosts
-    from rcv_py.analysis.device.state_strip import StateStrip
+    from rcv_py.analysis.device.wave_states import StateStrip
     from rcv_py.analysis.whatif.asked import ChangeRequest
 
 MIN_WINDOW = 16  # cycles

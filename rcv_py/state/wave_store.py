@@ -11,9 +11,8 @@ from threading import Lock
 from typing import Any
 from weakref import WeakMethod, WeakSet
 
-from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.median import nearest_to_median
-from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
+from rcv_py.analysis.core.reduction import Answer, Answers, InMemory, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import Message

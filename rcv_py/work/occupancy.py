@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import (
@@ -21,7 +22,6 @@ from rcv_py.analysis.device.occupancy_limits import (
     waves_on_simd,
 )
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.text import Message, demangled
 from rcv_py.model.columns import of_rows

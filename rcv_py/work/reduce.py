@@ -23,9 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
 from rcv_py.analysis.core.parcels import FOREVER, Slab, WaveLifetimes, parcel_of, slabs
-from rcv_py.analysis.core.reduction import mapped
+from rcv_py.analysis.core.reduction import Answers, AnyReduction, Rows, mapped
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from rcv_py.analysis.compare.costs import CaptureCosts, costs_from
-from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.cost_columns import LINES, LineStats
 from rcv_py.analysis.core.parcels import parcel_of
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
 from rcv_py.analysis.cost.hotspot import HotspotBins, hotspot_bins
 from rcv_py.analysis.device.simd_work import ASTRAY, SimdWork, work_of

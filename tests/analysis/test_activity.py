@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.cost.activity import SHOWN, STATE_SHARES, activity
+from rcv_py.analysis.device.occupancy_curves import unit_table
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PIPES, covered
-from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.features.summary.result import pipe_rows
 from rcv_py.model.kinds import WaveState

@@ -6,8 +6,8 @@ import pytest
 
 from rcv_py.analysis.attribution import attribute
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
-from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.bound_class import (
     CLASS_NAMES,

@@ -7,8 +7,8 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import claims_of
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.stream import parcel_stream
-from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.parcels import parcels
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.bounds import bounds_by
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES

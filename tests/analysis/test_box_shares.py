@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.timeline.box_shares import Parts, box_shares
 from rcv_py.analysis.timeline.pixels import Pixels
+from rcv_py.analysis.timeline.stack import Parts, box_shares
 from rcv_py.model.window import TimeWindow
 
 BOXES = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 40), st.integers(0, 2)), max_size=20)

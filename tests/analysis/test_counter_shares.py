@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.counters.counter_shares import counter_shares
-from rcv_py.analysis.device.unit_table import unit_table
+from rcv_py.analysis.device.occupancy_curves import unit_table
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.trace import Trace
 from rcv_py.synth.samplers import COUNTERS, SAMPLE_INTERVAL, UNIT_SKEW

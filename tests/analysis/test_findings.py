@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import detect
 from rcv_py.analysis.findings.detect import findings, findings_from

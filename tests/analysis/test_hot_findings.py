@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Finding, Predicted
 from rcv_py.analysis.findings.inputs import FindingInputs

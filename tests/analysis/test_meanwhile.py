@@ -1,6 +1,6 @@
 """What other waves of a SIMD issued while one stood still, on waves drawn by hand."""
 
-from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, meanwhile
+from rcv_py.analysis.timeline.token_details import NO_OTHER_WAVES, meanwhile
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build

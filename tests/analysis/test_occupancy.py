@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.occupancy import all_resident, residencies, resident
-from rcv_py.analysis.timeline.wave_places import global_rows
+from rcv_py.analysis.core.occupancy import all_resident, global_rows, residencies, resident
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.ids import SlotId
 from tests.analysis import build

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.timeline.pixel_shares import SpanPart, TablePart, put_spans, put_table
-from rcv_py.analysis.timeline.pixels import PARTS, Pixels
+from rcv_py.analysis.timeline.pixels import PARTS, Pixels, SpanPart, TablePart, put_spans, put_table
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow, raster, shares_in, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER

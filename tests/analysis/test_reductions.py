@@ -27,9 +27,8 @@ from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
 from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.simd_work import ASTRAY
-from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.utilization import unit_busy
-from rcv_py.analysis.device.wave_states import state_curves
+from rcv_py.analysis.device.wave_states import STRIP, state_curves
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
 from rcv_py.analysis.findings.issued import ISSUED

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs

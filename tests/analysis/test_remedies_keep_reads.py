@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.situation import FindingContext

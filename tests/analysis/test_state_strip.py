@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.cost.activity import STATE_SHARES
-from rcv_py.analysis.device.state_strip import MAX_STEPS, STATES, STRIP
+from rcv_py.analysis.device.wave_states import MAX_STEPS, STATES, STRIP
 from rcv_py.model.tokens import States
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

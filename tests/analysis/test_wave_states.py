@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.parcels import alone
-from rcv_py.analysis.device.wave_states import LIVING, STATES, StateCurves, state_curves
+from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.formats.input.files import try_json
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import WaveState
@@ -33,7 +33,7 @@ def batch(*timelines: tuple[int, str], row: int = 0) -> WaveBatch:
 
 def at(curves: StateCurves, time: int) -> list[int]:
     row = int(np.searchsorted(curves.time, time, "right")) - 1
-    return curves.count[:, row].tolist() if row >= 0 else [0] * STATES
+    return curves.count[:, row].tolist() if row >= 0 else [0] * len(WaveState)
 
 
 def test_two_waves_add_up() -> None:
@@ -56,8 +56,8 @@ def test_one_shader_engine() -> None:
 
 def test_no_waves() -> None:
     curves = build.of(state_curves(), [])
-    assert (len(curves), curves.waves, curves.cycles.tolist()) == (0, 0, [0] * STATES)
-    assert curves.shares.tolist() == [0.0] * STATES
+    assert (len(curves), curves.waves, curves.cycles.tolist()) == (0, 0, [0] * len(WaveState))
+    assert curves.shares.tolist() == [0.0] * len(WaveState)
 
 
 @given(
@@ -71,7 +71,7 @@ def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int
         curves = build.of(state_curves(), [batch(*part, row=row) for row, part in parts if part])
     letter = {"I": WaveState.IDLE, "E": WaveState.EXEC, "W": WaveState.WAIT, "S": WaveState.STALL}
     for time in range(40):
-        expected = [0] * STATES
+        expected = [0] * len(WaveState)
         for begin, text in timelines:
             if begin <= time < begin + len(text):
                 expected[letter[text[time - begin]]] += 1
@@ -99,9 +99,9 @@ def _moved(trace: Trace, wave: TracedWave) -> TracedWave:
 
 def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(trace: Trace) -> None:
     batches = read(trace)
-    sums = np.zeros(STATES, np.int64)
+    sums = np.zeros(len(WaveState), np.int64)
     for wave in (wave for one in batches for wave in one.waves):
-        sums += np.bincount(wave.states.state, wave.states.duration, STATES).astype(np.int64)
+        sums += np.bincount(wave.states.state, wave.states.duration, len(WaveState)).astype(np.int64)
     curves = build.of(state_curves(), batches)
     assert curves.waves == len(trace.waves)
     assert curves.cycles.tolist() == sums.tolist()

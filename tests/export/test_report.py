@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rcv_py
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag
 from rcv_py.cli.main import main

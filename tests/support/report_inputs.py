@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.model.resources import RunFacts

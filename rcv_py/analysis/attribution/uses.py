@@ -15,8 +15,8 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LineTraits
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.base.runs import ODD, borders, of_ranges, order, ranges, repeated, scrambled, starts_run
+from rcv_py.model.columns import memoized
 
 WINDOW = 32  # instructions
 _NO_LINE = 1 << 40  # numbers from here on are no lines, so their random values differ from those of lines

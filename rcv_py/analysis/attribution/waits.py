@@ -26,10 +26,10 @@ from rcv_py.analysis.attribution.lines import MATRIX, VALU
 from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.attribution.survey import Candidates, Survey, candidates, candidates_in
 from rcv_py.analysis.attribution.uses import uses
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
 from rcv_py.base.runs import borders, run_starts, starts_run
+from rcv_py.model.columns import memoized
 from rcv_py.model.trace import Trace
 
 SURE = 0.9  # minimum probability of the likeliest operation; below it the producer is one of several

@@ -19,12 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers, Rows
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field, stacked
+from rcv_py.analysis.core.reduction import Answers, Reduction, Rows, Staged, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, summed
-from rcv_py.analysis.device.state_strip import STRIP, StateStrip
+from rcv_py.analysis.device.wave_states import STRIP, StateStrip
 from rcv_py.analysis.health.traced_units import of_kernel
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups

@@ -1,4 +1,4 @@
-"""Residency of waves in slots over time, and the number of resident waves.
+"""Residency of waves in slots over time, the number of resident waves, and which of them were traced.
 
 ```
 slot 0   start──────────end       start────end
@@ -6,6 +6,7 @@ slot 1        start────────────────────�
 ```
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.device import WaveEvents
+from rcv_py.model.ids import SlotId
+from rcv_py.model.trace import Trace
 
 _PLACE_BITS = {"se": 16, "sa": 8, "cu": 16, "simd": 8, "slot": 12}
 
@@ -109,3 +112,43 @@ def latest(place: np.ndarray, begin: np.ndarray, wanted: np.ndarray, time: np.nd
     latest_row = np.empty(len(where), dtype=np.int64)
     latest_row[order] = row
     return latest_row[rows:]
+
+
+def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
+    """Index rows of the waves on the compute unit of the wave at `row`; all waves for None."""
+    index = trace.waves
+    if row is None:
+        return np.arange(len(index))
+    same = (index.se == index.se[row]) & (index.cu == index.cu[row]) & (index.sa == index.sa[row])
+    return np.flatnonzero(same)
+
+
+def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) -> np.ndarray:
+    """Index rows without the waves of hidden kernels, given by symbol."""
+    if not hidden:
+        return rows
+    ids = [number for number, name in trace.occupancy.names.items() if name in hidden]
+    return rows[~np.isin(trace.waves.kernel[rows], ids)]
+
+
+def traced_waves(trace: Trace, lives: Residencies) -> np.ndarray:
+    """Return the index row of each life, int64; -1 if its instructions were not traced."""
+    index = trace.waves
+    columns = (index.se, index.simd, index.slot, index.begin, index.end)
+    row_of = {key: row for row, key in enumerate(zip(*(column.tolist() for column in columns), strict=True))}
+    places = (lives.se, lives.simd, lives.slot, lives.begin, lives.end)
+    rows = [row_of.get(key, -1) for key in zip(*(column.tolist() for column in places), strict=True)]
+    wave = np.array(rows, np.int64)
+    if not len(index):
+        return wave
+    known = (wave >= 0) & (index.cu[wave] >= 0)
+    wave[known & (index.cu[wave] != lives.cu)] = -1
+    return wave
+
+
+def global_rows(residencies: Residencies) -> tuple[tuple[SlotId, ...], np.ndarray]:
+    """Return the slots, sorted, and for each residency the row of its slot, int32."""
+    _, first, row = np.unique(place(residencies), return_index=True, return_inverse=True)
+    columns = (residencies.se, residencies.sa, residencies.cu, residencies.simd, residencies.slot)
+    names = zip(*(column[first].tolist() for column in columns), strict=True)
+    return tuple(SlotId(*name) for name in names), row.reshape(-1).astype(np.int32)

@@ -1,16 +1,20 @@
-"""Resident waves by place and by kernel, and statistics of such step functions."""
+"""Resident waves by place and by kernel, statistics of such step functions, and a table of compute units."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.base.runs import ascending
 from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveIndex
 
 FULL = 0.9  # of the peak: from here on the launch counts as done
 
@@ -106,9 +110,9 @@ def slots_of_simd(trace: Trace, lives: Residencies) -> int:
     return gpu.known_slots if is_possible else 0
 
 
-def _unit(se: np.ndarray, sa: np.ndarray, cu: np.ndarray) -> np.ndarray:
+def _unit(se: np.ndarray, sa: np.ndarray | int, cu: np.ndarray) -> np.ndarray:
     """A key for each compute unit, int64, ordered like (se, sa, cu)."""
-    return (se.astype(np.int64) << 32) | (np.maximum(sa, 0).astype(np.int64) << 16) | np.maximum(cu, 0)
+    return (se.astype(np.int64) << 32) | (np.maximum(sa, 0, dtype=np.int64) << 16) | np.maximum(cu, 0)
 
 
 def _name(lives: Residencies, row: int, by: str) -> str:
@@ -153,3 +157,65 @@ def dispatch_curves(events: WaveEvents, dispatches: Sequence[Dispatch] = ()) -> 
         launches = max(engines.values(), default=0)
         curves.append(KernelCurve(names[ids[0]], ids, curve, len(own), launches, is_whole))
     return tuple(sorted(curves, key=lambda kernel: (int(kernel.steps.time[0]), kernel.ids)))
+
+
+@dataclass(frozen=True, eq=False)
+class UnitTable:
+    """Rows sorted by (se, sa, cu).
+
+    Columns are int64 or float64, NaN if unknown: se, sa (if any is not 0) and cu; of the waves `waves` that
+    lived on the unit, `traced` waves, `mean` and `peak` of resident waves, their `cycles`, and `start` and
+    `end` in cycles after the first start on any unit; of each pipe, `share_` in percent of the unit's busy
+    time; of each counter, `sum_` over all samples.
+    """
+
+    columns: Mapping[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.columns["se"])
+
+
+def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable | None:
+    """Return the table of all compute units with waves or counts, None if there are none."""
+    lives = residencies(trace.occupancy)
+    parts = [_waves(trace.waves, lives)] if len(lives) else []
+    if counted is not None and len(counted):
+        shares = {f"share_{pipe}": counted.share(pipe) for pipe in counted.utilized}
+        totals = {f"sum_{name}": total for name, total in zip(counted.names, counted.total.T, strict=True)}
+        parts.append((_unit(counted.se, 0, counted.cu), shares | totals))  # counters have no shader array
+    if not parts:
+        return None
+    keys = ascending(np.concatenate([key for key, _ in parts]))
+
+    def spread(key: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Expand values of some units to a column of all units, NaN where missing."""
+        column = np.full(len(keys), np.nan) if len(key) < len(keys) else np.empty_like(values)
+        column[np.searchsorted(keys, key)] = values
+        return column
+
+    array = keys >> 16 & 0xFFFF
+    places = {"se": keys >> 32, **({"sa": array} if array.any() else {}), "cu": keys & 0xFFFF}
+    known = {name: spread(key, values) for key, columns in parts for name, values in columns.items()}
+    return UnitTable(places | known)
+
+
+def _waves(index: WaveIndex, lives: Residencies) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The key of each unit with waves, and the columns about these waves."""
+    units, group = np.unique(_unit(lives.se, lives.sa, lives.cu), return_inverse=True)
+    n, origin = len(units), int(lives.begin.min())
+    begin, end = np.full(n, lives.begin.max()), np.full(n, lives.end.min())
+    np.minimum.at(begin, group, lives.begin)
+    np.maximum.at(end, group, lives.end)
+    cycles = sums(group, lives.end - lives.begin, n)
+    curves = resident(lives, group)
+    own = _unit(index.se, index.sa, index.cu)[index.cu >= 0]
+    at = np.minimum(np.searchsorted(units, own), n - 1)
+    return units, {
+        "waves": np.bincount(group),
+        "traced": np.bincount(at[units[at] == own], minlength=n),
+        "mean": cycles / max(1, int(lives.end.max()) - origin),
+        "peak": np.array([int(curves[unit].value.max()) for unit in range(n)]),
+        "cycles": cycles,
+        "start": begin - origin,
+        "end": end - origin,
+    }

@@ -105,11 +105,8 @@ class OccupancyLimits(NamedTuple):
             if one.excess
         ]
         fewer = join_texts(" and ", filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-        return (
-            Message("{0} would make room for {1} per SIMD.", fewer, plural(self.goal, "wave"))
-            if parts
-            else ""
-        )
+        text = Message("{0} would make room for {1} per SIMD.", fewer, plural(self.goal, "wave"))
+        return text if parts else ""
 
 
 def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:

@@ -13,7 +13,6 @@ execution.  Only traced waves are known: the waves of one compute unit an engine
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, sums, total
+from rcv_py.base.runs import ascending
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -148,23 +148,15 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
         return np.zeros(n, dtype=np.int64)
     origin = int(start.min())
     reach = int(stop.max()) - origin + 1  # every group gets a stretch of time of its own
-    if reach > _MAX_CYCLE // max(1, n):
-        return _covered_by_each(group, start, stop, n)
+    if reach > _MAX_CYCLE // max(1, n):  # times of a damaged file are too far apart for one axis
+        cycles = np.zeros(n, dtype=np.int64)
+        for one in ascending(group).tolist():
+            own = IntervalSet.of(start[group == one], stop[group == one])
+            cycles[one] = total(own.end - own.begin)
+        return cycles
     shift = group.astype(np.int64) * reach - origin
     first, last = start + shift, stop + shift
     order = np.argsort(first, kind="stable")
     merged = IntervalSet.of(first[order], last[order])
     length = merged.end - merged.begin
     return sums(merged.begin // reach, length, n)
-
-
-def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:
-    """The same group by group: times of a damaged file are too far apart for one axis."""
-    cycles = np.zeros(n, dtype=np.int64)
-    order = np.lexsort((start, group))
-    borders = np.searchsorted(group[order], np.arange(n + 1)).tolist()
-    for one, (low, high) in enumerate(pairwise(borders)):
-        rows = order[low:high]
-        merged = IntervalSet.of(start[rows], stop[rows])
-        cycles[one] = total(merged.end - merged.begin)
-    return cycles

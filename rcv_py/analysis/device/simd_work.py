@@ -50,12 +50,8 @@ class SimdAxis(NamedTuple):
 
     def shift(self, waves: Iterable[TracedWave]) -> np.ndarray:
         """Return the offset that moves times of each wave onto the axis, int64 [waves]."""
-        ids = np.array([(wave.id.se, wave.id.simd) for wave in waves], dtype=np.int64).reshape(-1, 2)
-        return self.shift_of(*ids.T)
-
-    def shift_of(self, se: np.ndarray, simd: np.ndarray) -> np.ndarray:
-        """Return the same offset by engine and SIMD, for SIMDs on the axis; int64."""
-        return np.searchsorted(self.place, se * 256 + simd) * self.stride - self.origin
+        place = np.array([wave.id.se * 256 + wave.id.simd for wave in waves], dtype=np.int64)
+        return np.searchsorted(self.place, place) * self.stride - self.origin
 
     def held(self, time: np.ndarray) -> np.ndarray:
         """Clip aligned times, before the shift, to the axis range of a SIMD; int64."""
@@ -113,11 +109,17 @@ def work_of(
     at, cycles = passes.of_tokens(tokens)
     axis = _axis(tokens, int(cycles.sum()))
     worked = at[: len(at) if is_ours else 0]
-    issue = tokens.issue.take(worked) + axis.shift(tokens.waves).take(tokens.owner.take(worked))
+    shift = axis.shift(tokens.waves)
+    issue = tokens.issue.take(worked) + shift.take(tokens.owner.take(worked))
+    begin = repeated(shift, np.diff(tokens.first))
+    begin += tokens.issue
+    end = begin + tokens.busy
+    under_end, rest = rests(tokens, ends)
+    end[under_end] -= rest
     work = SimdWork(
         axis=axis,
         resident=IntervalSet.of(*lives(counted, axis)),
-        issue=IntervalSet.of(*_issuing(tokens, axis, ends)),
+        issue=IntervalSet.of(begin, end),
         matrix=serial_busy(issue, cycles[: len(worked)]),
         waves=len(counted),
         assumption=assumption(passes, left_out, rule),
@@ -195,8 +197,7 @@ def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
 def _times(trace: Trace, parcel: Parcel) -> np.ndarray:
     """Index row, begin, first and last time of each wave, int64 [waves, 4]."""
     tokens = parcel.begun
-    facts = [(wave.row, wave.begin, wave.end) for wave in tokens.waves]
-    row, begin, end = np.array(facts, dtype=np.int64).reshape(-1, 3).T
+    row, (begin, end) = np.array([wave.row for wave in tokens.waves], dtype=np.int64), tokens.lives
     low, high = np.minimum(begin, end), np.maximum(begin, end)
     some = np.flatnonzero(np.diff(tokens.first))
     if len(some):
@@ -236,13 +237,3 @@ def _axis(tokens: TokenColumns, work: int) -> SimdAxis:
     high = max(int(begin.max()), int(end.max()), tokens.last_end)
     place = np.array([wave.id.se * 256 + wave.id.simd for wave in tokens.waves], dtype=np.int64)
     return SimdAxis(ascending(place), low, high - low + work + 1)
-
-
-def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Issue times of waves."""
-    begin = repeated(axis.shift(tokens.waves), np.diff(tokens.first))
-    begin += tokens.issue
-    end = begin + tokens.busy
-    at, rest = rests(tokens, ends)
-    end[at] -= rest
-    return begin, end

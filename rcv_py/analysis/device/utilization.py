@@ -95,10 +95,8 @@ def utilization(
     for other in trace.other_simd:
         if (other.se, other.cu) in places:
             none = np.full(len(other.time), -1, dtype=np.int32)
-            end = other.time + other.duration
-            found.setdefault((UNITS.index("VMEM"), max(other.simd, 0)), []).append(
-                _Spans(start=other.time, end=end, kind=other.kind, wave=none, token=none)
-            )
+            spans = _Spans(other.time, other.time + other.duration, other.kind, wave=none, token=none)
+            found.setdefault((UNITS.index("VMEM"), max(other.simd, 0)), []).append(spans)
     return tuple(_track(*place, found[place]) for place in sorted(found) if any(map(len, found[place])))
 
 
@@ -130,15 +128,9 @@ def _of_waves(waves: Sequence[TracedWave], trace: Trace) -> dict[tuple[int, int]
             length = np.minimum(base, cycles)
         else:
             length = cycles - np.clip(stall, 0, np.maximum(0, cycles - base))
-        found[unit, int(simds[at % len(simds)])] = [
-            _Spans(
-                start=end - length,
-                end=end,
-                kind=piece.kind[tokens],
-                wave=row.astype(np.int32)[wave],
-                token=(tokens - piece.first[wave]).astype(np.int32),
-            )
-        ]
+        number = (tokens - piece.first[wave]).astype(np.int32)
+        spans = _Spans(end - length, end, piece.kind[tokens], row.astype(np.int32)[wave], number)
+        found[unit, int(simds[at % len(simds)])] = [spans]
     return found
 
 
@@ -155,15 +147,9 @@ def _of_matrix_pipes(waves: Sequence[TracedWave], trace: Trace) -> dict[tuple[in
         mine = mine[np.argsort(issue[mine], kind="stable")]
         length = passes[mine]
         done = serial_ends(issue[mine], length)
-        found[UNITS.index("MATRIX"), one] = [
-            _Spans(
-                start=done - length,
-                end=done,
-                kind=tokens.kind[at[mine]],
-                wave=row[mine].astype(np.int32),
-                token=(at[mine] - tokens.first[owner[mine]]).astype(np.int32),
-            )
-        ]
+        number = (at[mine] - tokens.first[owner[mine]]).astype(np.int32)
+        spans = _Spans(done - length, done, tokens.kind[at[mine]], row[mine].astype(np.int32), number)
+        found[UNITS.index("MATRIX"), one] = [spans]
     return found
 
 

@@ -41,7 +41,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, tables
@@ -49,7 +48,7 @@ from rcv_py.analysis.events.payloads import MAX_WORDS, data_words, is_address_na
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import Message, count, demangled, plural
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable, memoized, of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import EventKind, MarkerKind

@@ -22,11 +22,10 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.load_to_use import load_to_use_by
 from rcv_py.analysis.attribution.survey import SURVEY
-from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import Residencies, all_resident, residencies, resident
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Analysis, Answers, AnyReduction, Reduction, firsts
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.cost.hotspot import hottest
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers

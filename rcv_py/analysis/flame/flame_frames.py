@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers, Rows
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.core.reduction import Answers, Rows
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, code_flame
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Answers, Reduction
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.events.payloads import is_address_name
 from rcv_py.analysis.latency.access_widths import access_width

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
@@ -23,7 +22,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import ascending, starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable, memoized, of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 

@@ -17,7 +17,7 @@ from rcv_py.analysis.core.reduction import Reduction, Staged, by_field
 from rcv_py.analysis.cost.activity import STATE_SHARES, Activity, StateShares, activity
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
-from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
+from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, UnitTable, occupancy_numbers, unit_table
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PipeUse
 from rcv_py.analysis.device.simd_work import (
@@ -28,7 +28,6 @@ from rcv_py.analysis.device.simd_work import (
     simd_cycles,
     work_of,
 )
-from rcv_py.analysis.device.unit_table import UnitTable, unit_table
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.code import CodeTable

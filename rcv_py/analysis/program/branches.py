@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, dense
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable
+from rcv_py.model.columns import ColumnTable, memoized
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave

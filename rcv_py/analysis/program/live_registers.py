@@ -24,13 +24,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import flow
 from rcv_py.analysis.program.dataflow import backward, forward, ways
 from rcv_py.analysis.program.registers import SPECIAL, A, Registers, S, V, registers
 from rcv_py.base.progress import checkpoint
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import memoized
 
 
 class RegisterFile(IntEnum):

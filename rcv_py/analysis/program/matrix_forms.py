@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import LARGEST, Message, number
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import memoized
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 

@@ -5,9 +5,9 @@ It issues once, within `ISSUE` cycles; the rest of the token occupies the wave's
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import memoized
 
 ISSUE = 4  # cycles a scalar instruction takes to issue
 

@@ -22,8 +22,16 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.timeline.lod import build, joined
-from rcv_py.analysis.timeline.pixel_shares import FULL, SpanPart, TablePart, add_shares, put_spans, put_table
-from rcv_py.analysis.timeline.pixels import WIDE_PX, Pixels
+from rcv_py.analysis.timeline.pixels import (
+    FULL,
+    WIDE_PX,
+    Pixels,
+    SpanPart,
+    TablePart,
+    add_shares,
+    put_spans,
+    put_table,
+)
 from rcv_py.model.activity import ACTIVITY_COUNT, STATE_ORDER
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.tokens import States, Tokens, find
@@ -252,7 +260,11 @@ def _detailed_rows(work: _Work, pieces: Sequence[DetailedSegment], pixels: Pixel
 
 def _state_rows(work: _Work, pieces: Sequence[DetailedSegment], pixels: Pixels) -> None:
     """Choose states, or the finest buckets if these suffice or there are too many states."""
-    rows = [_states_in(piece.segment, pixels.window) for piece in pieces]
+    rows = []
+    for states in (piece.segment.states for piece in pieces):
+        low = find(states.offset, pixels.window.begin - states.base, "right") - 1
+        high = find(states.offset, pixels.window.end - states.base + 1, "left")
+        rows.append(slice(max(0, low), max(0, high)))
     most = _most([part.stop - part.start for part in rows])
     for piece, part in zip(pieces, rows, strict=True):
         segment = piece.segment
@@ -268,12 +280,6 @@ def _most(counts: list[int]) -> float:
     return inf if sum(counts) <= MAX_SPANS else MAX_SPANS / len(counts)
 
 
-def _states_in(segment: RowSegment, window: TimeWindow) -> slice:
-    states = segment.states
-    low = find(states.offset, window.begin - states.base, "right") - 1
-    return slice(max(0, low), max(0, find(states.offset, window.end - states.base + 1, "left")))
-
-
 def _put_lanes(piece: DetailedSegment, picture: np.ndarray, pixels: Pixels) -> None:
     """Sum overlapping tokens sub-row by sub-row; an overfilled pixel shows parts of the sum."""
     segment, tokens, rows = piece.segment, piece.segment.tokens, piece.tokens
@@ -284,14 +290,8 @@ def _put_lanes(piece: DetailedSegment, picture: np.ndarray, pixels: Pixels) -> N
         chosen = rows.start + np.flatnonzero(tokens.lane[rows] == lane)
         if len(chosen):
             part = np.zeros((1, *picture.shape[1:]), np.uint8)
-            own = replace(
-                tokens,
-                lane=None,
-                **{
-                    name: getattr(tokens, name)[chosen]
-                    for name in ("offset", "stall", "busy", "kind", "line")
-                },
-            )
+            names = ("offset", "stall", "busy", "kind", "line")
+            own = replace(tokens, lane=None, **{name: getattr(tokens, name)[chosen] for name in names})
             put_spans([SpanPart(own, slice(0, len(chosen)), 0, piece.first, piece.stop)], part, pixels)
             total += part[0, piece.first : piece.stop]
     over = total[:, -1:] > FULL
@@ -308,15 +308,12 @@ def _look_up(lod: WaveLod, pixels: Pixels, pictures: Sequence[np.ndarray], row: 
     for picture in pictures:
         size = picture.shape[2]
         table = (lod.kind if size == ACTIVITY_COUNT else lod.state)[level]
-        if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
-            _put_dots(table, number, bits, pixels, picture[row])
-        elif first < stop:
-            work.tables.setdefault((bits, size), []).append(TablePart(table, number, row, first, stop))
-
-
-def _put_dots(table: np.ndarray, number: int, bits: int, pixels: Pixels, shares: np.ndarray) -> None:
-    for i, bucket in enumerate(table):
-        px, stop = pixels.part((number + i) << bits, (number + i + 1) << bits)
-        if px < stop:
-            part = np.rint(bucket * ((1 << bits) / pixels.cycles_per_px))
-            shares[px] = np.minimum(shares[px] + part, FULL)
+        if pixels.cycles_per_px < 2 << bits:
+            if first < stop:
+                work.tables.setdefault((bits, size), []).append(TablePart(table, number, row, first, stop))
+            continue
+        for i, bucket in enumerate(table, number):  # a top level: one or two, narrower than a pixel
+            px, after = pixels.part(i << bits, (i + 1) << bits)
+            if px < after:
+                part = np.rint(bucket * ((1 << bits) / pixels.cycles_per_px))
+                picture[row, px] = np.minimum(picture[row, px] + part, FULL)

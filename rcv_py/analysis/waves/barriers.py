@@ -16,12 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.parcels import FOREVER
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable
+from rcv_py.model.columns import ColumnTable, memoized
 
 RELEASE = 8  # cycles within which the waves of a workgroup leave a barrier
 _WAITS, _SIGNALS = 1, 2  # role of an instruction at a barrier

@@ -29,7 +29,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel, WaveLifetimes, stretches
 from rcv_py.analysis.core.reduction import Reduction, union
@@ -41,7 +40,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined, memoized, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 

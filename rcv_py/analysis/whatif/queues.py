@@ -25,10 +25,10 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LDS, MEMORY, VALU, VMEM
 from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.attribution.waits import wait_ends
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.base.machine.compiled import kernel
 from rcv_py.base.runs import starts_run
+from rcv_py.model.columns import memoized
 
 FINE = 256  # parts of a cycle in which service time is counted
 CLASSES = 4  # return orders of a wave: none, loads, stores, LDS

@@ -28,9 +28,9 @@ import numpy as np
 from rcv_py.analysis.attribution.lines import BRANCH, LDS, MATRIX, MESSAGE, NONE, SMEM, VALU, VMEM
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
-from rcv_py.analysis.core.kept import memoized
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, in_time, pipe, returns, seen, serve
 from rcv_py.base.runs import borders, starts_run
+from rcv_py.model.columns import memoized
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 

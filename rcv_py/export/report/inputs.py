@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
-from rcv_py.analysis.core.answers import Analysis
 from rcv_py.analysis.core.cost_columns import LINES, SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.reduction import Analysis, Reduction, Staged
 from rcv_py.analysis.cost.distribution import LatencySpread, latency_spreads
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.cost.ranking import Ranked, ranking

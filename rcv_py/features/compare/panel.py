@@ -14,7 +14,7 @@ from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.programs import ProgramChange, program_change
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.analysis.device.state_strip import STATES, STRIP, StateStrip
+from rcv_py.analysis.device.wave_states import STATES, STRIP, StateStrip
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.compare.program_result import TABLES as PROGRAM_TABLES
 from rcv_py.features.compare.program_result import verdict

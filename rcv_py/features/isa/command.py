@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
-from rcv_py.analysis.core.answers import Analysis
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.core.reduction import Analysis
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation, why_not
 from rcv_py.analysis.cost.hotspot import KINDS
 from rcv_py.analysis.latency.hidden_latency import HIDDEN

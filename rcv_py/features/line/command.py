@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.cost.distribution import (
     MEASURE_TEXT,
     DistributionChoice,
@@ -15,7 +16,6 @@ from rcv_py.analysis.cost.distribution import (
 )
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, heading

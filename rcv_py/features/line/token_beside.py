@@ -10,8 +10,15 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside
 from rcv_py.analysis.attribution.instruction_help import instruction_help
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
-from rcv_py.analysis.timeline.meanwhile import NO_OTHER_WAVES, Meanwhile, meanwhile
-from rcv_py.analysis.timeline.token_details import line_totals, producers, token_details, waiters
+from rcv_py.analysis.timeline.token_details import (
+    NO_OTHER_WAVES,
+    Meanwhile,
+    line_totals,
+    meanwhile,
+    producers,
+    token_details,
+    waiters,
+)
 from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.base.errors import RcvError

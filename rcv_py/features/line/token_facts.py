@@ -21,7 +21,7 @@ from rcv_py.ui.widgets.links import line_link, source_link, token_link
 if TYPE_CHECKING:  # they import attribution, which the first painting does not wait for
     from rcv_py.analysis.attribution.attribute import LineCause, TokenCause
     from rcv_py.analysis.attribution.instruction_help import InstructionHelp
-    from rcv_py.analysis.timeline.meanwhile import Meanwhile
+    from rcv_py.analysis.timeline.token_details import Meanwhile
     from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
 
 LISTED = 12  # maximum producers and waiters shown

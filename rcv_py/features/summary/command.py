@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, each

@@ -7,8 +7,8 @@ import numpy as np
 
 from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.stall_reasons import reason_name
+from rcv_py.analysis.device.occupancy_curves import UnitTable
 from rcv_py.analysis.device.pipe_use import PIPES
-from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary
 from rcv_py.base.text import Message
 from rcv_py.results import json_types, kinds

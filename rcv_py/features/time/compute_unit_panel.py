@@ -10,9 +10,9 @@ import numpy as np
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox
 
+from rcv_py.analysis.core.occupancy import waves_of_kernels, waves_of_unit
 from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
-from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.model.waves import TracedWave

@@ -7,11 +7,9 @@ from functools import partial
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
-from rcv_py.analysis.core.occupancy import Residencies, latest, place, residencies
+from rcv_py.analysis.core.occupancy import Residencies, global_rows, latest, place, residencies, traced_waves
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.timeline.box_shares import Parts, box_shares
-from rcv_py.analysis.timeline.stack import stacked
-from rcv_py.analysis.timeline.wave_places import global_rows, traced_waves
+from rcv_py.analysis.timeline.stack import Parts, box_shares, stacked
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows

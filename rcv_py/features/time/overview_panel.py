@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.core.step_curve import pixel_edges
-from rcv_py.analysis.device.state_strip import STATES, STRIP
+from rcv_py.analysis.device.wave_states import STATES, STRIP
 from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.kinds import STATE_NAME, WaveState
 from rcv_py.model.trace import Trace

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.core.occupancy import Residencies, residencies, waves_of_kernels, waves_of_unit
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import NO_PLACE
-from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_text, wave_choice
 from rcv_py.analysis.waves.wave_facts import wave_states
 from rcv_py.base.errors import UsageError

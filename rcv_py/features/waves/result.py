@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import wave_lines
-from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.analysis.core.occupancy import Residencies, traced_waves
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.cost.hotspot import counted_rows
-from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.analysis.waves.wave_facts import WaveStates, states_within
 from rcv_py.base.text import Message, count

@@ -6,9 +6,9 @@ import numpy as np
 from PySide6.QtWidgets import QSizePolicy
 
 from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.device.utilization import Track, unit_title, utilization
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.text import Message, percent, plural
 from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace

@@ -12,7 +12,7 @@ from threading import Event, Lock, Semaphore, Thread
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from rcv_py.analysis.core.answers import Answers
+from rcv_py.analysis.core.reduction import Answers
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace

@@ -29,8 +29,8 @@ from rcv_py.work.reduce import Reducer
 
 if TYPE_CHECKING:
     from rcv_py.analysis.compare.costs import CaptureCosts
-    from rcv_py.analysis.core.answers import Answers
-    from rcv_py.analysis.device.state_strip import StateStrip
+    from rcv_py.analysis.core.reduction import Answers
+    from rcv_py.analysis.device.wave_states import StateStrip
     from rcv_py.analysis.overview.library import LibraryRow
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.model.profile import Profile

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from rcv_py.analysis.compare.costs import sums_from
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.analysis.device.state_strip import STRIP
+from rcv_py.analysis.device.wave_states import STRIP
 from rcv_py.base.errors import RcvError
 from rcv_py.features.compare.panel import MODES, NO_BASELINE, NO_COSTS, SIDE_BY_SIDE, TIME, ComparePanel
 from rcv_py.formats.open import open_trace

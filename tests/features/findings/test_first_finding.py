@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.bound_class import COMPUTE, ISSUE, LATENCY, LAUNCH, MEMORY
 from rcv_py.analysis.findings.detect import of_inputs

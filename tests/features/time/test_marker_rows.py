@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from rcv_py.analysis.timeline.wave_places import waves_of_kernels
+from rcv_py.analysis.core.occupancy import waves_of_kernels
 from rcv_py.features.notes.matches_panel import MatchesPanel
 from rcv_py.features.time.compute_unit_panel import PATH, ComputeUnitPanel
 from rcv_py.features.time.device_rows import device_rows

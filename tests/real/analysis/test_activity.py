@@ -7,8 +7,8 @@ import pytest
 
 from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.cost.activity import SHOWN, STATE_SHARES, activity
+from rcv_py.analysis.device.occupancy_curves import unit_table
 from rcv_py.analysis.device.pipe_use import PIPE_USE
-from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.bound_class import ISSUE, LATENCY, LAUNCH, MEMORY, class_of
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.formats.uiout.run_files import run_facts

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.core.cost_columns import cost_columns, mean, wave_lines
-from rcv_py.analysis.core.occupancy import residencies, resident
+from rcv_py.analysis.core.occupancy import global_rows, residencies, resident
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.cost.activity import activity
@@ -15,7 +15,6 @@ from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.program.blocks import labels
 from rcv_py.analysis.program.branches import branches
-from rcv_py.analysis.timeline.wave_places import global_rows
 from rcv_py.analysis.waits.program_waits import Arrows, arrows, wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, SourceCost
