@@ -14,6 +14,7 @@ import io
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -161,6 +162,21 @@ def page_texts() -> Iterator[str]:
     yield from MARKUP_TEXT.findall((folder / "page.html").read_text(encoding="utf-8"))
 
 
+def table_texts() -> Iterator[str]:
+    """Yield what the tables of `resources/tables` say."""
+
+    def walk(value: object) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list):
+            yield from (
+                text for one in (value.values() if isinstance(value, dict) else value) for text in walk(one)
+            )
+
+    for path in sorted(FOLDER.with_name("tables").glob("*.toml")):
+        yield from walk(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
 def template() -> Catalog:
     """Return the texts of the program: those that read as words, and of the others those in a catalogue."""
     found: dict[Text, str] = {}
@@ -171,6 +187,7 @@ def template() -> Catalog:
             for text, values in texts_of(nodes, has_help=HELP.match(name) is not None):
                 found[text] = found.get(text) or values
     every = {one.id for path in catalogues().values() for one in read(path)}
+    found |= {text: found.get(text, "") for text in table_texts()}
     kept = {text: note for text, note in found.items() if text in every or note or _is_wanted(text)}
     kept |= {text: "" for text in (*columns(), *page_texts()) if _is_wanted(text) or _has_letters(text)}
     kept |= {forms(one, many): "" for one, many in COUNTED.items()}

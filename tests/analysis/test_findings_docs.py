@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rcv_py.analysis.findings.bound_class import CLASSES, NEAR
 from rcv_py.analysis.findings.finding import SMALL
-from rcv_py.analysis.findings.remedies import REMEDIES, Remedy
+from rcv_py.analysis.findings.remedies import Remedy, remedies
 from rcv_py.analysis.findings.situation import PRECONDITIONS
 from rcv_py.analysis.program.code_match import MAX_MISMATCHES, MIN_MISMATCHES
 from rcv_py.model.architecture import DEVICES
@@ -29,7 +29,7 @@ def remedy_rows() -> list[tuple[str, str, str, str]]:
     def needs(remedy: Remedy) -> str:
         return "; ".join(PRECONDITIONS[need].text for need in remedy.needs) or "always"
 
-    every = ((name, remedy) for name, remedies in REMEDIES.items() for remedy in remedies)
+    every = ((name, remedy) for name, found in remedies().items() for remedy in found)
     return [(name, remedy.id, needs(remedy), remedy.effort) for name, remedy in every]
 
 

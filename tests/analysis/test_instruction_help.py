@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.attribution.instruction_help import instruction_help
-from rcv_py.analysis.program.families import what_it_does
+from rcv_py.analysis.attribution.instruction_help import instruction_help, what_it_does
 from rcv_py.features.isa.help_result import asked
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable

@@ -10,7 +10,7 @@ import pytest
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import SMALL, Findings, RemedyExperiment
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
-from rcv_py.analysis.findings.remedies import REMEDIES
+from rcv_py.analysis.findings.remedies import remedies
 from rcv_py.analysis.findings.trials import LIMITS, PLAYED
 from rcv_py.analysis.whatif.changes import IssueWithoutGaps, Latency, MoveLater, PrefetchIteration
 from rcv_py.analysis.whatif.event_loop import play
@@ -48,8 +48,8 @@ one = fixture_of(lambda: first_recording(sample_trace("matmul_small")), scope="m
 
 
 def test_what_is_played_is_of_a_remedy_or_a_finding() -> None:
-    assert set(PLAYED) <= {remedy.id for of in REMEDIES.values() for remedy in of}
-    assert set(LIMITS) <= set(REMEDIES)
+    assert set(PLAYED) <= {remedy.id for of in remedies().values() for remedy in of}
+    assert set(LIMITS) <= set(remedies())
 
 
 def test_findings_are_ranked_by_what_is_predicted(trace: Trace) -> None:

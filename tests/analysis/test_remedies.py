@@ -11,7 +11,7 @@ from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.remedies import REMEDIES, remedy_fields
+from rcv_py.analysis.findings.remedies import remedies, remedy_fields
 from rcv_py.analysis.findings.situation import PRECONDITIONS, FindingContext
 from rcv_py.analysis.latency.access_widths import is_scalar
 from rcv_py.analysis.program.language import LANGUAGES, language
@@ -45,9 +45,9 @@ inputs = fixture_of_each(lambda name: of_trace(sample_trace(name)), VARIED)
 
 
 def test_the_table_is_whole() -> None:
-    needs = {need for found in REMEDIES.values() for remedy in found for need in remedy.needs}
+    needs = {need for found in remedies().values() for remedy in found for need in remedy.needs}
     assert needs == set(PRECONDITIONS), "each precondition is used, and each need is known"
-    for name, found in REMEDIES.items():
+    for name, found in remedies().items():
         ids = [remedy.id for remedy in found]
         assert len(set(ids)) == len(ids), name
         assert all(remedy.effort in ("low", "medium", "high") for remedy in found)
@@ -206,7 +206,7 @@ def test_remedies_of_captures_hold(inputs: FindingInputs) -> None:
     for one in of_inputs(inputs).findings:
         assert "{" not in one.remedy, "all words are filled in"
         if one.remedy_id:
-            rows = {remedy.id: remedy for remedy in REMEDIES[one.name]}
+            rows = {remedy.id: remedy for remedy in remedies()[one.name]}
             assert one.effort == rows[one.remedy_id].effort
 
 

@@ -1,9 +1,11 @@
 """What an instruction does, which unit executes it, how long that takes, and what must be waited for.
 
-Sentences come from `program/families`; unit, passes and distances are the values that attribution rules use.
+Sentences come from `resources/tables/families.toml`; unit, passes and distances are those that the rules of
+attribution use.
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from rcv_py.analysis.attribution.lines import (
@@ -18,12 +20,12 @@ from rcv_py.analysis.attribution.lines import (
     VMEM,
     unit_of,
 )
-from rcv_py.analysis.program.families import what_it_does
 from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, instruction_class
 from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.operations import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.base.tables import table
 from rcv_py.base.text import Message, plural
 from rcv_py.model.architecture import Architecture
 
@@ -31,6 +33,7 @@ UNIT_NAMES = (
     "none", "VALU", "MFMA/WMMA", "VMEM", "LDS", "SMEM", "SALU", "branch", "message",
 )  # fmt: skip
 _PASS = 4  # cycles
+_ENCODING = re.compile(r"_(e32|e64|sdwa|dpp|dpp8|e64_dpp)$")
 
 
 class InstructionHelp(NamedTuple):
@@ -45,6 +48,25 @@ class InstructionHelp(NamedTuple):
     flop: int  # operations of one execution: per wave for matrix instructions, per lane for others
     counters: tuple[str, ...]  # counters that it raises, or waits for
     distances: tuple[str, ...]  # sentences: what must lie between it and a reader of its result
+
+
+@cache
+def _families() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), text) for pattern, text in table("families")["families"].items()]
+
+
+def what_it_does(text: str) -> str:
+    """Return a sentence about an instruction by its mnemonic; "" if no family matches."""
+    plain = _ENCODING.sub("", text.strip().partition(" ")[0].lower())
+    types, comparisons = table("families")["types"], table("families")["comparisons"]
+    for pattern, sentence in _families():
+        if found := pattern.match(plain):
+            groups = [group or "" for group in found.groups()]
+            names = [group.rsplit("_", 1)[-1] for group in groups]
+            spelled = {f"t{at}": types.get(name, name) for at, name in enumerate(names)}
+            spelled |= {f"c{at}": comparisons.get(group, group) for at, group in enumerate(groups)}
+            return Message(sentence, *groups, **spelled)
+    return ""
 
 
 def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ...] = ()) -> InstructionHelp:
@@ -71,25 +93,21 @@ def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ..
 
 def _distances(text: str, unit: int, cycles: int, step: int) -> list[str]:
     if unit == MATRIX and step == 4 and cycles in RESULT_STATES:
+        turns = plural(RESULT_STATES[cycles], "turn")
         return [
             Message(
                 "Another instruction can read its result {0} after it; an instruction that accumulates "
                 "on it with the same form waits less.",
-                plural(RESULT_STATES[cycles], "turn"),
+                turns,
             ),
             Message(
                 "Packed and double-precision arithmetic can use the unit {0} cycles after its passes.", TAIL
             ),
         ]
     if unit == VALU and step == 4:
-        return [
-            Message(
-                "A memory instruction that reads its result issues {0} after it.", plural(TO_MEMORY, "turn")
-            )
-        ]
-    if is_load(text):
-        return ["Its result is there when a wait for its counter says so."]
-    return []
+        turns = plural(TO_MEMORY, "turn")
+        return [Message("A memory instruction that reads its result issues {0} after it.", turns)]
+    return ["Its result is there when a wait for its counter says so."] if is_load(text) else []
 
 
 # Fields of s_wait_alu (gfx12) and s_waitcnt_depctr (gfx10, gfx11), which wait for registers, not for memory.
