@@ -12,8 +12,7 @@ from rcv_py.analysis.program.live_registers import (
     numbers,
     ranges_text,
 )
-from rcv_py.analysis.program.register_use import register_use
-from rcv_py.analysis.program.registers import registers
+from rcv_py.analysis.program.registers import register_use, registers
 from rcv_py.model.code import CodeTable
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
@@ -28,7 +27,7 @@ def found(*texts: str) -> LiveRegisters:
 
 def held(texts: Sequence[str], file: RegisterFile = VGPR) -> list[tuple[int, ...]]:
     known = found(*texts)
-    return [known.of_file(row, file) for row in range(len(texts))]
+    return [numbers(known.held[row], file) for row in range(len(texts))]
 
 
 def test_a_straight_program() -> None:
@@ -62,8 +61,8 @@ def test_a_loop_holds_what_its_next_iteration_reads() -> None:
         "s_cbranch_scc1 head",
         "s_endpgm",
     )
-    assert known.of_file(7, VGPR) == (0, 1, 8, 9), "the branch: v0 and v1 for the next iteration"
-    assert known.of_file(8, VGPR) == ()
+    assert numbers(known.held[7], VGPR) == (0, 1, 8, 9), "the branch: v0 and v1 for the next iteration"
+    assert numbers(known.held[8], VGPR) == ()
 
 
 def test_both_ways_of_a_branch() -> None:
@@ -111,9 +110,9 @@ def test_files_are_counted_apart() -> None:
         "s_endpgm",
     ]
     known = found(*texts)
-    assert known.of_file(1, AGPR) == (0, 1, 2, 3)
-    assert known.of_file(1, VGPR) == (1, 2, 3, 4, 5)
-    assert known.of_file(2, SGPR) == (0, 1, 2, 3)
+    assert numbers(known.held[1], AGPR) == (0, 1, 2, 3)
+    assert numbers(known.held[1], VGPR) == (1, 2, 3, 4, 5)
+    assert numbers(known.held[2], SGPR) == (0, 1, 2, 3)
     assert known.pressure[2].tolist() == [1, 1, 2]
     assert known.peak(VGPR, AGPR) == 0
 
@@ -152,7 +151,7 @@ def test_what_waves_needed_is_held(name: str) -> None:
     differ = 0
     for line, needed in needed_at.items():
         for file in RegisterFile:
-            expected, held = set(numbers(needed, file)), set(known.of_file(line, file))
+            expected, held = set(numbers(needed, file)), set(numbers(known.held[line], file))
             assert expected <= held
             differ += expected != held
     assert needed_at

@@ -14,7 +14,7 @@ from rcv_py.analysis.device.occupancy_limits import (
     occupancy_limits,
     waves_on_simd,
 )
-from rcv_py.analysis.program.register_use import register_use, wave_lanes
+from rcv_py.analysis.program.registers import register_use, wave_lanes
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.architecture import architecture_of

@@ -14,9 +14,9 @@ from rcv_py.analysis.health.capture_health import capture_health, table_problems
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import roofline
+from rcv_py.analysis.program.code_match import INSTALL, why_not_known
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.program.registers import definition, next_use, operands, registers
-from rcv_py.analysis.program.unreadable import INSTALL, why_not_known
 from rcv_py.analysis.waits.hoisting import HoistLimit, hoists
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.room_above import UNREADABLE, room_above

@@ -13,7 +13,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
-from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.analysis.program.registers import wave_lanes
 
 _MEMORY = (
     InstructionClass.VMEM_LOAD,

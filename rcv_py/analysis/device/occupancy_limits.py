@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.program.register_use import RegisterUse, register_use
+from rcv_py.analysis.program.registers import RegisterUse, register_use
 from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import Message, count, join_texts, plural

@@ -29,8 +29,8 @@ from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, stacked
 from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
-from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.columns import ColumnTable, joined

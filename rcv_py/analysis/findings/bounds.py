@@ -52,7 +52,7 @@ from rcv_py.analysis.device.simd_work import (
     work_of,
 )
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
-from rcv_py.analysis.program.program_ends import ends_of, rests
+from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts, scrambled
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace

@@ -26,8 +26,7 @@ from rcv_py.analysis.findings.finding import (
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.health.traced_units import alone
-from rcv_py.analysis.program.code_match import REMEDY
-from rcv_py.analysis.program.unreadable import why_not_known
+from rcv_py.analysis.program.code_match import REMEDY, why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending

@@ -9,7 +9,7 @@ from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.findings.worst import WorstExecution
-from rcv_py.analysis.program.program_ends import ends_of
+from rcv_py.analysis.program.branches import ends_of
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 

@@ -24,7 +24,7 @@ from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, FindingContext, situation_of
-from rcv_py.analysis.program.program_ends import ends_of
+from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.before_barrier import is_needed_by_barrier
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT

@@ -22,7 +22,7 @@ from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.health.note import HealthNote, Setting, number
 from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, traced_lives
-from rcv_py.analysis.program.program_ends import ends_of
+from rcv_py.analysis.program.branches import ends_of
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ends_run
 from rcv_py.base.text import Message, count

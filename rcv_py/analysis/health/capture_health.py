@@ -28,8 +28,8 @@ from rcv_py.analysis.health.missing import (
 from rcv_py.analysis.health.note import HealthNote, ranked
 from rcv_py.analysis.health.replicates import replicate
 from rcv_py.analysis.health.representative import hardly_ran, left_early, representative
+from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.code_match import MATCH
-from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import Message, join_texts, percent, plural

@@ -15,8 +15,14 @@ from rcv_py.analysis.core.reduction import Reduction, by_field, unchanged
 from rcv_py.analysis.events.marker_spans import LOST, PRIVILEGED, marker_spans, missing_words
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
-from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
-from rcv_py.analysis.program.unreadable import how_to_read, unreadable_texts
+from rcv_py.analysis.program.code_match import (
+    CONSEQUENCE,
+    REMEDY,
+    TITLE,
+    CodeMatch,
+    how_to_read,
+    unreadable_texts,
+)
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import Message, count, percent, plural

@@ -26,7 +26,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, union
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed
 from rcv_py.analysis.latency.access_widths import access_width
-from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.analysis.program.registers import wave_lanes
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace

@@ -17,7 +17,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, summed
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
-from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.analysis.program.registers import wave_lanes
 from rcv_py.base.runs import ascending
 from rcv_py.model.trace import Trace
 

@@ -38,8 +38,8 @@ from rcv_py.analysis.device.simd_work import (
     simd_cycles,
     work_of,
 )
+from rcv_py.analysis.program.branches import ends_of, under_end
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.modes import ReferenceRule

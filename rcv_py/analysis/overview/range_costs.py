@@ -34,7 +34,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.device.utilization import SHARED, UNITS, utilization
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.operations import lane_flops_of
-from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.analysis.program.registers import wave_lanes
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rcv_py.analysis.program.registers import bits
 from rcv_py.model.columns import ColumnTable
 
 NO_KIND = -1
@@ -70,25 +71,13 @@ class _Uses:
 
     def before(self, at: int, reads: int, writes: int) -> set[int]:
         """Return the instructions that must precede one that reads and writes these locations."""
-        needs: set[int] = set()
-        for place in _bits(reads | writes):
-            if place in self._writer:
-                needs.add(self._writer[place])
-        for place in _bits(reads):
+        needs = {self._writer[place] for place in bits(reads | writes) if place in self._writer}
+        for place in bits(reads):
             self._readers.setdefault(place, []).append(at)
-        for place in _bits(writes):
+        for place in bits(writes):
             needs.update(self._readers.pop(place, ()))
             self._writer[place] = at
         return needs
-
-
-def _bits(value: int) -> list[int]:
-    found = []
-    while value:
-        low = value & -value
-        found.append(low.bit_length() - 1)
-        value ^= low
-    return found
 
 
 def length(work: BlockInstructions, order: Sequence[int], turns: int = 1) -> int:
@@ -111,8 +100,8 @@ class _Player:
 
     def __init__(self, work: BlockInstructions) -> None:
         self._work = work
-        self._read = [_bits(value) for value in work.reads]
-        self._written = [_bits(value) for value in work.writes]
+        self._read = [bits(value) for value in work.reads]
+        self._written = [bits(value) for value in work.writes]
         self.now = 0
         self._free: dict[int, int] = {}
         self._ready: dict[int, int] = {}

@@ -1,11 +1,14 @@
-"""Which code lines may jump, the targets in their text, and the targets that recorded jumps went to.
+"""Which code lines may jump, the targets in their text, the targets that recorded jumps went to, and ends.
 
 The operand of a direct branch is a signed 16-bit number of words of 4 bytes from the next instruction, or the
 name of a label.
+
+The trace counts time under s_endpgm as execution, but the wave only waits for its last operations: it issues
+once, within `ISSUE` cycles; the rest of the token occupies the wave's slot, not its SIMD.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,54 +48,38 @@ def flow(code: CodeTable) -> Flow:
     n = len(code)
     is_branch = np.array([text.startswith(_JUMPS) for text in code.text], dtype=bool) & ~code.is_label
     ends = np.array([text.startswith(_ENDS) for text in code.text], dtype=bool) & ~code.is_label
-    target = np.full(n, -1, dtype=np.int32)
-    places = _Places(code)
-    for row in np.flatnonzero(is_branch).tolist():
-        target[row] = places.of(row)
+    target, rows = np.full(n, -1, dtype=np.int32), np.flatnonzero(is_branch)
+    target[rows] = list(_targets(code, rows))
     sets_pc = np.array([text.startswith(_SETTERS) and "pc" in text for text in code.text], dtype=bool)
-    continues = ~ends
-    for column in (is_branch, continues, target, sets_pc):
+    found = Flow(is_branch, ~ends, target, sets_pc)
+    for column in found:
         column.setflags(write=False)  # several analyses share them
-    return Flow(is_branch, continues, target, sets_pc)
+    return found
 
 
-class _Places:
-    """Finds rows by address or by label, inside the code object of the branch."""
-
-    def __init__(self, code: CodeTable) -> None:
-        self._code = code
-        rows = np.flatnonzero(~code.is_label)
-        address, objects = code.address[rows].astype(np.int64).tolist(), code.codeobj[rows].tolist()
-        places = zip(objects, address, strict=True)
-        self._at = dict(reversed(list(zip(places, rows.tolist(), strict=True))))
-        self._named = {
-            (int(code.codeobj[row]), code.text[row].strip().lstrip(";").strip().rstrip(":").strip()): row
-            for row in np.flatnonzero(code.is_label)[::-1].tolist()
-        }
-
-    def of(self, row: int) -> int:
-        """The row a branch jumps to, -1 if its text does not state it."""
-        words = _COMMENT.sub("", self._code.text[row]).replace(",", " ").split()
+def _targets(code: CodeTable, rows: np.ndarray) -> Iterator[int]:
+    """The row that each branch jumps to inside its code object, -1 if its text does not state it."""
+    lines, labels = np.flatnonzero(~code.is_label), np.flatnonzero(code.is_label)
+    objects, address = code.codeobj.tolist(), code.address.astype(np.int64).tolist()
+    at = {(objects[row], address[row]): row for row in lines[::-1].tolist()}
+    named = {
+        (objects[row], code.text[row].strip().lstrip(";").strip().rstrip(":").strip()): row
+        for row in labels[::-1].tolist()
+    }
+    later = np.append(lines, -1)[np.searchsorted(lines, rows, side="right")]
+    for row, after in zip(rows.tolist(), later.tolist(), strict=True):
+        words, codeobj = _COMMENT.sub("", code.text[row]).replace(",", " ").split(), objects[row]
         last = words[-1] if len(words) > 1 else ""
-        codeobj = int(self._code.codeobj[row])
-        distance = operand(last)
+        distance, following = operand(last), address[row] + _WORD
+        # Addresses are machine addresses if the line after the branch is one word further.
+        is_dense = after < 0 or objects[after] != codeobj or (codeobj, following) in at
         if distance is None:
-            return self._named.get((codeobj, last.strip("<>")), -1)
-        if not -0x8000 <= distance <= 0xFFFF:
-            return -1
-        distance -= 0x10000 if distance >= 0x8000 else 0
-        following = int(self._code.address[row]) + _WORD
-        if not self._is_dense(row, codeobj, following):
-            return -1
-        return self._at.get((codeobj, following + _WORD * distance), -1)
-
-    def _is_dense(self, row: int, codeobj: int, following: int) -> bool:
-        """Whether addresses are machine addresses: the line after the branch is one word further."""
-        later = row + 1
-        while later < len(self._code) and self._code.is_label[later]:
-            later += 1
-        is_last = later >= len(self._code) or int(self._code.codeobj[later]) != codeobj
-        return is_last or (codeobj, following) in self._at
+            yield named.get((codeobj, last.strip("<>")), -1)
+        elif is_dense and -0x8000 <= distance <= 0xFFFF:
+            distance -= 0x10000 if distance >= 0x8000 else 0
+            yield at.get((codeobj, following + _WORD * distance), -1)
+        else:
+            yield -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,17 +145,8 @@ def _jumps(tokens: TokenColumns, code: CodeTable) -> _Jumps:
 def _made(part: _Jumps, code: CodeTable) -> Branches:
     pair, taken = part.pairs
     jumped, passed, ran = dense(part.lines, len(code))
-    source = (pair >> 32).astype(np.int32)
-    target = (pair & 0xFFFFFFFF).astype(np.int32)
-    return Branches(
-        source=source,
-        target=target,
-        taken=taken,
-        not_taken=passed[source],
-        jumped=jumped,
-        passed=passed,
-        ran=ran,
-    )
+    source, target = (pair >> 32).astype(np.int32), (pair & 0xFFFFFFFF).astype(np.int32)
+    return Branches(source, target, taken, passed[source], jumped, passed, ran)
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Jumps:
@@ -190,3 +168,29 @@ def branch_table(jumps: Branches, how: Flow) -> BranchTable:
     order = order[target[jumps.source[order]] < 0]
     target[jumps.source[order]] = jumps.target[order]
     return BranchTable(rows, target[rows], jumps.jumped[rows], jumps.passed[rows])
+
+
+ISSUE = 4  # cycles a scalar instruction takes to issue
+
+
+@memoized
+def ends_of(code: CodeTable) -> np.ndarray:
+    """Whether each code row ends a program; bool [code rows]."""
+    return np.fromiter((text.startswith("s_endpgm") for text in code.text), dtype=bool, count=len(code.text))
+
+
+def under_end(piece: TokenColumns, ends: np.ndarray) -> np.ndarray:
+    """Return the cycles of each s_endpgm token beyond its issue, int64 [tokens]; 0 for other tokens."""
+    rest = np.zeros(len(piece), dtype=np.int64)
+    at, cycles = rests(piece, ends)
+    rest[at] = cycles
+    return rest
+
+
+def rests(piece: TokenColumns, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tokens for which `under_end` is not 0, and these cycles, int64 each."""
+    if not ends.any():
+        return (np.zeros(0, dtype=np.int64),) * 2
+    at = np.flatnonzero(np.append(ends, False)[piece.code_rows(len(ends))])
+    rest = piece.busy[at].astype(np.int64) - ISSUE
+    return at[rest > 0], rest[rest > 0]

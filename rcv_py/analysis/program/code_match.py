@@ -1,4 +1,4 @@
-"""Check that the instruction texts belong to the trace.
+"""Check that the instruction texts belong to the trace, and that their operands are known.
 
 The record states the unit of every execution, and the mnemonic of an instruction implies its unit.
 
@@ -151,3 +151,31 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
 
 
 MATCH = Reduction(_map, added(1), _finish)
+
+
+# -- instructions whose operands no disassembler of this machine knew ---------------------------------------
+
+INSTALL = "pip install rocm-llvm-python"  # it knows all targets of `lengths.py`
+
+
+def unreadable_texts(trace: Trace) -> str:
+    """Return how many instruction texts are raw words, a sentence without its end; "" if none is."""
+    code = trace.code
+    number = int(np.count_nonzero(code.is_unreadable))
+    total = count(int(np.count_nonzero(~code.is_label)))
+    return Message("{0} of {1} instruction texts are unreadable", count(number), total) if number else ""
+
+
+def how_to_read(trace: Trace) -> str:
+    """Return what makes the texts readable, a sentence."""
+    return Message(
+        "Install a disassembler that knows {0} (on Linux `{1}`, else LLVM 22) and open the capture again.",
+        trace.target or "the GPU",
+        INSTALL,
+    )
+
+
+def why_not_known(trace: Trace) -> str:
+    """Return why what follows from operands is not known and what helps, sentences; "" if all were read."""
+    texts = unreadable_texts(trace)
+    return Message("Not known: {0}. {1}", texts, how_to_read(trace)) if texts else ""

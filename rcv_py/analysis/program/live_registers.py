@@ -17,7 +17,7 @@ or those needed after it and those it writes, whichever is more.  No allocation 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,7 +27,7 @@ import numpy as np
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import flow
 from rcv_py.analysis.program.dataflow import backward, forward, ways
-from rcv_py.analysis.program.registers import SPECIAL, A, Registers, S, V, registers
+from rcv_py.analysis.program.registers import SPECIAL, A, S, V, bits, registers
 from rcv_py.base.progress import checkpoint
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import memoized
@@ -66,19 +66,10 @@ class LiveRegisters(NamedTuple):
         part = self.pressure[first:stop, list(files)].sum(axis=1)
         return first + int(part.argmax()) if part.any() else -1
 
-    def of_file(self, row: int, file: RegisterFile) -> tuple[int, ...]:
-        """Return the numbers of the registers of a file that are held at a row, ascending."""
-        return numbers(self.held[row], file)
-
 
 def numbers(found: int, file: RegisterFile) -> tuple[int, ...]:
     """Return the numbers of the registers of a file in a set, ascending."""
-    rest, low = (found & _MASKS[file]) >> _BEGINS[file], []
-    while rest:
-        bit = rest & -rest
-        low.append(bit.bit_length() - 1)
-        rest ^= bit
-    return tuple(low)
+    return tuple(bits((found & _MASKS[file]) >> _BEGINS[file]))
 
 
 def ranges_text(found: tuple[int, ...], letter: str) -> str:
@@ -97,13 +88,12 @@ def live_registers(code: CodeTable) -> LiveRegisters:
     """Return the registers held at every row of a program; computed once per table."""
     flow = _Flow(code)
     # A register that is read before it is written gets its value at launch.
-    given = flow.needed([_writes(known, is_whole=True) for known in flow.known])
+    given = flow.needed([known.writes for known in flow.known])
     kills = [
-        _writes(known, is_whole=not (is_partial or _KEEPS.match(text)))
+        known.writes & ~_VECTOR if is_partial or _KEEPS.match(text) else known.writes
         for known, is_partial, text in zip(flow.known, _partial(flow.texts, code), flow.texts, strict=True)
     ]
-    needed_after = flow.needed(kills)
-    return flow.held(kills, needed_after, flow.written(given))
+    return flow.held(kills, flow.needed(kills), flow.written(given))
 
 
 class _Flow:
@@ -115,15 +105,20 @@ class _Flow:
         self.known = [registers(text) for text in self.texts]
         self.table = blocks(code)
         self.ways = ways(self.table)
-        self.spans = list(zip(self.table.first.tolist(), self.table.stop.tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[tuple[int, range]]:
+        """The blocks: number and rows."""
+        for number, rows in enumerate(map(range, self.table.first.tolist(), self.table.stop.tolist())):
+            if number % _CHECKED == 0:
+                checkpoint()
+            yield number, rows
 
     def needed(self, kills: Sequence[int]) -> list[int]:
         """Return what is needed after each block; `kills` are the registers whose values each row ends."""
         uses, ends = [], []
-        for number, (first, stop) in enumerate(self.spans):
-            _pause(number)
+        for _, rows in self:
             use = end = 0
-            for row in range(stop - 1, first - 1, -1):
+            for row in reversed(rows):
                 use = self.known[row].reads | (use & ~kills[row])
                 end |= kills[row]
             uses.append(use)
@@ -136,14 +131,13 @@ class _Flow:
         `needed_after` is what is needed after each block if every write ends the previous value.
         """
         makes, begins = [], []
-        for number, (first, stop) in enumerate(self.spans):
-            _pause(number)
+        for number, rows in self:
             made = begin = 0
             if self.table.is_entry[number] or not self.ways[0][number]:
                 begin = needed_after[number]
-                for row in range(stop - 1, first - 1, -1):
+                for row in reversed(rows):
                     begin = self.known[row].reads | (begin & ~self.known[row].writes)
-            for row in range(first, stop):
+            for row in rows:
                 made |= self.known[row].writes
             makes.append(made | begin)
             begins.append(begin)
@@ -156,31 +150,20 @@ class _Flow:
         """Return the registers that are needed and may have been written."""
         held = [0] * len(self.texts)
         pressure = np.zeros((len(held), len(FILE_NAMES)), dtype=np.int32)
-        for number, (first, stop) in enumerate(self.spans):
-            _pause(number)
+        for number, rows in self:
             there, before = [], written[number]
-            for row in range(first, stop):
+            for row in rows:
                 there.append(before)
                 before |= self.known[row].writes
             needed = needed_after[number]
-            for row in range(stop - 1, first - 1, -1):
-                known, was = self.known[row], there[row - first]
+            for row in reversed(rows):
+                known, was = self.known[row], there.pop()
                 after = (needed & (was | known.writes)) | known.writes
                 needed = known.reads | (needed & ~kills[row])
-                held[row] = after | (needed & (was | known.reads))
                 ahead = needed & (was | known.reads)
+                held[row] = after | ahead
                 pressure[row] = [max((after & m).bit_count(), (ahead & m).bit_count()) for m in _MASKS]
         return LiveRegisters(tuple(held), pressure)
-
-
-def _pause(number: int) -> None:
-    if number % _CHECKED == 0:
-        checkpoint()
-
-
-def _writes(known: Registers, *, is_whole: bool) -> int:
-    """The registers whose values a row ends: no vector registers unless all of their lanes are written."""
-    return known.writes if is_whole else known.writes & ~_VECTOR
 
 
 def _partial(texts: Sequence[str], code: CodeTable) -> list[bool]:

@@ -59,13 +59,13 @@ def vector_type(text: str) -> str:
 
 def kinds_of(code: CodeTable) -> list[tuple[str, str]]:
     """Return unit and type of the computation in each row; empty texts if it computes nothing."""
-    return [_kind(text.strip()) for text in code.text]
-
-
-def _kind(text: str) -> tuple[str, str]:
-    if matrix_flops(text):
-        return MATRIX, matrix_type(text)
-    return (VECTOR, vector_type(text)) if vector_flops(text) else ("", "")
+    found = []
+    for text in map(str.strip, code.text):
+        if matrix_flops(text):
+            found.append((MATRIX, matrix_type(text)))
+        else:
+            found.append((VECTOR, vector_type(text)) if vector_flops(text) else ("", ""))
+    return found
 
 
 _FORM = re.compile(
@@ -81,15 +81,11 @@ _HALVES = re.compile(r"\s*::\s*")
 
 def vector_flops(text: str) -> int:
     """Return the floating-point operations of one execution by a lane; 0 if the mnemonic states none."""
-    return sum(_half(half) for half in _HALVES.split(text.strip()))
-
-
-def _half(text: str) -> int:
-    form = _FORM.match(text)
-    if form is None:
-        return 0
-    each = 2 * number(form["pairs"]) if form["pairs"] else 2 if form["fused"] else 1
-    return each * (2 if form["packed"] else 1)
+    total = 0
+    for form in filter(None, map(_FORM.match, _HALVES.split(text.strip()))):
+        each = 2 * number(form["pairs"]) if form["pairs"] else 2 if form["fused"] else 1
+        total += each * (2 if form["packed"] else 1)
+    return total
 
 
 def lane_flops_of(code: CodeTable) -> np.ndarray:

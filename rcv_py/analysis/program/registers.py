@@ -1,4 +1,4 @@
-"""Which registers an instruction reads and writes, by its text, and where another instruction does.
+"""Which registers an instruction reads and writes, where another one does, and how many a program names.
 
 Sets of registers are integers with one bit per register: vector registers, accumulators, scalar registers,
 then the special ones.  What is read and written follows LLVM's tables of operands; left out are the mode
@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.base.text import number
-from rcv_py.model.code import has_known_operands
+from rcv_py.model.architecture import Architecture
+from rcv_py.model.code import CodeTable, has_known_operands
 from rcv_py.model.operands import written_operands
 
 V, A, S = 0, 1024, 1280  # first bit of each file
@@ -96,10 +97,20 @@ def registers(text: str) -> Registers:
     for half in _COMMENT.split(text, maxsplit=1)[0].split("::"):
         instruction = half.strip()
         form, rest = _form(instruction), instruction.partition(" ")[2]
-        operands = [_bits(part.strip()) for part in rest.split(",")] if rest else []
+        operands = [_set(part.strip()) for part in rest.split(",")] if rest else []
         writes = reduce(or_, operands[: form.written], writes | form.writes)
         reads = reduce(or_, operands[: form.kept] + operands[form.written :], reads | form.reads)
     return Registers(writes, reads)
+
+
+def bits(found: int) -> list[int]:
+    """Return the numbers of the bits that are set, ascending: the members of a set."""
+    numbers = []
+    while found:
+        low = found & -found
+        numbers.append(low.bit_length() - 1)
+        found ^= low
+    return numbers
 
 
 def words(sets: list[int]) -> np.ndarray:
@@ -109,17 +120,17 @@ def words(sets: list[int]) -> np.ndarray:
 
 
 @lru_cache(maxsize=1 << 13)  # a program of 2,000 lines has a quarter as many different operands
-def _bits(operand: str) -> int:
-    bits = 0
+def _set(operand: str) -> int:
+    found = 0
     for file, low, high, single, special in _REGISTER.findall(operand):
         if special:
-            bits |= 1 << SPECIAL[special]
+            found |= 1 << SPECIAL[special]
             continue
         first, last = (number(single), number(single)) if single else (number(low), number(high))
         last = min(last, _SIZE[file] - 1)
         if first <= last:
-            bits |= ((1 << (last - first + 1)) - 1) << (_FIRST[file] + first)
-    return bits
+            found |= ((1 << (last - first + 1)) - 1) << (_FIRST[file] + first)
+    return found
 
 
 class _Form(NamedTuple):
@@ -177,10 +188,10 @@ def operands(text: str) -> tuple[Operand, ...]:
         if form.writes or form.reads:
             found.append(Operand(start, first, form.writes, form.reads, is_printed=False))
         for match in _REGISTER.finditer(half, first - at):
-            bits, place = _bits(match[0]), half.count(",", 0, match.start())
+            named, place = _set(match[0]), half.count(",", 0, match.start())
             writes, reads = place < form.written, place < form.kept or place >= form.written
             begin, end = at + match.start(), at + match.end()
-            found.append(Operand(begin, end, bits if writes else 0, bits if reads else 0))
+            found.append(Operand(begin, end, named * writes, named * reads))
         at += len(half) + len("::")
     return tuple(found)
 
@@ -216,3 +227,42 @@ def next_use(texts: Sequence[str], row: int, wanted: int, region: range, loop: r
         if not wanted:
             break
     return -1
+
+
+_NAMED = re.compile(r"\b([vas])(?:(\d{1,3})\b|\[(\d{1,3}):(\d{1,3})\])")
+_COMMENTS = re.compile(r"\s*(?://|;).*$")
+_HALF_MASK = re.compile(r"\b(?:exec|vcc)_lo\b")
+_MASK = re.compile(r"\b(?:exec|vcc)\b")
+_CALLS = ("s_swappc", "s_swap_pc", "s_call")
+
+
+class RegisterUse(NamedTuple):
+    """How many registers of each kind the text needs: the highest number it names plus one."""
+
+    vector: int
+    accumulation: int
+    scalar: int
+    is_wave32: bool  # lane masks have 32 bits
+    has_calls: bool = False  # functions may use more registers than the text names
+
+
+def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> RegisterUse:
+    """Return the registers that the code lines from `first` to `stop` (None: the last) name."""
+    most = {"v": -1, "a": -1, "s": -1}
+    rows = range(first, len(code) if stop is None else stop)
+    texts = {_COMMENTS.sub("", code.text[row]) for row in rows if not code.is_label[row]}
+    for text in texts:
+        for kind, single, _, high in _NAMED.findall(text):
+            most[kind] = max(most[kind], int(single or high))
+    names_half = any(_HALF_MASK.search(text) for text in texts)
+    is_wave32 = names_half or not any(_MASK.search(text) for text in texts)
+    has_calls = any(text.startswith(_CALLS) for text in texts)
+    return RegisterUse(most["v"] + 1, most["a"] + 1, most["s"] + 1, is_wave32, has_calls)
+
+
+def wave_lanes(code: CodeTable, architecture: Architecture) -> int:
+    """Return the lanes of a wave by the code object, else 64, or 32 on RDNA without a mask of 64 bits."""
+    size, kernel = architecture.wave_size, code.main_kernel
+    if kernel is not None and kernel.lanes in (32, 64):
+        return kernel.lanes
+    return size if size == 64 or register_use(code).is_wave32 else 64

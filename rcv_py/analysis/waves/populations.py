@@ -34,8 +34,8 @@ from rcv_py.analysis.core.parcels import Parcel, WaveLifetimes, stretches
 from rcv_py.analysis.core.reduction import Reduction, union
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of
 from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
-from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import Message, plural

@@ -16,7 +16,7 @@ from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.operations import MATRIX as MATRIX_UNIT
 from rcv_py.analysis.program.operations import VECTOR, kinds_of, lane_flops_of
-from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.analysis.program.registers import wave_lanes
 from rcv_py.analysis.whatif.block_schedule import block_lengths
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from rcv_py.analysis.program.code_match import why_not_known
 from rcv_py.analysis.program.live_registers import live_registers
-from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable, listing
 from rcv_py.cli.opening import facts_of, opened

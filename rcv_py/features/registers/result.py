@@ -6,8 +6,14 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
-from rcv_py.analysis.program.live_registers import FILE_NAMES, LiveRegisters, RegisterFile, ranges_text
-from rcv_py.analysis.program.register_use import RegisterUse, register_use
+from rcv_py.analysis.program.live_registers import (
+    FILE_NAMES,
+    LiveRegisters,
+    RegisterFile,
+    numbers,
+    ranges_text,
+)
+from rcv_py.analysis.program.registers import RegisterUse, register_use
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.places import instructions, placed, sources
@@ -167,7 +173,7 @@ def place_table(trace: Trace, found: LiveRegisters, use: RegisterUse, row: int) 
     """Return which registers are held and which are free at an instruction; no row if it is not known."""
     named = (use.vector, use.accumulation, use.scalar)
     files = [at for at in RegisterFile if named[at] and not trace.code.is_unreadable.any()]
-    held = [found.of_file(row, at) for at in files]
+    held = [numbers(found.held[row], at) for at in files]
     free = [tuple(sorted(set(range(named[at])) - set(own))) for at, own in zip(files, held, strict=True)]
     columns: Columns = {
         "file": [FILE_NAMES[at] for at in files],

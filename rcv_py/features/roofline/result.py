@@ -7,8 +7,8 @@ import numpy as np
 
 from rcv_py.analysis.findings.inputs import launch_shape
 from rcv_py.analysis.overview.roofline import Computed, Roofline
+from rcv_py.analysis.program.code_match import why_not_known
 from rcv_py.analysis.program.operations import MATRIX, VECTOR
-from rcv_py.analysis.program.unreadable import why_not_known
 from rcv_py.base.text import Message, count, join_texts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

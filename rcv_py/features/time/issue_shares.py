@@ -6,7 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.token_columns import of_waves
-from rcv_py.analysis.program.program_ends import ends_of, rests
+from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import ascending
 from rcv_py.features.time.device_rows import DeviceRows

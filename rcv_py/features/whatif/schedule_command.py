@@ -6,7 +6,7 @@ from typing import Any
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.program.branches import BRANCHES
-from rcv_py.analysis.program.unreadable import why_not_known
+from rcv_py.analysis.program.code_match import why_not_known
 from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from rcv_py.base.errors import UsageError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
-from rcv_py.analysis.program.unreadable import why_not_known
+from rcv_py.analysis.program.code_match import why_not_known
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.base.text import Message, count, percent, plural, short_place
 from rcv_py.cli.answer import (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
-from rcv_py.analysis.program.register_use import register_use
+from rcv_py.analysis.program.registers import register_use
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import facts_about
 from tests.real import captures
