@@ -146,7 +146,8 @@ def _made(part: _Jumps, code: CodeTable) -> Branches:
     pair, taken = part.pairs
     jumped, passed, ran = dense(part.lines, len(code))
     source, target = (pair >> 32).astype(np.int32), (pair & 0xFFFFFFFF).astype(np.int32)
-    return Branches(source, target, taken, passed[source], jumped, passed, ran)
+    times = {"taken": taken, "not_taken": passed[source], "jumped": jumped, "passed": passed, "ran": ran}
+    return Branches(source, target, **times)
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Jumps:
