@@ -1,17 +1,22 @@
 """Convert numbers of a file to compact, read-only columns, or refuse: no value wraps or is truncated.
 
-A refusal is a ValueError whose text fits after "file.json is damaged: " in a sentence.
+A refusal is a ValueError whose text fits after "file.json is damaged: " in a sentence.  Rows of numbers, and
+dictionaries with numeric keys, are read tolerantly: unusable parts are left out and counted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.text import Message
+from rcv_py.base.problems import Problems
+from rcv_py.base.text import Message, elide_right, plural
+from rcv_py.formats.input.limits import NAME_LETTERS
 
 LIMIT = 1 << 60  # cycles: 18 years at 2 GHz; sums of two such numbers still fit into 64 bits
+_BAD = -LIMIT
 
 
 def frozen(column: np.ndarray) -> np.ndarray:
@@ -104,3 +109,66 @@ def int_column(values: list[Any]) -> np.ndarray:
     if low <= -LIMIT or high >= LIMIT:
         raise ValueError("a number is too large")
     return column
+
+
+def number_rows(rows: object, min_columns: int, width: int, default: int = -1) -> tuple[np.ndarray, int]:
+    """Return the rows with at least `min_columns` whole numbers, and the number of rows left out.
+
+    The table is int64 [n, width]; columns beyond `width` are ignored, absent ones hold `default`; true is 1.
+    """
+    listed = list_of(rows)
+    usable = [row[:width] for row in listed if isinstance(row, list) and len(row) >= min_columns]
+    table = np.full((len(usable), width), default, dtype=np.int64)
+    for place, values in enumerate(zip_longest(*usable, fillvalue=default)):
+        flags = bool in set(map(type, values))
+        plain = [int(value) if isinstance(value, bool) else value for value in values] if flags else values
+        table[:, place] = number_column(plain, _BAD)
+    table = table[(table != _BAD).all(axis=1)]
+    return table, len(listed) - len(table) + (rows is not None and not isinstance(rows, list))
+
+
+def ordered(table: np.ndarray, schema: object, wanted: tuple[str, ...]) -> np.ndarray:
+    """Return the wanted columns of a table by the names in its schema, else by position."""
+    names = [name for name in list_of(schema) if isinstance(name, str)]
+    if not set(wanted) <= set(names[: table.shape[1]]):
+        return table[:, : len(wanted)]
+    return table[:, [names.index(name) for name in wanted]]
+
+
+def number_key(key: str, limit: int = 1 << 15) -> int | None:
+    """Return a decimal key such as "12", or None if it is no number below `limit`."""
+    if key.isascii() and key.isdigit() and len(key) < 10 and int(key) < limit:
+        return int(key)
+    return None
+
+
+def numbered(table: object, limit: int = 1 << 15) -> Iterator[tuple[int, object]]:
+    """Yield (number, value) of a dictionary in the order of its numeric keys; skip other keys."""
+    pairs = ((number_key(key, limit), value) for key, value in table_of(table).items())
+    yield from sorted(((key, value) for key, value in pairs if key is not None), key=lambda pair: pair[0])
+
+
+def list_of(value: object) -> list[Any]:
+    """Return a list of a file; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def table_of(value: object) -> dict[str, Any]:
+    """Return a dictionary of a file; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(value: object) -> str:
+    """Return a string of a file, cut to the length of names; "" for anything else."""
+    return elide_right(value, NAME_LETTERS) if isinstance(value, str) else ""
+
+
+def report_skipped(problems: Problems, name: str, count: int, what: str, example: object = None) -> None:
+    """Add a Problem saying that `count` rows of a file were left out; nothing if there were none."""
+    if count:
+        shown = "" if example is None else Message(", the first is {0}", elide_right(repr(example), 60))
+        problems.warn(
+            name,
+            Message("{0} has {1}{2}; the rest is shown.", name, plural(count, f"unusable {what}"), shown),
+            "Record the trace again if something is missing.",
+        )

@@ -11,6 +11,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import orjson
@@ -51,6 +52,27 @@ def read_bytes(folder: Path, name: str, limit: int = LIMIT) -> bytes:
 def read_start(folder: Path, name: str, size: int) -> bytes:
     """Return at most the first `size` bytes of a file; raises the errors of `read_bytes`."""
     return _read(folder, name, LIMIT, size)
+
+
+def mark_of(path: Path) -> tuple[int, ...]:
+    """Return the size and the times of a file; () if it does not exist."""
+    try:
+        about = path.stat()
+    except OSError:
+        return ()
+    return about.st_size, about.st_mtime_ns, about.st_ctime_ns
+
+
+@contextmanager
+def system_errors(name: str) -> Iterator[None]:
+    """Turn errors of the system in the block into MissingFile or BrokenFile, with the name of the file."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise MissingFile(name) from error
+    except OSError as error:
+        why = Message("it cannot be read ({0})", error.strerror or "the system refused")
+        raise BrokenFile(name, why) from error
 
 
 def csv_rows(

@@ -11,14 +11,13 @@ import numpy as np
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import Message, plural
-from rcv_py.formats.input.columns import frozen
+from rcv_py.formats.input.columns import frozen, report_skipped
 from rcv_py.formats.input.files import csv_rows
 from rcv_py.formats.listed.recognize import ListedForm, listed_form, plain_heading
 from rcv_py.formats.raw.files import code_files
 from rcv_py.formats.uiout.code import Code, code_of
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.index import wave_index
-from rcv_py.formats.uiout.json_rows import report_skipped
 from rcv_py.formats.uiout.occupancy import read_occupancy
 from rcv_py.formats.uiout.run_files import exact_target, launches
 from rcv_py.model.code import SourceFile
@@ -106,16 +105,15 @@ def _table(path: Path, problems: Problems) -> PcSamples | None:
             if place[1] and place not in offset_of:
                 offset_of[place] = len(offset_of)
                 rows.name((0, -1, offset_of[place]), place[1], place[2])
-        issued = cells(part, "waveissuedinstruction")
+        issued, reasons = cells(part, "waveissuedinstruction"), cells(part, "stallreason")
         rows.add(
             0,
             launch,
-            code_object=[-1] * len(part),
-            offset=[offset_of.get(place, -1) for place in places],
-            issued=[_number(_OUTCOMES.get(one.lower(), one)) if is_stochastic else UNSURE for one in issued],
-            reason=[reason_of(_number(one) if one.isdigit() else one) for one in cells(part, "stallreason")],
-            lanes=[_number(one) for one in cells(part, "execmask")],
-            waves=[_number(one) for one in cells(part, "wavecount")],
+            [-1] * len(part),  # code object
+            [offset_of.get(place, -1) for place in places],
+            [_number(_OUTCOMES.get(one.lower(), one)) if is_stochastic else UNSURE for one in issued],
+            [reason_of(_number(one) if one.isdigit() else one) for one in reasons],
+            *([_number(one) for one in cells(part, name)] for name in ("execmask", "wavecount")),
         )
     found = rows.samples((), np.arange(len(kernels)), kernels, has_places=False)
     for note in notes:

@@ -16,8 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.errors import BrokenFile
 from rcv_py.base.text import Message, elide_right
+from rcv_py.formats.input.files import system_errors
 
 SUFFIX = ".rcvz"
 NOTES = "notes.json"  # the member with notes about the capture, if it was packed with them
@@ -83,22 +84,17 @@ class Archive:
     def members(self) -> Mapping[str, Member]:
         """The members by name; raise BrokenFile or MissingFile if it is no archive that may be read."""
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with system_errors(self.path.name), zipfile.ZipFile(self.path) as archive:
                 return self._checked(archive.infolist())
-        except FileNotFoundError as error:
-            raise MissingFile(self.path.name) from error
-        except OSError as error:
-            raise self.broken(
-                Message("it cannot be read ({0})", error.strerror or "the system refused")
-            ) from error
         except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, struct.error) as error:
             raise self.broken("it is no archive, or cut off", repr(error)) from error
 
     def _checked(self, listed: list[zipfile.ZipInfo]) -> dict[str, Member]:
         if len(listed) > MEMBERS:
-            raise self.broken(
-                Message("it has {0:,} members, more than the {1:,} that are accepted", len(listed), MEMBERS)
+            many = Message(
+                "it has {0:,} members, more than the {1:,} that are accepted", len(listed), MEMBERS
             )
+            raise self.broken(many)
         found: dict[str, Member] = {}
         for one in listed:
             shown = elide_right(repr(one.filename), 60)
@@ -107,20 +103,16 @@ class Archive:
             if one.filename in found:
                 raise self.broken(Message("it has two members of the name {0}", shown))
             if one.compress_type not in _METHODS or one.flag_bits & 1:
-                raise self.broken(
-                    Message("its member {0} is encrypted, or packed in a way that is not known", shown)
-                )
+                odd = Message("its member {0} is encrypted, or packed in a way that is not known", shown)
+                raise self.broken(odd)
             most = max(FREE_BYTES, one.compress_size * RATIO) if one.compress_type else one.compress_size
             if one.file_size > min(MEMBER_BYTES, most) or min(one.file_size, one.compress_size) < 0:
                 raise self.broken(
                     Message("its member {0} claims {1:,} bytes, more than are accepted", shown, one.file_size)
                 )
+            is_compressed = one.compress_type == zipfile.ZIP_DEFLATED
             found[one.filename] = Member(
-                at=one.header_offset,
-                packed=one.compress_size,
-                size=one.file_size,
-                crc=one.CRC,
-                is_compressed=one.compress_type == zipfile.ZIP_DEFLATED,
+                one.header_offset, one.compress_size, one.file_size, one.CRC, is_compressed
             )
         if sum(member.size for member in found.values()) > ALL_BYTES:
             raise self.broken("it claims more bytes than any capture has")

@@ -1,27 +1,41 @@
-"""Open a packed capture: read its tables; waves are unpacked on request."""
+"""Open a packed capture: read its tables; waves are unpacked or mapped on request, a few pieces at a time."""
 
-from dataclasses import replace
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.errors import NotATrace, TraceError
+from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
+from rcv_py.base.runs import borders
 from rcv_py.base.text import Message
-from rcv_py.formats.input.columns import LIMIT, bounds, whole_number
+from rcv_py.formats.input.columns import LIMIT, bounds, list_of, tight, whole_number
 from rcv_py.formats.input.files import is_inside, parse_json
-from rcv_py.formats.packed import npy, records
+from rcv_py.formats.packed import records
 from rcv_py.formats.packed.archive import Archive
-from rcv_py.formats.packed.npy import Unreadable
-from rcv_py.formats.packed.stored import Notes, StoredWaves
-from rcv_py.formats.packed.write import FORMAT, MANIFEST, TABLES, TRACE
+from rcv_py.formats.packed.npy import Unreadable, unpacked
+from rcv_py.formats.packed.pieces import COLUMNS, TYPES, PackedPiece, unpacked_piece
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import PickledByCopy
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import UNKNOWN, Origin, Trace
-from rcv_py.model.waves import WaveIndex
+from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex, facts_of
 
+FORMAT = 1
+MANIFEST = "manifest.json"
+TRACE, TABLES = "trace.json", "tables.columns"
+INDEX = "pieces.columns"  # int32 [waves]: the piece of each wave, and its place in it; -1 if it has none
 JSON_BYTES = 128 << 20
 JSON_RECORDS = 4 << 20  # records and lists in it, which take far more memory than their text
+KEPT_BYTES = 48 << 20  # of unpacked pieces, in each process
+Notes = tuple[tuple[int, str], ...]
 
 
 def open_packed(path: Path) -> Trace:
@@ -31,7 +45,7 @@ def open_packed(path: Path) -> Trace:
         raise NotATrace(path, "it is an archive, but not one that `rcv pack` wrote; unpack it first")
     try:
         return _trace(archive, _json(archive, MANIFEST))
-    except (Unreadable, ValueError) as error:
+    except ValueError as error:
         raise archive.broken(str(error)) from error
 
 
@@ -52,7 +66,7 @@ def origin_of(path: Path) -> Origin:
         if max(origin.agent, origin.dispatch, origin.recorded) >= LIMIT:
             raise Unreadable("it names a launch of a number that is too large")
         return origin
-    except (Unreadable, ValueError) as error:
+    except ValueError as error:
         raise archive.broken(str(error)) from error
 
 
@@ -69,23 +83,15 @@ def _json(archive: Archive, name: str) -> dict[str, Any]:
 def _trace(archive: Archive, manifest: dict[str, Any]) -> Trace:
     version = whole_number(manifest.get("format"), 0)
     if version != FORMAT:
-        raise NotATrace(
-            archive.path,
-            Message(
-                "its format is {0}, and this program reads {1}; open it with a newer one", version, FORMAT
-            ),
+        why = Message(
+            "its format is {0}, and this program reads {1}; open it with a newer one", version, FORMAT
         )
-    columns = npy.unpacked(archive.read(TABLES), max(0, whole_number(manifest.get("columns"), 0)))
-    facts = manifest.get("facts")
-    said = _json(archive, TRACE)
-    trace: Trace = records.read(
-        Trace,
-        said,
-        columns,
-        path=archive.path,
-        reader=None,  # set later, once the size of the code is known
-        facts=None if facts is None else records.read(RunFacts, facts, ()),
-    )
+        raise NotATrace(archive.path, why)
+    columns = unpacked(archive.read(TABLES), max(0, whole_number(manifest.get("columns"), 0)))
+    said, facts = _json(archive, TRACE), manifest.get("facts")
+    facts = None if facts is None else records.read(RunFacts, facts, ())
+    # The reader is set later, once the size of the code is known.
+    trace: Trace = records.read(Trace, said, columns, path=archive.path, reader=None, facts=facts)
     _check_waves(trace.waves)
     _check_code(trace.code, len(trace.sources))
     for events in (trace.occupancy, trace.events):
@@ -103,9 +109,7 @@ def _trace(archive: Archive, manifest: dict[str, Any]) -> Trace:
 
 
 def _notes(rows: object) -> Notes:
-    if not isinstance(rows, list):
-        return ()
-    pairs = [row for row in rows if isinstance(row, list) and len(row) == 2]
+    pairs = [row for row in list_of(rows) if isinstance(row, list) and len(row) == 2]
     return tuple((row, text) for row, text in pairs if type(row) is int and isinstance(text, str))
 
 
@@ -141,3 +145,130 @@ def _check_code(code: CodeTable, sources: int) -> None:
             raise Unreadable("its instructions name something that is not there")
     if any(not 0 <= kernel.first <= kernel.stop <= rows for kernel in code.kernels):
         raise Unreadable("a kernel has instructions that are not there")
+
+
+def piece_name(number: int) -> str:
+    """The member that holds a piece."""
+    return f"waves/{number}.columns"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredWaves(PickledByCopy):
+    """Reads waves of a packed capture.  It pickles as its fields alone: any process opens the file anew."""
+
+    path: Path
+    base_clock: int  # smallest step of time; tokens may overlap by this and still share a lane
+    lines: int  # rows of the code table
+    is_narrow: bool  # whether pieces are compressed
+    missing: Notes  # waves that could not be read when the capture was packed, and why
+    notes: Notes  # doubts about waves
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        """Read the waves at these rows of the index; unreadable waves are listed in the batch."""
+        return self.columns(rows).batch()
+
+    def columns(self, rows: list[int]) -> WaveColumns:
+        """The same as arrays alone."""
+        parts: list[dict[str, np.ndarray]] = [_NOTHING]
+        missing: list[tuple[int, str]] = []
+        wanted = set(rows)
+        said = {row: text for row, text in self.missing if row in wanted}
+        for number, first, stop, some in self._runs(rows):
+            try:
+                if number < 0:
+                    raise BrokenFile(self.path.name, "it lacks a wave that it lists")
+                piece = self._kept.get(number) or self._kept.put(number, self._unpacked(number))
+                parts.append(piece.waves(first, stop))
+            except TraceError as error:
+                missing += [(row, said.get(row, str(error))) for row in some]
+        lost = {row for row, _ in missing}
+        notes = tuple((row, text) for row, text in self.notes if row in wanted and row not in lost)
+        return _joined(parts, tuple(missing), notes)
+
+    def _runs(self, rows: list[int]) -> Iterator[tuple[int, int, int, list[int]]]:
+        """Consecutive waves of a piece: its number, their positions, and their rows."""
+        piece, place = self._places
+        chosen = [(int(piece[row]), int(place[row]), row) for row in rows]
+        for (number, _), group in groupby(enumerate(chosen), lambda one: (one[1][0], one[1][1] - one[0])):
+            some = [one for _, one in group]
+            yield number, some[0][1], some[-1][1] + 1, [row for _, _, row in some]
+
+    @cached_property
+    def _archive(self) -> Archive:
+        return Archive(self.path)
+
+    @cached_property
+    def _kept(self) -> _Kept:
+        return _Kept()
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            piece, place = unpacked(self._archive.read(INDEX), 2)
+        except Unreadable as error:
+            raise BrokenFile(self.path.name, str(error)) from error
+        return piece, place
+
+    def _unpacked(self, number: int) -> PackedPiece:
+        name = piece_name(number)
+        shown = Message("{0} of {1}", name, self.path.name)
+        try:
+            piece = unpacked_piece(self._archive.read(name), is_narrow=self.is_narrow, lines=self.lines)
+        except ValueError as error:
+            raise BrokenFile(shown, str(error)) from error
+        rows, (listed, place) = piece.rows, self._places
+        is_known = bool(len(rows)) and bool(((rows >= 0) & (rows < len(listed))).all())
+        if not is_known or np.any(listed[rows] != number) or np.any(place[rows] != np.arange(len(rows))):
+            raise BrokenFile(shown, "it has other waves than are listed")
+        return piece
+
+
+class _Kept:
+    """The most recently used pieces of this process; threads share them."""
+
+    def __init__(self) -> None:
+        self._pieces: OrderedDict[int, PackedPiece] = OrderedDict()
+        self._nbytes = 0
+        self._lock = Lock()
+
+    def get(self, number: int) -> PackedPiece | None:
+        """Return a piece, if it is cached."""
+        with self._lock:
+            if number in self._pieces:
+                self._pieces.move_to_end(number)
+            return self._pieces.get(number)
+
+    def put(self, number: int, piece: PackedPiece) -> PackedPiece:
+        """Cache a piece and return it; evict the least recently used."""
+        with self._lock:
+            if number in self._pieces:  # another thread was faster
+                return self._pieces[number]
+            self._pieces[number] = piece
+            self._nbytes += piece.nbytes
+            while len(self._pieces) > 1 and self._nbytes > KEPT_BYTES:
+                self._nbytes -= self._pieces.popitem(last=False)[1].nbytes
+        return piece
+
+
+_NOTHING = {name: np.zeros(0, dtype=types.split()[0]) for name, types in TYPES.items()}
+_NOTHING |= {"facts": facts_of(0), "line": np.zeros(0, dtype=np.int16)}
+
+
+def _joined(parts: list[dict[str, np.ndarray]], missing: Notes, notes: Notes) -> WaveColumns:
+    """The columns of several runs of waves as one, with the types of a reader of files."""
+    if len(parts) == 2:
+        parts = parts[1:]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS if len(parts) > 1}
+    joined = joined or dict(parts[0])
+    for name in ("token_first", "state_first"):
+        joined[name] = borders(joined[name])
+    for name in ("offset", "stall", "state_offset"):
+        joined[name] = tight(joined[name])
+    is_long = joined["stall"].dtype == np.int64 or (
+        joined["busy"].dtype == np.int64 and bounds(joined["busy"] + joined["stall"])[1] >= 1 << 31
+    )
+    joined["busy"] = joined["busy"].astype(np.int64 if is_long else np.int32, copy=False)
+    return WaveColumns(**joined, lod=None, missing=missing, notes=notes)

@@ -14,15 +14,12 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.packed import npy, records
 from rcv_py.formats.packed.archive import NOTES, Writer
 from rcv_py.formats.packed.pieces import cut, packed_piece
-from rcv_py.formats.packed.stored import INDEX, piece_name
+from rcv_py.formats.packed.read import FORMAT, INDEX, MANIFEST, TABLES, TRACE, piece_name
 from rcv_py.model.code import SourceFile
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import UNKNOWN, Origin, Trace
 from rcv_py.model.waves import WaveColumns
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-TRACE, TABLES = "trace.json", "tables.columns"
 ELSEWHERE = ("path", "reader", "facts")  # of a trace: not in the file, or with its waves
 PIECE_TOKENS = 1 << 16  # about half a megabyte to unpack for one wave
 NO_SOURCE = "The source was left out when the capture was packed."

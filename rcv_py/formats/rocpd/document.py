@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
-from rcv_py.formats.input.columns import whole_number
+from rcv_py.formats.input.columns import list_of, table_of, text_of, whole_number
 from rcv_py.formats.input.files import read_json
-from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name, text_of
+from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name
 from rcv_py.formats.rocpd.sampled import UNSURE, reason_of
 from rcv_py.model.profile import Profile
 
@@ -27,20 +27,15 @@ _WITHIN = ("DIMENSION_SHADER_ARRAY", "DIMENSION_WGP")  # axes of a shader engine
 _BITS = (0, 12, 36)  # their bits in the number of an instance, the last resort
 _KINDS = (("pc_sample_host_trap", True), ("pc_sample_stochastic", False))
 _TEXTS = ("instructions", "comments")
-_SAMPLE = ("code_object", "offset", "issued", "reason", "lanes", "waves")  # columns of samples
 
 
 def read_document(path: Path) -> Profile:
     """Read a document; raise a TraceError if it is another kind, or cannot be read."""
-    problems = Problems()
-    data = read_json(path.parent, path.name, problems)
-    listed = data.get(ROOT) if isinstance(data, dict) else None
-    runs = [run for run in _list(listed) if isinstance(run, dict)]
-    if not runs:
-        raise NotATrace(path, "it is not what rocprofv3 writes as JSON")
-    document = _Document()
-    for run in runs:
+    problems, document = Problems(), _Document()
+    for run in _records(table_of(read_json(path.parent, path.name, problems)).get(ROOT)):
         document.take(run)
+    if document.process < 0:
+        raise NotATrace(path, "it is not what rocprofv3 writes as JSON")
     return document.profile(path, "results.json", problems)
 
 
@@ -82,8 +77,8 @@ class _Document(Records):
     def take(self, run: Mapping[str, Any]) -> None:
         """Read the records of a process."""
         self.process += 1
-        words = _table(run.get("metadata")).get("command")
-        self.command = self.command or " ".join(text_of(word) for word in _list(words))
+        words = table_of(run.get("metadata")).get("command")
+        self.command = self.command or " ".join(text_of(word) for word in list_of(words))
         for one in _records(run.get("agents")):
             id = _handle(one.get("id"))
             self.add_agent(id, one.get("name"), one.get("product_name"), one.get("type") == GPU, one)
@@ -93,16 +88,16 @@ class _Document(Records):
             id = whole_number(one.get("code_object_id", one.get("id")), -1)
             if id > 0:
                 agent = _handle(one.get("agent_id"))
-                self.add_code(id, agent, one.get("uri"), address=address, size=size, delta=delta)
+                self.add_code(id, agent, one.get("uri"), address, size, delta)
         for one in _records(run.get("kernel_symbols")):
             id = whole_number(one.get("kernel_id"), -1)
             if id > 0:
                 name = one.get("demangled_kernel_name") or one.get("formatted_kernel_name")
                 numbers = [one.get(name) for name in _KERNEL]
                 self.add_kernel(id, one.get("kernel_name"), name, numbers)
-        strings, buffers = _table(run.get("strings")), _table(run.get("buffer_records"))
+        strings, buffers = table_of(run.get("strings")), table_of(run.get("buffer_records"))
         for name in ("att_filenames", "code_object_snapshot_filenames"):
-            self.files += [one for one in _list(strings.get(name)) if is_raw_name(one)]
+            self.files += [one for one in list_of(strings.get(name)) if is_raw_name(one)]
         for one in _records(buffers.get("kernel_dispatch")):
             self._take_launch(one)
         self._take_counters(run)
@@ -110,40 +105,36 @@ class _Document(Records):
 
     def _take_launch(self, record: Mapping[str, Any], info: Mapping[str, Any] | None = None) -> int:
         """Add a launch once, by its number; return its row."""
-        info = _table(record.get("dispatch_info")) if info is None else info
+        info = table_of(record.get("dispatch_info")) if info is None else info
         id = whole_number(info.get("dispatch_id"), -1)
         row = self.launch_of.setdefault((self.process, id), len(self.launches))
         if row == len(self.launches):
-            sizes = [
-                _table(info.get(name)).get(axis) for name in ("workgroup_size", "grid_size") for axis in "xyz"
-            ]
+            kernel, agent = whole_number(info.get("kernel_id"), -1), _handle(info.get("agent_id"))
             times = record.get("start_timestamp"), record.get("end_timestamp")
-            keys = (
-                (self.process, whole_number(info.get("kernel_id"), -1)),
-                (self.process, _handle(info.get("agent_id"))),
-            )
             segments = info.get("group_segment_size"), info.get("private_segment_size")
-            graph = info.get("graph_exec_id"), info.get("graph_node_id")
-            self.launches.append((id, *keys, *times, *segments, *sizes, *map(_handle, graph)))
+            both = table_of(info.get("workgroup_size")), table_of(info.get("grid_size"))
+            sizes = (size.get(axis) for size in both for axis in "xyz")
+            graph = _handle(info.get("graph_exec_id")), _handle(info.get("graph_node_id"))
+            keys = (self.process, kernel), (self.process, agent)
+            self.launches.append((id, *keys, *times, *segments, *sizes, *graph))
         return row
 
     def _take_counters(self, run: Mapping[str, Any]) -> None:
         names = {_handle(one.get("id")): text_of(one.get("name")) for one in _records(run.get("counters"))}
-        calls = _table(run.get("callback_records"))
+        calls = table_of(run.get("callback_records"))
         for one in _records(calls.get("counter_collection")):
-            about = _table(one.get("dispatch_data"))
-            info = _table(about.get("dispatch_info"))
+            about = table_of(one.get("dispatch_data"))
+            info = table_of(about.get("dispatch_info"))
             launch = self._take_launch(about, info)
             begin, end = self.launches[launch][3:5]
-            execution = self.add_execution(
-                launch, about.get("start_timestamp", begin), about.get("end_timestamp", end)
-            )
+            times = about.get("start_timestamp", begin), about.get("end_timestamp", end)
+            execution = self.add_execution(launch, *times)
             for record in _records(one.get("records")):
                 counter = _handle(record.get("counter_id"))
                 self.values.append((launch, execution, names.get(counter, ""), record.get("value")))
         places = {_handle(one.get("id")): _Places.of(one) for one in _records(run.get("counters"))}
         for one in _records(calls.get("spm_counter_collection")):
-            about = _table(_table(one.get("dispatch_data")).get("dispatch_info"))
+            about = table_of(table_of(one.get("dispatch_data")).get("dispatch_info"))
             launch = whole_number(about.get("dispatch_id"), -1)
             for record in _records(one.get("records")):
                 counter = _handle(record.get("counter_id"))
@@ -152,38 +143,28 @@ class _Document(Records):
                     self.stream(launch, names[counter], place, record.get("timestamp"), record.get("value"))
 
     def _take_samples(self, buffers: Mapping[str, Any], strings: Mapping[str, Any]) -> None:
-        texts = list(zip_longest(*(_list(strings.get(f"pc_sample_{name}")) for name in _TEXTS)))
+        texts = list(zip_longest(*(list_of(strings.get(f"pc_sample_{name}")) for name in _TEXTS)))
         for kind, is_host_trap in _KINDS:
             rows: list[tuple[Any, ...]] = []
             for one in _records(buffers.get(kind)):
-                record = _table(one.get("record"))
-                pc, at = _table(record.get("pc")), whole_number(one.get("inst_index"), -1)
+                record = table_of(one.get("record"))
+                pc, at = table_of(record.get("pc")), whole_number(one.get("inst_index"), -1)
                 code, offset = pc.get("code_object_id"), pc.get("code_object_offset")
                 if 0 <= at < len(texts):
-                    self.samples.name(
-                        (self.process, whole_number(code, -1), whole_number(offset, -1)), *texts[at]
-                    )
-                said, issued = _table(record.get("snapshot")), record.get("wave_issued")
+                    place = self.process, whole_number(code, -1), whole_number(offset, -1)
+                    self.samples.name(place, *texts[at])
+                said, issued = table_of(record.get("snapshot")), record.get("wave_issued")
                 launch = self.launch_of.get((self.process, whole_number(record.get("dispatch_id"), -1)), -1)
                 issued = UNSURE if is_host_trap else int(issued) if isinstance(issued, bool) else issued
                 reason = reason_of(said.get("stall_reason", said.get("reason_not_issued")))
                 waves = record.get("wave_cnt", record.get("wave_count"))
                 rows.append((launch, code, offset, issued, reason, record.get("exec_mask"), waves))
             if rows:
-                of, *columns = zip(*rows, strict=True)
-                self.samples.add(self.process, of, **dict(zip(_SAMPLE, columns, strict=True)))
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+                self.samples.add(self.process, *zip(*rows, strict=True))
 
 
 def _records(value: object) -> Iterator[Mapping[str, Any]]:
-    return (one for one in _list(value) if isinstance(one, dict))
+    return (one for one in list_of(value) if isinstance(one, dict))
 
 
 def _handle(value: object) -> int:

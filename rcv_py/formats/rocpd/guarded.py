@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.errors import BrokenFile
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message
+from rcv_py.formats.input.files import system_errors
 
 MAGIC = b"SQLite format 3\0"
 STEPS = 20_000  # steps of SQLite's machine between two checks for cancellation
@@ -35,11 +36,9 @@ class Guarded:
         self._allowed: frozenset[str] = frozenset(("sqlite_master",))
         connection.set_authorizer(self._authorize)
         connection.set_progress_handler(self._progress, STEPS)
-        listed = self._fetched(
-            'SELECT "name" FROM "sqlite_master" WHERE "type" = \'table\' AND "rootpage" > 0'
-        )
-        names = [name for (name,) in listed if isinstance(name, str) and _PLAIN.fullmatch(name)]
-        self.tables = tuple(names[:TABLES])
+        tables = 'SELECT "name" FROM "sqlite_master" WHERE "type" = \'table\' AND "rootpage" > 0'
+        names = (name for (name,) in self._fetched(tables) if isinstance(name, str))
+        self.tables = tuple(list(filter(_PLAIN.fullmatch, names))[:TABLES])
         self._allowed |= frozenset(self.tables)
 
     def columns(self, table: str) -> tuple[str, ...]:
@@ -106,15 +105,8 @@ class Guarded:
 @contextmanager
 def guarded(path: Path) -> Iterator[Guarded]:
     """Open a database; raise BrokenFile, MissingFile or the exception that cancels the work."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(len(MAGIC))
-    except FileNotFoundError as error:
-        raise MissingFile(path.name) from error
-    except OSError as error:
-        raise BrokenFile(
-            path.name, Message("it cannot be read ({0})", error.strerror or "the system refused")
-        ) from error
+    with system_errors(path.name), path.open("rb") as stream:
+        head = stream.read(len(MAGIC))
     if head != MAGIC:
         raise BrokenFile(path.name, "it is no SQLite database")
     try:

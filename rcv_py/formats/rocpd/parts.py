@@ -1,7 +1,7 @@
 """Shared code for databases and documents of a run: rows become the columns of a `Profile`."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.problems import Problems
-from rcv_py.base.text import Message, elide_right, join_texts, percent, plural
-from rcv_py.formats.input.columns import frozen, number_column, whole_number
-from rcv_py.formats.input.limits import MAX_COUNT, NAME_LETTERS
+from rcv_py.base.text import Message, join_texts, percent, plural
+from rcv_py.formats.input.columns import frozen, number_column, text_of, whole_number
+from rcv_py.formats.input.limits import MAX_COUNT
 from rcv_py.formats.rocpd.sampled import SampleRows
 from rcv_py.model.device import SpmSeries
 from rcv_py.model.profile import (
@@ -39,11 +39,6 @@ _SIZES = {
     "engines": "num_shader_banks",
     "dies": "num_xcc",
 }
-
-
-def text_of(value: object) -> str:
-    """Return a text, cut to the length of names; "" for anything else."""
-    return elide_right(value, NAME_LETTERS) if isinstance(value, str) else ""
 
 
 def is_raw_name(name: object) -> bool:
@@ -102,49 +97,35 @@ class Records:
     def add_agent(self, id: object, name: object, product: object, is_gpu: bool, more: Table) -> None:
         """Add a device with the data of the profiler's table."""
         self.agent_row[self.process, id] = len(self.agents)
-        sizes = {field: whole_number(more.get(key), -1) for field, key in _SIZES.items()}
         lds = whole_number(more.get("lds_size_in_kb"), -1)
-        agent = Agent(
-            id=whole_number(id, -1),
-            name=text_of(name) or text_of(more.get("name")),
-            product=text_of(product) or text_of(more.get("product_name")),
-            is_gpu=is_gpu,
-            lds=lds * 1024 if lds >= 0 else -1,
-            **sizes,
+        self.agents.append(
+            Agent(
+                id=whole_number(id, -1),
+                name=text_of(name) or text_of(more.get("name")),
+                product=text_of(product) or text_of(more.get("product_name")),
+                is_gpu=is_gpu,
+                lds=lds * 1024 if lds >= 0 else -1,
+                **{field: whole_number(more.get(key), -1) for field, key in _SIZES.items()},
+            )
         )
-        self.agents.append(agent)
 
-    def add_code(self, id: int, agent: int, uri: object, *, address: int, size: int, delta: int) -> None:
-        """Add a code object; -1 is an unknown number."""
+    def add_code(self, id: int, agent: int, uri: object, *place: int) -> None:
+        """Add a code object; address, size and delta are -1 if unknown."""
+        address, size, delta = place
         self.code.append(
             LoadedCode(
-                id=id,
-                agent=agent,
-                uri=text_of(uri),
-                address=address,
-                size=size,
-                recording=self.process,
-                delta=delta,
+                id, agent, text_of(uri), address=address, size=size, recording=self.process, delta=delta
             )
         )
 
     def add_kernel(self, id: object, symbol: object, name: object, numbers: Sequence[object]) -> None:
         """Add a kernel; `numbers` are its code object, VGPRs, AccVGPRs, SGPRs, LDS and scratch."""
         self.kernel_row[self.process, id] = len(self.kernels)
-        code_object, vgprs, accum_vgprs, sgprs, lds, scratch = (whole_number(one, -1) for one in numbers)
-        kernel = KernelSymbol(
-            id=whole_number(id, -1),
-            name=(text_of(name) or text_of(symbol)).removesuffix(" [clone .kd]").removesuffix(".kd"),
-            symbol=text_of(symbol).removesuffix(".kd"),
-            code_object=code_object,
-            vgprs=vgprs,
-            accum_vgprs=accum_vgprs,
-            sgprs=sgprs,
-            lds=lds,
-            scratch=scratch,
-            recording=self.process,
-        )
-        self.kernels.append(kernel)
+        shown = (text_of(name) or text_of(symbol)).removesuffix(" [clone .kd]").removesuffix(".kd")
+        names = ("code_object", "vgprs", "accum_vgprs", "sgprs", "lds", "scratch")
+        known = {name: whole_number(one, -1) for name, one in zip(names, numbers, strict=True)}
+        plain = text_of(symbol).removesuffix(".kd")
+        self.kernels.append(KernelSymbol(whole_number(id, -1), shown, plain, recording=self.process, **known))
 
     def profile(self, path: Path, form: str, problems: Problems) -> Profile:
         """Return the records as a profile of this form."""
@@ -186,51 +167,41 @@ class Records:
         sums = {at for name, at in number.items() if name.endswith("_sum")}
         kept = [one for one in kept if one[2] not in sums or first[one[:3]] is one]
         recorded = sum(value is not None for *_, value in self.values)
-        if recorded > len(kept):
+        if gone := recorded - len(kept):
             problems.warn(
                 file,
                 Message(
                     "Left out of {0}, as repeated or no counts of a known counter: {1} of {2}.",
                     file,
-                    plural(recorded - len(kept), "value"),
+                    plural(gone, "value"),
                     f"{recorded:,}",
                 ),
             )
         if self.odd_samples:
+            odd = plural(self.odd_samples, "sample")
             problems.warn(
                 file,
                 Message(
                     "Left out of {0}, as no counts of a known counter and time: {1} of streamed counters.",
                     file,
-                    plural(self.odd_samples, "sample"),
+                    odd,
                 ),
             )
-        launch, execution, counter, value = zip(*kept, strict=True) if kept else ((), (), (), ())
-        return tuple(number), CounterValues(
-            launch=frozen(np.array(launch, dtype=np.int32)),
-            execution=frozen(np.array(execution, dtype=np.int32)),
-            counter=frozen(np.array(counter, dtype=np.int32)),
-            value=frozen(np.array(value, dtype=np.float64)),
-            nanoseconds=frozen(number_column(self.durations, 0)),
-        )
+        *rows, value = zip(*kept, strict=True) if kept else ((), (), (), ())
+        launch, execution, counter = (frozen(np.array(row, dtype=np.int32)) for row in rows)
+        lasts = frozen(number_column(self.durations, 0))
+        value_of = frozen(np.array(value, dtype=np.float64))
+        return tuple(number), CounterValues(launch, execution, counter, value_of, lasts)
 
     def _spm(self) -> dict[int, tuple[SpmSeries, ...]]:
         """Streamed counters by the number of their launch, each series by time."""
-        found: dict[int, list[SpmSeries]] = {}
-        for (launch, name, place), values in self._streamed.items():
-            time = sorted(values)
-            found.setdefault(launch, []).append(
-                SpmSeries(
-                    counter=name,
-                    se=place.engine,
-                    instance=place.instance,
-                    time=frozen(np.array(time, dtype=np.int64)),
-                    value=frozen(np.array([values[one] for one in time], dtype=np.float64)),
-                    is_xcc=place.is_xcc,
-                    array=place.array,
-                    wgp=place.wgp,
-                )
-            )
+        found: defaultdict[int, list[SpmSeries]] = defaultdict(list)
+        for (launch, name, at), values in self._streamed.items():
+            ordered = sorted(values)
+            time = frozen(np.array(ordered, dtype=np.int64))
+            value = frozen(np.array([values[one] for one in ordered], dtype=np.float64))
+            series = SpmSeries(name, at.engine, at.instance, time=time, value=value, is_xcc=at.is_xcc)
+            found[launch].append(series._replace(array=at.array, wgp=at.wgp))
         return {launch: tuple(series) for launch, series in found.items()}
 
 

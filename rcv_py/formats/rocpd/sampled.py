@@ -30,12 +30,6 @@ _REASONS = {  # names of the header; numbers as in StallReason
     "OTHER_WAIT": StallReason.OTHER,
     "SLEEP_WAIT": StallReason.SLEEPING,
 }
-NO_PLACE = "outside of every known code object"
-NOT_LISTED = "in a code object that the file does not list"
-BEYOND = "beyond the end of the code object"
-ODD = "inside an instruction word"
-NEITHER = "neither issued nor stalled"
-NO_REASON = "with an unknown stall reason"
 
 
 def reason_of(value: object) -> object:
@@ -67,34 +61,25 @@ class SampleRows:
         text, known = self.text.get(place, ("", ""))
         self.text[place] = text, known or elide_right(source, SOURCE_LETTERS)
 
-    def add(
-        self,
-        recording: int,
-        launch: Sequence[int],
-        *,
-        code_object: Sequence[object],
-        offset: Sequence[object],
-        issued: Sequence[object],
-        reason: Sequence[object],
-        lanes: Sequence[object],
-        waves: Sequence[object],
-    ) -> None:
-        """Add samples of a process: columns as a file has them, of equal length; None in a row is unknown.
+    def add(self, recording: int, launch: Sequence[int], *columns: Sequence[object]) -> None:
+        """Add samples of a process by their launch, the row of it, -1 if unknown.
 
-        `launch` is the row of the launch, -1 if unknown; `issued` is 0, 1 or UNSURE; `lanes` is EXEC, of
-        either sign.
+        The columns are as a file has them, of equal length, None where unknown: code object, offset, whether
+        it issued (0, 1 or UNSURE), reason, EXEC of either sign, waves.
         """
-        columns = (
-            np.full(len(launch), recording, dtype=np.int64),
+        code_object, offset, issued, reason, lanes, waves = columns
+        first = (
+            np.full(len(launch), recording),
             number_column(code_object, -1),
             number_column(offset, LIMIT),
-            np.array(launch, dtype=np.int64),
+        )
+        outcome = (
             number_column(issued, 2),
             number_column(reason, 0),
             _lanes(lanes),
             number_column(waves, -1),
         )
-        self._chunks.append(np.stack(columns))
+        self._chunks.append(np.stack((*first, np.array(launch, dtype=np.int64), *outcome)))
 
     def launched(self, launches: int) -> np.ndarray:
         """Return the number of samples by row of the launch; int64 [launches]."""
@@ -106,7 +91,6 @@ class SampleRows:
         code: Sequence[LoadedCode],
         kernel_of: np.ndarray,
         kernels: Sequence[str],
-        *,
         has_places: bool = True,
     ) -> PcSamples | None:
         """Return the samples by instruction, None if there are none.
@@ -117,26 +101,24 @@ class SampleRows:
         if not self._chunks:
             return None
         every = np.concatenate(self._chunks, axis=1)
-        why, reasons = _why_invalid(every, code, has_places=has_places)
+        why, reasons = _why_invalid(every, code, has_places)
         recording, codeobj, offset, launch, issued, reason, lanes, waves = every[:, why < 0]
         first, row = distinct(recording, codeobj, offset)
         size = len(first)
         kernel = np.where(launch >= 0, np.append(kernel_of, -1)[np.maximum(launch, -1)], -1)
         counts = np.bincount(row, minlength=size)
         order = np.lexsort((offset[first], codeobj[first], recording[first], -counts))
-        by_reason = np.bincount(
-            (row * MAX_REASONS + reason)[issued == 0], minlength=size * MAX_REASONS
-        ).reshape(size, MAX_REASONS)
+        by_reason = np.bincount((row * MAX_REASONS + reason)[issued == 0], minlength=size * MAX_REASONS)
+        by_reason = by_reason.reshape(size, MAX_REASONS)
         width = max(len(StallReason), int(np.flatnonzero(by_reason.any(axis=0)).max(initial=0)) + 1)
-        places = list(
-            zip(*(column[first][order].tolist() for column in (recording, codeobj, offset)), strict=True)
-        )
+        recording, codeobj, offset = (column[first[order]] for column in (recording, codeobj, offset))
+        places = zip(recording.tolist(), codeobj.tolist(), offset.tolist(), strict=True)
         texts = [self.text.get(place, ("", "")) for place in places]
         named = _most(row, kernel, size)[order].tolist()
         return PcSamples(
-            recording=frozen(recording[first][order]),
-            code_object=frozen(codeobj[first][order]),
-            offset=frozen(offset[first][order].astype(np.uint64)),
+            recording=frozen(recording),
+            code_object=frozen(codeobj),
+            offset=frozen(offset.astype(np.uint64)),
             samples=frozen(counts[order]),
             issued=frozen(np.bincount(row[issued == 1], minlength=size)[order]),
             reasons=frozen(by_reason[order, :width]),
@@ -174,7 +156,7 @@ def _most(row: np.ndarray, value: np.ndarray, size: int) -> np.ndarray:
 
 
 def _why_invalid(
-    every: np.ndarray, code: Sequence[LoadedCode], *, has_places: bool
+    every: np.ndarray, code: Sequence[LoadedCode], has_places: bool
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """The reason why each sample cannot be counted, -1 if it can; int64, and the reasons."""
     recording, codeobj, offset, _, issued, reason, *_ = every
@@ -185,12 +167,15 @@ def _why_invalid(
     end = np.array([reach.get(key, 0) or LIMIT for key in keys], dtype=np.int64)
     is_missing = np.array([key[0] in listing and key not in reach for key in keys], dtype=bool)
     wrong = (
-        (NO_PLACE, (has_places & (codeobj <= 0)) | (offset < 0) | (offset >= LIMIT)),
-        (NOT_LISTED, has_places & is_missing[at]),
-        (BEYOND, has_places & (offset >= end[at])),
-        (ODD, has_places & (offset % _WORD != 0)),
-        (NEITHER, (issued < UNSURE) | (issued > 1)),
-        (NO_REASON, (issued == 0) & ((reason < 0) | (reason >= MAX_REASONS))),
+        (
+            "outside of every known code object",
+            (has_places & (codeobj <= 0)) | (offset < 0) | (offset >= LIMIT),
+        ),
+        ("in a code object that the file does not list", has_places & is_missing[at]),
+        ("beyond the end of the code object", has_places & (offset >= end[at])),
+        ("inside an instruction word", has_places & (offset % _WORD != 0)),
+        ("neither issued nor stalled", (issued < UNSURE) | (issued > 1)),
+        ("with an unknown stall reason", (issued == 0) & ((reason < 0) | (reason >= MAX_REASONS))),
     )
     why = np.select([is_wrong for _, is_wrong in wrong], list(range(len(wrong))), default=-1)
     return why.astype(np.int64), tuple(name for name, _ in wrong)

@@ -16,7 +16,8 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.packed import archive, npy, read
 from rcv_py.formats.packed.npy import Unreadable
 from rcv_py.formats.packed.pieces import COLUMNS
-from rcv_py.formats.packed.write import MANIFEST, TRACE, write_packed
+from rcv_py.formats.packed.read import MANIFEST, TRACE
+from rcv_py.formats.packed.write import write_packed
 from rcv_py.work.load import plan
 from tests.support.whole_capture import capture, opened, read_all
 

@@ -11,7 +11,8 @@ import pytest
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry, find_captures, open_capture, open_trace, origin_of
-from rcv_py.formats.packed import pieces, stored, write
+from rcv_py.formats.packed import pieces, write
+from rcv_py.formats.packed import read as reading
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.uiout.run_files import facts_about
@@ -105,14 +106,14 @@ def test_pieces_that_were_not_used_for_longest_are_forgotten(
 ) -> None:
     reader = pickle.loads(pickle.dumps(packed.reader))
     read: list[str] = []
-    monkeypatch.setattr(stored, "KEPT_BYTES", 1)
+    monkeypatch.setattr(reading, "KEPT_BYTES", 1)
     monkeypatch.setattr(
         Archive, "read", lambda self, name, old=Archive.read: read.append(name) or old(self, name)
     )
     for row in (0, 0, 63, 0):
         reader.columns([row])
     assert [name for name in read if name.startswith("waves/")] == [
-        stored.piece_name(number) for number in (0, int(reader._places[0][63]), 0)
+        reading.piece_name(number) for number in (0, int(reader._places[0][63]), 0)
     ]
 
 
