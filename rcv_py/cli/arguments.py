@@ -195,7 +195,7 @@ class _Parser(argparse.ArgumentParser):
 def _versions(words: list[str]) -> str:
     """What `--version` prints."""
     from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
-    from rcv_py.formats.isa.candidates import disassembler  # noqa: PLC0415 - it starts a program
+    from rcv_py.formats.isa.disassembly import disassembler  # noqa: PLC0415 - it starts a program
 
     if words:
         raise UsageError("`rcv --version` takes nothing else.")

@@ -20,11 +20,11 @@ from rcv_py.base.problems import Affects, Problem, Problems
 from rcv_py.base.text import Message, demangled, some
 from rcv_py.formats.input.files import parse_json, read_bytes
 from rcv_py.formats.input.limits import NAME_LETTERS
-from rcv_py.formats.isa.code_object import CodeObject, KernelCode
+from rcv_py.formats.isa.code_object import CodeObject, KernelCode, source_texts
 from rcv_py.formats.isa.containers import begins_container, found_objects, is_of, kernels_of, read_object
 from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, read_image
 from rcv_py.formats.isa.program import Program
-from rcv_py.formats.raw.listing import program_code, source_texts
+from rcv_py.formats.raw.listing import program_code
 from rcv_py.formats.raw.options import RawOptions
 from rcv_py.formats.uiout.local_sources import sources_of
 from rcv_py.model.architecture import architecture_of

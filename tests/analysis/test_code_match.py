@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.cli.main import main
-from rcv_py.formats.isa.categories import kind_of
+from rcv_py.formats.isa.program import kind_of
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

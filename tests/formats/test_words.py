@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.base.text import demangled
-from rcv_py.formats.isa.categories import SORTED_PREFIXES, kind_of
-from rcv_py.formats.isa.program import Category
+from rcv_py.formats.isa.program import SORTED_PREFIXES, Category, kind_of
 from rcv_py.formats.uiout.chains import chains, places
 from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target
 from rcv_py.model.architecture import architecture_of

@@ -22,7 +22,7 @@ from rcv_py.base.problems import Problems
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.containers import found_objects, read_object
 from rcv_py.formats.isa.elf import lanes_of, read_image
-from rcv_py.formats.isa.high_registers import with_high_registers
+from rcv_py.formats.isa.program import with_high_registers
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 

@@ -14,18 +14,17 @@ import elftools
 import numpy as np
 import orjson
 
-from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import Message, byte_size, demangled
+from rcv_py.formats.input.files import system_errors
 from rcv_py.formats.input.limits import NAME_LETTERS
-from rcv_py.formats.isa.candidates import Candidate
-from rcv_py.formats.isa.categories import categories, written_targets
-from rcv_py.formats.isa.disassembly import CodeBytes, disassemble
+from rcv_py.formats.input.run_places import shown_name, split_files
+from rcv_py.formats.isa.disassembly import Candidate, CodeBytes, disassemble
 from rcv_py.formats.isa.elf import Image, Symbol, lanes_of, read_image, region_at, target_of_name
 from rcv_py.formats.isa.lengths import WORD, family_of, starts, word_lengths
 from rcv_py.formats.isa.processes import answer_of
-from rcv_py.formats.isa.program import Program
-from rcv_py.formats.isa.split_files import shown_name, split_files
+from rcv_py.formats.isa.program import Program, categories, written_targets
 
 Place = tuple[str, int]  # file, line; 0: unknown line
 Chain = tuple[Place, ...]  # innermost first
@@ -93,15 +92,11 @@ class CodeObject:
 
         Raises BrokenFile if it is no code object, MissingFile if it does not exist.
         """
-        try:
+        with system_errors(path.name):
             size = path.stat().st_size
             if size > MAX_BYTES:
                 raise BrokenFile(path.name, Message("no code object has {0}", byte_size(size)))
             data = path.read_bytes()
-        except FileNotFoundError as error:
-            raise MissingFile(path.name) from error
-        except OSError as error:
-            raise BrokenFile(path.name, Message("it cannot be read ({0})", error.strerror)) from error
         image = read_image(data, path.name, target or target_of_name(path.stem))
         return cls(id_of_name(path.name) if number is None else number, path.name, image, texts, path)
 
@@ -257,6 +252,11 @@ def _unpadded(data: memoryview) -> int:
     words = np.frombuffer(data, "<u4", len(data) // 4)
     used = np.flatnonzero(~np.isin(words, PADDING))
     return 4 * (int(used[-1]) + 1) if len(used) else len(data)
+
+
+def source_texts(chains: Sequence[Chain]) -> list[str]:
+    """Return each chain of places as one text, innermost first."""
+    return [" -> ".join(f"{file}:{line or '?'}" for file, line in chain) for chain in chains]
 
 
 def program_of_texts(name: str, texts: Mapping[int, str]) -> Program:

@@ -26,18 +26,12 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message, byte_size
-from rcv_py.formats.isa.elf import (
-    BUNDLE,
-    DESCRIPTOR_SIZE,
-    MACHINES,
-    MAX_SYMBOLS,
-    OBJECT,
-    target_of_name,
-)
+from rcv_py.formats.input.files import system_errors
+from rcv_py.formats.isa.elf import BUNDLE, DESCRIPTOR_SIZE, MACHINES, MAX_SYMBOLS, OBJECT, target_of_name
 from rcv_py.formats.isa.relocatable import SECTION, SYMBOL
 
 ELF = b"\x7fELF\x02\x01"  # 64 bits, little-endian
@@ -96,28 +90,23 @@ def found_objects(path: Path, problems: Problems, target: str = "") -> Iterator[
 
     `target` leaves out others whose target a bundle names.  The file is open meanwhile.
     """
-    try:
-        with path.open("rb") as file:
-            whole = Slice(file, 0, file.seek(0, 2))
-            if whole.size > MAX_FILE:
-                raise BrokenFile(path.name, Message("no file of a compiler has {0}", byte_size(whole.size)))
-            for number, (name, data) in enumerate(_Search(path.name, problems).objects(whole)):
-                checkpoint()
-                if number >= MAX_OBJECTS:
-                    problems.warn(
-                        path.name,
-                        Message("Of {0} the first {1:,} code objects are listed.", path.name, MAX_OBJECTS),
-                        "Name a smaller file.",
-                        Affects.CODE,
-                    )
-                    return
-                known = name or target_of_name(path.stem)
-                if is_of(known, target):
-                    yield FoundObject(number, known, data)
-    except FileNotFoundError as error:
-        raise MissingFile(path.name) from error
-    except OSError as error:
-        raise BrokenFile(path.name, Message("it cannot be read ({0})", error.strerror)) from error
+    with system_errors(path.name), path.open("rb") as file:
+        whole = Slice(file, 0, file.seek(0, 2))
+        if whole.size > MAX_FILE:
+            raise BrokenFile(path.name, Message("no file of a compiler has {0}", byte_size(whole.size)))
+        for number, (name, data) in enumerate(_Search(path.name, problems).objects(whole)):
+            checkpoint()
+            if number >= MAX_OBJECTS:
+                problems.warn(
+                    path.name,
+                    Message("Of {0} the first {1:,} code objects are listed.", path.name, MAX_OBJECTS),
+                    "Name a smaller file.",
+                    Affects.CODE,
+                )
+                return
+            known = name or target_of_name(path.stem)
+            if is_of(known, target):
+                yield FoundObject(number, known, data)
 
 
 def is_of(name: str, target: str) -> bool:

@@ -11,20 +11,31 @@ import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.runs import distinct, ranges
+from rcv_py.base.runs import borders, distinct, ranges
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw.addresses import AddressMap, Load, Places, address_map
-from rcv_py.formats.raw.barrier_waits import with_barrier_waits
 from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
 from rcv_py.formats.raw.spill import RecordStore, Spill
-from rcv_py.formats.raw.stitch import StitchedPrograms, StreamStarts, explained, listing, programs_at, stitch
+from rcv_py.formats.raw.stitch import (
+    BRANCH,
+    IMMED,
+    IS_BARRIER_WAIT,
+    JUMP,
+    StitchedPrograms,
+    StreamStarts,
+    explained,
+    listing,
+    programs_at,
+    stitch,
+)
 from rcv_py.formats.sqtt.decode import decode_streamed
-from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords, with_state
+from rcv_py.model.kinds import WaveState
 
 COMPARED_WAVES = 8  # that begin at an address which several kernels claim
 RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines."
@@ -119,30 +130,20 @@ def _official(
     job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: Objects, problems: Problems
 ) -> _Found:
     """The output of AMD's decoder for the file; its input has our load addresses of code objects."""
-    from rcv_py.formats.raw.official import LATEST, library_path, official  # noqa: PLC0415 - rarely there
-    from rcv_py.formats.raw.official_calls import OfficialJob  # noqa: PLC0415 - as above
+    from rcv_py.formats.raw import official as amd  # noqa: PLC0415 - rarely there
 
-    found = official(
-        OfficialJob(
-            folder=job.folder,
-            stream=job.stream,
-            codes=job.codes,
-            sidecars=job.sidecars,
-            library=library_path(job.options.library),
-            loads=loads,
-        )
+    library, name = amd.library_path(job.options.library), job.stream.name
+    found = amd.official(
+        amd.OfficialJob(job.folder, job.stream, job.codes, job.sidecars, library=library, loads=loads)
     )
-    if _last(found.stream) > LATEST >= _last(ours):
-        problems.fail(
-            job.stream.name,
-            Message(
-                "The official decoder loses its place in {0}: it gives times beyond {1:,} cycles.",
-                job.stream.name,
-                LATEST,
-            ),
-            "Leave out --decoder official: the decoder of rcv reads it.",
-            Affects.WAVES,
+    if _last(found.stream) > amd.LATEST >= _last(ours):
+        lost = Message(
+            "The official decoder loses its place in {0}: it gives times beyond {1:,} cycles.",
+            name,
+            amd.LATEST,
         )
+        hint = "Leave out --decoder official: the decoder of rcv reads it."
+        problems.fail(name, lost, hint, Affects.WAVES)
     return _Found(
         stream=replace(found.stream, version=ours.version, cu=ours.cu, simds=ours.simds),
         code=found.pcs,
@@ -250,3 +251,51 @@ def _report_code(engine: Engine, problems: Problems) -> None:
             ),
             "The rest of these waves is right; costs of instructions lack what was not matched.",
         )
+
+
+def with_barrier_waits(
+    waves: WaveRecords, row: np.ndarray, program: StitchedPrograms
+) -> tuple[WaveRecords, np.ndarray]:
+    """Return the waves with a token for each s_barrier_wait that left none, and the row of each token.
+
+    Such a wait lasts from the end of the token before to the start of the next, without a stall; the wave
+    waits meanwhile.
+    """
+    later, line = _silent(waves, row, program)
+    if not len(later):
+        return waves, row
+    begin = waves.time[later - 1] + waves.duration[later - 1]
+    lasts = np.maximum(waves.time[later] - begin, 0)
+    first = waves.token_first
+    wave = np.searchsorted(first, later, side="right") - 1
+    owner = np.repeat(first[:-1], np.diff(waves.break_first))
+    added = np.searchsorted(later, owner + waves.break_token, side="right")
+    since_begin = begin - waves.begin[wave]
+    changed = replace(
+        waves,
+        token_first=first + borders(np.bincount(wave, minlength=len(waves))),
+        time=np.insert(waves.time, later, begin),
+        kind=np.insert(waves.kind, later, IMMED),
+        stall=np.insert(waves.stall, later, 0),
+        duration=np.insert(waves.duration, later, lasts),
+        flags=np.insert(waves.flags, later, 0),
+        break_token=waves.break_token + added - np.searchsorted(later, owner, side="right"),
+        **with_state(waves, wave, since_begin, lasts, WaveState.WAIT),
+    )
+    return changed, np.insert(row, later, line)
+
+
+def _silent(waves: WaveRecords, row: np.ndarray, program: StitchedPrograms) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens before which an s_barrier_wait left none, and its row."""
+    is_wait = np.append(program.traits & IS_BARRIER_WAIT > 0, False)  # -1: no line
+    if not is_wait.any():
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    leads = np.append(is_wait[program.after] | is_wait[program.target], False)
+    token = np.flatnonzero(leads[row[:-1]])
+    jumps = (waves.kind[token] == JUMP) & (program.category[row[token]] == BRANCH)
+    line = np.where(jumps, program.target[row[token]], program.after[row[token]])
+    later = row[token + 1]
+    breaks = np.repeat(waves.token_first[:-1], np.diff(waves.break_first)) + waves.break_token
+    ends = np.concatenate((waves.token_first - 1, breaks))  # tokens that the next one does not follow
+    silent = is_wait[line] & (later >= 0) & (later != line) & ~np.isin(token, ends)
+    return token[silent] + 1, line[silent]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import Message, byte_size, plural
-from rcv_py.formats.isa.split_files import SPLIT
+from rcv_py.formats.input.run_places import SPLIT
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import INDEX
 from rcv_py.model.columns import PickledByCopy

@@ -11,17 +11,16 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.formats.derived.totals import Totals
-from rcv_py.formats.isa.code_object import Chain
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Places
-from rcv_py.formats.raw.sidecar import SAMPLES, Sidecar
+from rcv_py.formats.raw.objects import SAMPLES, Sidecar
 from rcv_py.formats.uiout.code import Code, code_of
 
 if TYPE_CHECKING:  # the engine needs numba, which a program that has not run does not
     from rcv_py.formats.raw.engine import Engine
 
 HEADER = ("ISA", "_", "LineNumber", "Source", "Codeobj", "Vaddr", "Hit", "Latency", "Stall", "Idle")
-_ARROW = " -> "
+
 Sources = Callable[[int, np.ndarray], Sequence[str]]
 """The source location of each address of a code object, innermost first, "" if unknown."""
 Names = Callable[[int, int], tuple[str, str]]
@@ -103,11 +102,6 @@ def program_code(
     for row in rows:
         row.extend((0, 0, 0, 0))
     return code_of({"header": list(HEADER)}, rows, gfxip, problems)
-
-
-def source_texts(chains: Sequence[Chain]) -> list[str]:
-    """Return each chain of places as one text, innermost first."""
-    return [_ARROW.join(f"{file}:{line or '?'}" for file, line in chain) for chain in chains]
 
 
 def _rows(

@@ -1,4 +1,4 @@
-"""AMD's own decoder, if the user has installed it: where it is, and the process that it works in.
+"""AMD's own decoder, if the user has installed it: where it is, the process that it works in, and its calls.
 
 This program ships no part of it.  Its output becomes the same records that our decoder makes, so that both
 can be compared.  The process decodes one shader engine after the other, because it takes longer to start and
@@ -12,28 +12,40 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from ctypes import POINTER, c_char_p, c_int, c_uint64, c_void_p
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import IO
+from typing import IO, Any, NamedTuple
 from weakref import finalize
+
+import numpy as np
 
 from rcv_py.base.errors import BrokenFile, RcvError
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message
+from rcv_py.formats.input.files import mark_of, read_bytes
 from rcv_py.formats.isa.processes import BEAT
-from rcv_py.formats.raw import official_calls
-from rcv_py.formats.raw.official_calls import LIBRARY, VARIABLES, OfficialJob
-from rcv_py.formats.raw.official_records import Official
+from rcv_py.formats.raw.addresses import AddressMap
+from rcv_py.formats.raw.files import CodeFile, StreamFile
+from rcv_py.formats.raw.objects import objects_of
+from rcv_py.formats.raw.official_records import LibraryRecords, Official
 from rcv_py.formats.raw.options import OfficialMissing
 
+LIBRARY = {"darwin": "librocprof-trace-decoder.dylib", "win32": "rocprof-trace-decoder.dll"}.get(
+    sys.platform, "librocprof-trace-decoder.so"
+)
+VARIABLES = ("ROCPROF_TRACE_DECODER_LIB", "ROCPROF_ATT_LIBRARY_PATH")  # a file, or a folder that holds it
 WHEELS = ("_rocm_sdk_core", "_rocm_sdk_devel", "_rocm_profiler")  # packages with a folder `lib`
 SECONDS = 1800.0  # for one shader engine; plain decoding takes some
 LATEST = 1 << 40  # cycles: a later time comes of tokens that the library does not know
+PREFIX = "rocprof_trace_decoder_"
+DONE, ERROR, NO_ROOM, NO_ARGUMENT = 0, 1, 2, 3  # return values of functions and callbacks
+HIDDEN_LATENCY = 1  # of the analyses that the library makes if it is asked to
 
 
 def library_path(given: str = "") -> str:
@@ -47,10 +59,8 @@ def library_path(given: str = "") -> str:
             )
         return str(found)
     for place in _places():
-        names = (LIBRARY, f"{LIBRARY}.*") if sys.platform == "linux" else (LIBRARY,)
-        for name in names:
-            found_here = sorted(place.glob(name)) if place.is_dir() else []
-            if found_here:
+        for name in (LIBRARY, f"{LIBRARY}.*") if sys.platform == "linux" else (LIBRARY,):
+            if found_here := sorted(place.glob(name)):
                 return str(found_here[-1])
         if place.is_file():
             return str(place)
@@ -59,10 +69,8 @@ def library_path(given: str = "") -> str:
     except OSError as error:
         raise OfficialMissing(
             "AMD's trace decoder is not installed.",
-            hint=Message(
-                "Install it, name {0} in {1}, or leave out --decoder official.", LIBRARY, VARIABLES[0]
-            ),
-            detail=repr(error),
+            Message("Install it, name {0} in {1}, or leave out --decoder official.", LIBRARY, VARIABLES[0]),
+            repr(error),
         ) from error
     return LIBRARY
 
@@ -93,14 +101,11 @@ class _LibraryProcess:
     """A process that decodes shader engines with the library, until this process ends."""
 
     def __init__(self) -> None:
-        program = f"from {official_calls.__name__} import serve; serve()"
-        paths = f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}; "
+        paths = f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}"
+        command = [sys.executable, "-c", f"{paths}; from {__name__} import serve; serve()"]
         self._said = TemporaryFile()  # noqa: SIM115 - as long as the process
         self._process = subprocess.Popen(
-            [sys.executable, "-c", paths + program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said
         )
         self._threads = ThreadPoolExecutor(1)
         self.close = finalize(self, _close, os.getpid(), self._process, self._said, self._threads)
@@ -159,11 +164,7 @@ _processes: dict[object, _LibraryProcess] = {}  # the last one
 
 def _process_of(job: OfficialJob) -> _LibraryProcess:
     """The process for this library and environment, a new one if it ended."""
-    try:
-        about = Path(job.library).stat()
-    except OSError:  # a name for the system loader
-        about = None
-    mark = about and (about.st_size, about.st_mtime_ns)
+    mark = mark_of(Path(job.library))  # none of a name for the system loader
     key = os.getpid(), job.library, mark, tuple(sorted(os.environ.items()))
     found = _processes.get(key)
     if found is None or not found.is_there:
@@ -172,3 +173,162 @@ def _process_of(job: OfficialJob) -> _LibraryProcess:
         _processes.clear()
         found = _processes[key] = _LibraryProcess()
     return found
+
+
+# -- calls of its C interface, in that process --------------------------------------------------------------
+
+
+class OfficialJob(NamedTuple):
+    """Input of the library's process."""
+
+    folder: Path
+    stream: StreamFile
+    codes: tuple[CodeFile, ...]
+    sidecars: frozenset[str]
+    library: str
+    loads: AddressMap
+
+
+class Handle(ctypes.Structure):
+    """A decoder handle of the second interface."""
+
+    _fields_ = (("value", c_uint64),)
+
+
+class Pc(ctypes.Structure):
+    """A place in the code."""
+
+    _fields_ = (("address", c_uint64), ("id", c_uint64))
+
+
+ISA = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(c_uint64), POINTER(c_uint64), Pc, c_void_p)
+TRACE = ctypes.CFUNCTYPE(c_int, c_int, c_void_p, c_uint64, c_void_p)
+DATA = ctypes.CFUNCTYPE(c_uint64, POINTER(c_void_p), POINTER(c_uint64), c_void_p)
+Instruction = Callable[[int, int], tuple[bytes, int] | None]  # text and size at (code object, address)
+
+
+def serve() -> None:
+    """Decode the jobs on standard input and write the results to standard output, until there is no more."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # the library may print
+    with suppress(EOFError):
+        while True:
+            pickle.dump(_decoded(pickle.load(sys.stdin.buffer)), out)
+            out.flush()
+    os._exit(0)  # skip the library's exit handlers
+
+
+def _decoded(job: OfficialJob) -> Official | RcvError:
+    try:
+        return _called(job)
+    except RcvError as error:
+        return error
+
+
+def _called(job: OfficialJob) -> Official:
+    data = read_bytes(job.folder, job.stream.name)
+    objects = objects_of(job.folder, job.codes, job.sidecars)
+
+    def place(pc: int, id: int) -> tuple[int, int]:
+        if id or not job.loads.is_guessed:
+            return (id, pc)
+        ids, addresses = job.loads.find(np.array([pc], dtype=np.uint64))
+        return int(ids[0]), int(addresses[0])
+
+    def instruction(pc: int, id: int) -> tuple[bytes, int] | None:
+        codeobj, address = place(pc, id)
+        program = objects.program(codeobj, address)
+        row = -1 if program is None else program.row(address)
+        return None if program is None or row < 0 else (program.text[row].encode(), int(program.size[row]))
+
+    records = LibraryRecords()
+    try:
+        library = ctypes.CDLL(job.library)
+    except OSError as error:
+        raise OfficialMissing(
+            Message("{0} cannot be loaded as AMD's trace decoder.", job.library),
+            Message("Install it again, or name another {0} in {1}.", LIBRARY, VARIABLES[0]),
+            repr(error),
+        ) from error
+    call(library, data, instruction, records)
+    return records.official(place)
+
+
+def call(library: Any, data: bytes, instruction: Instruction, records: LibraryRecords) -> None:
+    """Decode by whichever interface the library has; raise BrokenFile if it refuses."""
+    failed: list[BaseException] = []
+
+    def isa(out: int, memory: Any, length: Any, pc: Pc, _: int) -> int:
+        found = instruction(pc.address, pc.id)
+        if found is None:
+            return NO_ARGUMENT
+        text, size = found
+        room, length[0] = length[0], len(text)
+        if len(text) > room:
+            return NO_ROOM
+        ctypes.memmove(out, text, len(text))
+        memory[0] = 0 if is_first and text.startswith(b"s_endpgm") else size
+        return DONE
+
+    def trace(kind: int, at: int | None, count: int, _: int) -> int:
+        records.take(kind, at or 0, count)
+        return DONE
+
+    is_first = not hasattr(library, f"{PREFIX}create_handle")
+    callbacks = ISA(_guarded(isa, failed)), TRACE(_guarded(trace, failed))
+    status = _first(library, data, *callbacks) if is_first else _second(library, data, *callbacks)
+    if failed:
+        why = "the official decoder gave what cannot be"
+        raise BrokenFile("The trace", why, repr(failed[0])) from failed[0]
+    if status != DONE:
+        text = library[f"{PREFIX}get_status_string"]
+        text.restype = c_char_p
+        why = (text(c_int(status)) or b"").decode("utf-8", "replace") or Message("status {0}", status)
+        raise BrokenFile("The trace", Message("the official decoder refuses it ({0})", why))
+
+
+def _guarded(answer: Callable[..., int], failed: list[BaseException]) -> Callable[..., int]:
+    """Callbacks for C: an exception cannot pass through C, so it is stored and raised after the call."""
+
+    def call_back(*values: Any) -> int:
+        try:
+            return answer(*values)
+        except BaseException as error:
+            failed.append(error)
+            return ERROR
+
+    return call_back
+
+
+def _first(library: Any, data: bytes, isa: Any, trace: Any) -> int:
+    buffer = (ctypes.c_uint8 * len(data)).from_buffer_copy(data)
+    left = [len(data)]
+
+    def give(at: Any, size: Any, _: int) -> int:
+        at[0], size[0] = ctypes.addressof(buffer), left[0]
+        given, left[0] = left[0], 0
+        return given
+
+    parse = library[f"{PREFIX}parse_data"]
+    parse.argtypes, parse.restype = (DATA, TRACE, ISA, c_void_p), c_int
+    return int(parse(DATA(give), trace, isa, None))
+
+
+def _second(library: Any, data: bytes, isa: Any, trace: Any) -> int:
+    def function(name: str, *types: Any) -> Any:
+        found = library[PREFIX + name]
+        found.argtypes, found.restype = types, c_int
+        return found
+
+    handle = Handle()
+    if status := int(function("create_handle", POINTER(Handle))(ctypes.byref(handle))):
+        return status
+    try:
+        if status := int(function("set_isa_callback", Handle, ISA, c_void_p)(handle, isa, None)):
+            return status
+        if hasattr(library, f"{PREFIX}set_analysis"):  # one that does not know it leaves these records out
+            function("set_analysis", Handle, c_uint64)(handle, HIDDEN_LATENCY)
+        parse = function("parse", Handle, c_char_p, c_uint64, TRACE, c_void_p)
+        return int(parse(handle, data, len(data), trace, None))
+    finally:
+        function("destroy_handle", Handle)(handle)

@@ -19,7 +19,7 @@ from rcv_py.base.errors import Cancelled, NotATrace, RcvError, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.text import Message
-from rcv_py.formats.isa.candidates import candidates
+from rcv_py.formats.isa.disassembly import candidates
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.raw import kept

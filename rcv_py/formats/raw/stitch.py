@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rcv_py.base.machine.compiled import kernel, part
-from rcv_py.formats.isa.categories import mnemonic
-from rcv_py.formats.isa.program import Category, Program
+from rcv_py.formats.isa.program import Category, Program, mnemonic
 from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind

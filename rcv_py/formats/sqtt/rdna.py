@@ -6,18 +6,171 @@ import numpy as np
 
 from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
-from rcv_py.formats.sqtt import rdna_notes, rdna_walk
-from rcv_py.formats.sqtt.rdna_notes import Notes
-from rcv_py.formats.sqtt.rdna_tables import REJOINING, SA_SHIFT, TOKEN_TYPES, Token, layout
+from rcv_py.base.runs import is_in
+from rcv_py.formats.sqtt import rdna_walk
+from rcv_py.formats.sqtt.rdna_tables import (
+    OP_ACT,
+    OP_CYCLES,
+    REJOINING,
+    SA_SHIFT,
+    TOKEN_TYPES,
+    Act,
+    Known,
+    Token,
+    layout,
+)
 from rcv_py.formats.sqtt.rdna_walk import Given
 from rcv_py.formats.sqtt.records import DecodedStream, Give, joined
-from rcv_py.formats.sqtt.registers import dispatches, markers
+from rcv_py.formats.sqtt.registers import INITIATOR, RegisterWrites, dispatches, markers
 from rcv_py.formats.sqtt.replays import without_replays
 from rcv_py.formats.sqtt.walked import IS_FULL, Walked
+from rcv_py.model.kinds import EventKind
 
 STRETCH = 1 << (20 if IS_COMPILED else 14)  # bytes between two checks for cancellation
 UNIT = 32  # bytes that the hardware writes at once
 OTHER_SIMD = 2  # the number of the other SIMD of the WGP differs from the traced one's by this bit
+PRIVILEGED, IMMEDIATE = 2, 1
+PER_PIPE, BOTTOM_OF_PIPE = 1, 2
+LAUNCH = 2  # kind of the tokens that set up a queue: a launch begins
+
+EVENTS = {
+    0x04: EventKind.CACHE_FLUSH,
+    0x06: EventKind.CACHE_FLUSH,
+    0x07: EventKind.CS_PARTIAL_FLUSH,
+    0x14: EventKind.CACHE_FLUSH,
+    0x16: EventKind.CACHE_FLUSH,
+    0x28: EventKind.BOTTOM_OF_PIPE_TS,
+    0x36: EventKind.TT_FLUSH,
+}
+FLAGS = {  # bits of a miscellaneous token; the lowest one is a loss on gfx10
+    0: EventKind.SPM_SAMPLE,
+    1: EventKind.GC_RINSE,
+    3: EventKind.SAVE_CONTEXT,
+    4: EventKind.TT_STALL_BEGIN,
+    5: EventKind.TT_STALL_END,
+    6: EventKind.DIDT_STALL_BEGIN,
+    7: EventKind.DIDT_STALL_END,
+}
+
+
+class Notes:
+    """Tokens that the walk noted, in the order of the stream."""
+
+    def __init__(self, rows: np.ndarray, known: Known) -> None:
+        """`rows`: int64 [notes, 4], type of token, time in cycles, and its lowest 64 bits in two halves."""
+        self.token, self.time = rows[:, 0], rows[:, 1]
+        self.known = known
+        self._bits = rows[:, 2].view(np.uint64) | rows[:, 3].view(np.uint64) << np.uint64(32)
+
+    def of(self, *tokens: Token) -> np.ndarray:
+        """Return the numbers of the notes of some types."""
+        return np.flatnonzero(is_in(self.token, np.array(tokens)))
+
+    def bits(self, rows: np.ndarray, first: int, width: int) -> np.ndarray:
+        """Return int64, up to 63 bits of each of the notes."""
+        return (self._bits[rows] >> np.uint64(first) & np.uint64((1 << width) - 1)).astype(np.int64)
+
+
+def _unit_and_simd(spot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """WGP + 128 * shader array, and SIMD, of places in the encoding of tokens."""
+    return spot >> 3 | (spot & 1) << SA_SHIFT, spot >> 1 & 3
+
+
+def register_writes(notes: Notes) -> RegisterWrites:
+    """Return the writes of REG and REG_INIT, a row each; a launch is a write of 1 to the initiator."""
+    rows = notes.of(Token.REG, Token.REG_INIT)
+    is_write = notes.token[rows] == Token.REG
+    is_launch = ~is_write & (notes.bits(rows, 18, 2) == LAUNCH) & (notes.bits(rows, 20, 1) == 1)
+    address, value = notes.bits(rows, 16, 16), notes.bits(rows, 32, 32)
+    is_compute = notes.bits(rows, 15, 1) == 1
+    # the set-up of a queue reports a launch; a program's write into that register is none
+    is_own = is_write & ~(is_compute & (address == INITIATOR))
+    return RegisterWrites(
+        time=notes.time[rows],
+        address=np.where(is_own, address, INITIATOR).astype(np.uint16),
+        value=np.where(is_own, value, is_launch).astype(np.uint32),
+        me=np.where(is_write, notes.bits(rows, 9, 2), notes.bits(rows, 16, 2)).astype(np.uint8),
+        pipe=np.where(is_write, notes.bits(rows, 7, 2), notes.bits(rows, 14, 2)).astype(np.uint8),
+        is_compute=is_compute | ~is_own,
+    )
+
+
+def stamps(notes: Notes) -> tuple[np.ndarray, np.ndarray]:
+    """Return [n, 2] shader and constant clock, and the numbers of the notes that report lost data."""
+    rows = notes.of(Token.TIMESTAMP)
+    if notes.known.gfxip == 10:
+        is_clock, value = notes.bits(rows, 14, 2) == 2, notes.bits(rows, 16, 48)
+        misc = notes.of(Token.MISC)
+        lost = misc[notes.bits(misc, 16, 1) == 1]
+    else:
+        is_clock = notes.bits(rows, 9 if notes.known.gfxip == 11 else 7, 1) == 1
+        value = notes.bits(rows, 12, 36 if notes.known.gfxip == 11 else 52)
+        is_lost = notes.bits(rows, 8, 1) == 1
+        lost = rows[is_lost & ~is_clock]
+        is_clock &= ~is_lost
+    is_clock &= value != 0
+    return np.stack([notes.time[rows[is_clock]], value[is_clock]], axis=1), lost
+
+
+def shader_data(notes: Notes) -> np.ndarray:
+    """Return int64 [n, 6]: time, value, place, SIMD, slot, flags of data that programs wrote to the trace."""
+    rows = notes.of(Token.SHADER_DATA, Token.SHADER_DATA_SHORT)
+    if notes.known.gfxip == 11:
+        rows = rows[notes.bits(rows, 14, 1) == 0]
+    spot = notes.bits(rows, notes.known.data_place, 8) & notes.known.place_mask
+    is_short = notes.token[rows] == Token.SHADER_DATA_SHORT
+    first = notes.known.data_value
+    value = np.where(is_short, notes.bits(rows, first, 8), notes.bits(rows, first, 32))
+    flags = np.where(is_short, IMMEDIATE, 0)
+    if notes.known.gfxip == 12:
+        rank = np.where(is_short, notes.bits(rows, first + 8, 2), notes.bits(rows, first + 32, 2))
+        flags |= np.where(rank != 0, PRIVILEGED, 0)
+    slot = notes.bits(rows, notes.known.data_slot, 5)
+    return np.stack([notes.time[rows], value, *_unit_and_simd(spot), slot, flags], axis=1)
+
+
+def recorded_events(notes: Notes) -> np.ndarray:
+    """Return int64 [n, 5]: number of the note, the hardware's number of the event, ME, pipe, flags."""
+    rows = notes.of(Token.EVENT)
+    flags = PER_PIPE | notes.bits(rows, 11, 1) * BOTTOM_OF_PIPE
+    return np.stack(
+        [rows, notes.bits(rows, 18, 6), notes.bits(rows, 16, 2), notes.bits(rows, 14, 2), flags], axis=1
+    )
+
+
+def events(notes: Notes, lost: np.ndarray) -> np.ndarray:
+    """Return int64 [n, 5]: time, EventKind, ME, pipe, flags; events of unknown numbers are left out."""
+    recorded = recorded_events(notes)
+    names = np.zeros(64, dtype=np.int64)
+    names[list(EVENTS)] = list(EVENTS.values())
+    recorded[:, 1] = names[recorded[:, 1]]
+    misc = notes.of(Token.MISC)
+    flags = notes.bits(misc, notes.known.misc_flags, 8)
+    if notes.known.is_byte_aligned:
+        flags = flags & 3 | (flags & 0x7C) << 1  # an unused bit is gone
+    parts = [recorded[recorded[:, 1] != EventKind.NONE], _alike(lost, EventKind.PACKET_LOSS)]
+    for bit, kind in FLAGS.items():
+        if kind != EventKind.SPM_SAMPLE or notes.known.gfxip > 10:
+            parts.append(_alike(misc[flags >> bit & 1 == 1], kind))
+    rows = np.concatenate(parts)
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    rows[:, 0] = notes.time[rows[:, 0]]
+    return rows
+
+
+def _alike(rows: np.ndarray, kind: EventKind) -> np.ndarray:
+    made = np.zeros((len(rows), 5), dtype=np.int64)
+    made[:, 0], made[:, 1] = rows, kind
+    return made
+
+
+def other_simd(notes: Notes, ops: np.ndarray) -> np.ndarray:
+    """Return int64 [n, 3]: time, cycles, TokenKind of the instructions that the WGP's other SIMD issued."""
+    rows = notes.of(Token.INST)
+    width = notes.known.op_mask.bit_length()
+    op = ops[notes.bits(rows, notes.known.op, width)]
+    assert np.all(op >> OP_ACT & 0xFF == Act.ELSEWHERE)
+    return np.stack([notes.time[rows], op >> OP_CYCLES, op & 0xFF], axis=1)
 
 
 class Header(NamedTuple):
@@ -50,9 +203,9 @@ def decode_rdna(data: np.ndarray, version: int, give: Give) -> DecodedStream:
     header, rules = header_of(data, version), layout(version).rules
     ops = layout(version).instructions(header.dp_rate, header.derate, header.trans)
     walked, notes, at = walk(data, version, give)
-    writes = rdna_notes.register_writes(notes)
+    writes = register_writes(notes)
     stream_markers = markers(writes)
-    realtime, lost = rdna_notes.stamps(notes)
+    realtime, lost = stamps(notes)
     counts = walked.state[rdna_walk.COUNTS : rdna_walk.COUNTS + TOKEN_TYPES]
     is_lost = bool(walked.state[rdna_walk.IS_LOST])
     return DecodedStream(
@@ -67,9 +220,9 @@ def decode_rdna(data: np.ndarray, version: int, give: Give) -> DecodedStream:
         frequency=stream_markers.frequency,
         dispatches=dispatches(writes, version),
         code_objects=stream_markers.code_objects,
-        events=rdna_notes.events(notes, lost),
-        shader_data=rdna_notes.shader_data(notes),
-        other_simd=rdna_notes.other_simd(notes, ops),
+        events=events(notes, lost),
+        shader_data=shader_data(notes),
+        other_simd=other_simd(notes, ops),
         other_simd_number=header.simd ^ OTHER_SIMD,
         tokens=int(counts.sum() - counts[Token.NOP]),
         excludes_barrier_waits=header.excludes_barrier_waits,

@@ -7,10 +7,9 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message
-from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.columns import frozen, number_key, number_rows, report_skipped, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import FolderFiles
-from rcv_py.formats.uiout.json_rows import number_key, number_rows, report_skipped
 from rcv_py.model.device import Clock, ClockSamples
 from rcv_py.model.ids import place_name
 

@@ -15,11 +15,10 @@ from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems
 from rcv_py.base.runs import is_in
 from rcv_py.base.text import Message, elide_right, plural
-from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.columns import frozen, number_key, report_skipped, text_of, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
 from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
 from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, FolderFiles
-from rcv_py.formats.uiout.json_rows import number_key, report_skipped, text_of
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.waves import WaveIndex
 

@@ -9,13 +9,13 @@ from rcv_py.base.problems import Affects, Problems, Severity
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural
+from rcv_py.formats.input.columns import numbered
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout import occupancy, side_files
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import CODE, INDEX, WAVE_NAME, FolderFiles, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
-from rcv_py.formats.uiout.json_rows import numbered
 from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.architecture import architecture_of

@@ -11,9 +11,16 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.runs import ascending
-from rcv_py.formats.input.columns import clipped, frozen, whole_number
+from rcv_py.formats.input.columns import (
+    clipped,
+    frozen,
+    number_rows,
+    numbered,
+    report_skipped,
+    text_of,
+    whole_number,
+)
 from rcv_py.formats.input.limits import NAME_LETTERS, report_cut
-from rcv_py.formats.uiout.json_rows import number_rows, numbered, report_skipped, text_of
 from rcv_py.formats.uiout.written import OCCUPANCY_FIELDS
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 

@@ -14,11 +14,20 @@ import numpy as np
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems, Severity
 from rcv_py.base.text import Message, plural
-from rcv_py.formats.input.columns import clipped, fit, frozen, int_column, whole_number
+from rcv_py.formats.input.columns import (
+    clipped,
+    fit,
+    frozen,
+    int_column,
+    number_rows,
+    numbered,
+    ordered,
+    report_skipped,
+    whole_number,
+)
 from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.index import ChunkFile
-from rcv_py.formats.uiout.json_rows import number_rows, numbered, ordered, report_skipped
 from rcv_py.formats.uiout.written import OTHER_SIMD_COLUMNS, SHADER_COLUMNS
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import CounterSamples, OtherSimd, ShaderData, SpmSeries, StateCurve

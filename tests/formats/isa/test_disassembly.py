@@ -11,13 +11,11 @@ import pytest
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, stoppable
-from rcv_py.formats.isa import candidates as places
 from rcv_py.formats.isa import code_object, disassembly, processes
+from rcv_py.formats.isa import disassembly as places
 from rcv_py.formats.isa.alone import GAVE_UP
-from rcv_py.formats.isa.candidates import Candidate, candidates
-from rcv_py.formats.isa.categories import category_of, mnemonic
-from rcv_py.formats.isa.disassembly import CodeBytes, DisassemblerChoice, disassemble
-from rcv_py.formats.isa.program import Category
+from rcv_py.formats.isa.disassembly import Candidate, CodeBytes, DisassemblerChoice, candidates, disassemble
+from rcv_py.formats.isa.program import Category, category_of, mnemonic
 from tests.formats.isa.test_lengths import CASES
 from tests.support.limits import HANG_S
 from tests.support.llvm import need_llvm

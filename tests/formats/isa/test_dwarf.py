@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from rcv_py.base.problems import Problems
+from rcv_py.formats.input import run_places
 from rcv_py.formats.isa import code_object as module
-from rcv_py.formats.isa import split_files
 from rcv_py.formats.isa.code_object import Chain, CodeObject
 from rcv_py.formats.isa.dwarf import MAX_CALLS, answer
 from rcv_py.formats.isa.elf import read_image
@@ -266,13 +266,13 @@ def test_a_path_out_of_the_folder_is_never_opened(tmp_path: Path, monkeypatch: p
         opened.append(folder)
         return b""
 
-    monkeypatch.setattr(split_files, "read_bytes", read)
+    monkeypatch.setattr(run_places, "read_bytes", read)
     names = ["/etc/passwd", "../x", str(tmp_path / "x"), "\0", "", "a" * 9000, "//host/share", "..\\x"]
-    split_files.split_files(tmp_path / "k.co", [[name, built] for name in names for built in (*names, "/")])
+    run_places.split_files(tmp_path / "k.co", [[name, built] for name in names for built in (*names, "/")])
     assert set(opened) == {tmp_path}
     monkeypatch.undo()
     assert (
-        split_files.split_files(tmp_path / "k.co", [[one, other] for one in names for other in names]) == []
+        run_places.split_files(tmp_path / "k.co", [[one, other] for one in names for other in names]) == []
     )
 
 

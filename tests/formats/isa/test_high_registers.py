@@ -4,7 +4,7 @@ import pytest
 
 from rcv_py.analysis.program.registers import V, registers
 from rcv_py.base.problems import Problems
-from rcv_py.formats.isa.high_registers import with_high_registers
+from rcv_py.formats.isa.program import with_high_registers
 from rcv_py.formats.uiout.code import code_of
 
 ALL = 0b11_10_01_01  # sources in quarters 1, 1 and 2, what is written in quarter 3

@@ -12,7 +12,7 @@ from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.raw.addresses import Extent, Places, address_map
 from rcv_py.formats.raw.assemble import Assembled, _Once, assembled
 from rcv_py.formats.raw.engine import Engine, engine_of, entries_of, known, texts_of
-from rcv_py.formats.raw.sidecar import Sidecar
+from rcv_py.formats.raw.objects import Sidecar
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from tests.support.sqtt_truth import Raw, places_of_tokens, program_of, stream_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.raw.barrier_waits import with_barrier_waits
+from rcv_py.formats.raw.decode import with_barrier_waits
 from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.model.trace import Trace
 from tests.formats.raw.test_stitch import program, waves

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.events.event_table import event_table
 from rcv_py.analysis.events.marker_spans import marker_spans
-from rcv_py.formats.isa.marker_names import TABLES, marker_tables
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.raw.objects import TABLES, marker_tables
 from rcv_py.model.trace import Trace
 from tests.formats.sqtt import encode_gfx9 as gfx9
 from tests.support.object_files import TEXT, code_file

@@ -8,7 +8,7 @@ import pytest
 
 from rcv_py.base.problems import Problems
 from rcv_py.formats.raw.files import CODE_TABLE
-from rcv_py.formats.raw.sidecar import Sidecar, read_sidecar
+from rcv_py.formats.raw.objects import Sidecar, read_sidecar
 
 HEADER = ["ISA", "_", "LineNumber", "Source", "Codeobj", "Vaddr", "Hit", "Latency", "Stall", "Idle"]
 ROWS = [

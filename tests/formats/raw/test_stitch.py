@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from rcv_py.base.machine import compiled
-from rcv_py.formats.isa.categories import categories, mnemonic, written_targets
 from rcv_py.formats.isa.code_object import CodeObject
-from rcv_py.formats.isa.program import Program
+from rcv_py.formats.isa.program import Program, categories, mnemonic, written_targets
 from rcv_py.formats.raw import stitch as module
 from rcv_py.formats.raw.stitch import (
     Stitched,

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rcv_py.formats.isa.categories import categories, written_targets
-from rcv_py.formats.isa.program import Program
+from rcv_py.formats.isa.program import Program, categories, written_targets
 from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords

@@ -2,8 +2,7 @@
 
 from functools import cache
 
-from rcv_py.formats.sqtt.rdna import walk
-from rcv_py.formats.sqtt.rdna_notes import recorded_events
+from rcv_py.formats.sqtt.rdna import recorded_events, walk
 from rcv_py.formats.sqtt.rdna_tables import Token
 from rcv_py.formats.sqtt.rdna_walk import COUNTS
 from tests.formats.sqtt.rdna_truth import VERSIONS, Golden, streams_of

@@ -1,0 +1,251 @@
+"""The code objects of a raw capture, opened once per process, with the `code.json` next to them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.errors import TraceError
+from rcv_py.base.problems import Affects, Problem, Problems
+from rcv_py.base.text import elide_right
+from rcv_py.formats.input.columns import report_skipped
+from rcv_py.formats.input.files import mark_of, try_json
+from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS
+from rcv_py.formats.isa.code_object import CodeObject, source_texts
+from rcv_py.formats.isa.program import Program
+from rcv_py.formats.raw.addresses import Extent, Places
+from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
+from rcv_py.formats.uiout.code import CodeColumns, code_columns
+from rcv_py.model.code import CodeTable, Kernel
+
+_OPEN = 2  # captures whose code objects a process keeps
+SAMPLES = ("Issued", "Stalled", "NotIssuedReasons")  # names of the columns in a header
+TABLES = ("sqtt_funcmap", "sqtt_funcmap_layout", "sqtt_funcmap_payloads")  # names of markers in a code.json
+_NAMED = ("F", "U", "P")
+_NUMBER = re.compile(r"\d{1,10}", re.ASCII)
+_WORDS = re.compile(r"extra_payload_count=(\d{1,6})", re.ASCII)
+_CLOCK = re.compile(r"shader_clock_bits=(\d{1,4});shader_clock_shift=(\d{1,4})", re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class Sidecar:
+    """The table of a `code.json`: facts that the code objects lack; without one it is empty.
+
+    Costs of its rows are ignored: another decoder computed them, or they are absent.  Its texts take
+    precedence over the disassembler's, and replace a missing code object.
+    """
+
+    markers: Mapping[str, Any] = field(default_factory=dict)  # names of markers: tables as the file has them
+    row_of: Mapping[tuple[int, int], int] = field(default_factory=dict)  # by code object and address
+    columns: CodeColumns | None = None
+    labels: Mapping[tuple[int, int], tuple[str, str]] = field(default_factory=dict)  # symbol, name of kernels
+
+    def texts(self) -> dict[int, dict[int, str]]:
+        """The instructions of each code object, by address."""
+        found: dict[int, dict[int, str]] = {}
+        for (codeobj, address), row in self.row_of.items():
+            assert self.columns is not None
+            found.setdefault(codeobj, {})[address] = elide_right(self.columns.text[row], INSTRUCTION_LETTERS)
+        return found
+
+    def source(self, codeobj: int, address: int) -> str:
+        """The source place of an instruction, "" if the file has none."""
+        row = self.row_of.get((codeobj, address), -1)
+        return self.columns.source[row] if self.columns is not None and row >= 0 else ""
+
+    def samples(self, codeobj: int, address: int) -> list[Any]:
+        """PC samples of an instruction in the order of SAMPLES: issued, stalled, reasons."""
+        row = self.row_of.get((codeobj, address), -1)
+        columns = self.columns
+        if columns is None or row < 0:
+            return [0, 0, []]
+        counts = [int(columns.numbers[name][row]) for name in ("issued", "stalled")]
+        return [*counts, [] if columns.reasons is None else columns.reasons[row].tolist()]
+
+    @property
+    def has_samples(self) -> bool:
+        """Whether rows hold PC samples."""
+        return self.columns is not None and self.columns.has_samples
+
+
+def read_sidecar(folder: Path, names: frozenset[str], problems: Problems) -> Sidecar:
+    """Return the contents of the `code.json` of a folder; never raises."""
+    if CODE_TABLE not in names:
+        return Sidecar()
+    data = try_json(folder, CODE_TABLE, problems, Affects.CODE)
+    table = {"code": data} if isinstance(data, list) else data if isinstance(data, dict) else {}
+    rows = table.get("code")
+    columns = code_columns(rows if isinstance(rows, list) else [], table.get("header"))
+    places = zip(columns.numbers["codeobj"].tolist(), columns.numbers["vaddr"].tolist(), strict=True)
+    row_of: dict[tuple[int, int], int] = {}
+    labels: dict[tuple[int, int], tuple[str, str]] = {}  # of kernels that have a row of their own
+    for row, (place, text) in enumerate(zip(places, columns.text, strict=True)):
+        if not text.startswith((";", "label")):
+            if place[0] >= 0:
+                row_of.setdefault(place, row)
+        elif text.startswith(";") and (symbol := elide_right(text.lstrip("; ").rstrip(": "), NAME_LETTERS)):
+            labels.setdefault(place, (symbol, elide_right(columns.source[row], NAME_LETTERS)))
+    return Sidecar(
+        markers={name: table[name] for name in TABLES if isinstance(table.get(name), list)},
+        row_of=row_of,
+        columns=columns,
+        labels=labels,
+    )
+
+
+def marker_tables(section: bytes, codeobj: int) -> tuple[dict[str, list[list[Any]]], int]:
+    """Read `.sqtt_funcmap`, the section of a code object in which a compiler names markers of its kernels.
+
+    Returns the rows of TABLES as a code.json has them, and how many rows of the section are unusable.  It is
+    text, a row a line, with a zero after the rows of each translation unit.
+
+    ```
+    F:3:_Z4loadPf@gemm.hip:41 -> gemm.hip:90    function, with its place and callers outwards
+    U:4:load tiles                              scope that the program names
+    P:5:vmem_load@gemm.hip:44                   point
+    R:5:extra_payload_count=1                   words of data after marker 5
+    M:shader_clock_bits=12;shader_clock_shift=4 markers carry the low bits of the clock
+    K:_Z4gemmPf@gemm.hip:80                     kernel, without a marker
+    ```
+    Source: ROCm/rocm-systems, projects/rocprof-trace-decoder, docs/markers.
+    """
+    tables: dict[str, list[list[Any]]] = {name: [] for name in TABLES}
+    names, layout, payloads = tables.values()
+    unusable = 0
+    for row in re.split(r"[\n\0]+", section.decode("utf-8", "replace")):
+        kind, _, rest = row.strip().partition(":")
+        number, _, text = rest.partition(":")
+        if kind == "M" and (clock := _CLOCK.fullmatch(rest)):
+            layout.append([codeobj, *map(int, clock.groups())])
+        elif kind == "R" and (words := _WORDS.fullmatch(text)) and _NUMBER.fullmatch(number):
+            payloads.append([codeobj, int(number), int(words[1])])
+        elif kind == "K":
+            names.append([codeobj, 0, kind, *_placed(kind, rest)])
+        elif kind in _NAMED and text and _NUMBER.fullmatch(number):
+            names.append([codeobj, int(number), kind, *_placed(kind, text)])
+        else:
+            unusable += kind in (*_NAMED, "M", "R")
+    return tables, unusable
+
+
+def _placed(kind: str, text: str) -> tuple[str, str]:
+    """Name and source place; names of scopes may hold the sign between both."""
+    name, _, place = text.partition("@")
+    return (name, place) if kind != "U" and place.rpartition(":")[2].isdigit() else (text, "")
+
+
+class Objects:
+    """Code objects by number.  `problems` lists unreadable ones."""
+
+    def __init__(self, folder: Path, codes: Sequence[CodeFile], sidecars: frozenset[str]) -> None:
+        self.problems = Problems()
+        sidecar = read_sidecar(folder, sidecars, self.problems)
+        self.by_id: dict[int, CodeObject] = {}
+        texts = sidecar.texts()
+        for code in codes:
+            if code.id in self.by_id:
+                continue  # the capture's files say so
+            try:
+                self.by_id[code.id] = CodeObject.open(folder / code.name, code.id, texts=texts.get(code.id))
+            except TraceError as error:
+                self.problems.fail(code.name, str(error), error.hint, Affects.CODE)
+        for number, rows in sorted(texts.items()):
+            if number not in self.by_id:
+                self.by_id[number] = CodeObject(number, CODE_TABLE, None, rows)
+        self.sidecar: Sidecar = replace(sidecar, markers=self._markers(sidecar))
+
+    def _markers(self, sidecar: Sidecar) -> dict[str, list[object]]:
+        """Names of markers by the code objects, then those of the file, which win."""
+        found: dict[str, list[object]] = {name: [] for name in TABLES}
+        for one in self.by_id.values():
+            if one.image is not None and one.image.markers:
+                tables, unusable = marker_tables(one.image.markers, one.id)
+                report_skipped(self.problems, one.name, unusable, "marker name")
+                for name, rows in tables.items():
+                    found[name] += rows
+        return {name: [*rows, *sidecar.markers.get(name, ())] for name, rows in found.items()}
+
+    @cached_property
+    def extents(self) -> tuple[Extent, ...]:
+        """Where kernels begin in each of them."""
+        return tuple(
+            Extent(one.id, one.size, tuple(kernel.address for kernel in one.kernels))
+            for one in self.by_id.values()
+        )
+
+    @property
+    def doubts(self) -> tuple[Problem, ...]:
+        """Problems of the readable code objects in what was read of them so far."""
+        return tuple(problem for one in self.by_id.values() for problem in one.problems)
+
+    @property
+    def target(self) -> str:
+        """The GPU that all of them are for, "" if they differ or it is unknown."""
+        targets = {one.target for one in self.by_id.values() if one.target}
+        return targets.pop() if len(targets) == 1 else ""
+
+    @property
+    def disassemblers(self) -> frozenset[str]:
+        """The disassemblers, with versions, of what was read of them so far."""
+        return frozenset(one.disassembler for one in self.by_id.values() if one.disassembler)
+
+    def program(self, codeobj: int, address: int) -> Program | None:
+        """The function at an address of a code object, None if there is none."""
+        found = self.by_id.get(codeobj)
+        return None if found is None else found.program(address)
+
+    def programs_at(self, places: Places) -> dict[tuple[int, int], Program]:
+        """The functions that hold some places, by code object and first address."""
+        found: dict[tuple[int, int], Program] = {}
+        for codeobj, address in zip(places.codeobj.tolist(), places.address.tolist(), strict=True):
+            program = self.program(codeobj, address)
+            if program is not None and len(program):
+                found[codeobj, int(program.address[0])] = program
+        return found
+
+    def with_lanes(self, code: CodeTable) -> CodeTable:
+        """Return the code with what is known about the waves of its kernels."""
+
+        def known(kernel: Kernel) -> Kernel:
+            row = min(kernel.first + 1, len(code) - 1)
+            found = self.by_id.get(int(code.codeobj[row]))
+            return kernel._replace(lanes=found.lanes(int(code.address[row])) if found else 0)
+
+        return replace(code, kernels=tuple(map(known, code.kernels)))
+
+    def names(self, codeobj: int, address: int) -> tuple[str, str]:
+        """Symbol and demangled name of the kernel that begins at an address, "" if none does."""
+        return self._names.get((codeobj, address), ("", ""))
+
+    @cached_property
+    def _names(self) -> dict[tuple[int, int], tuple[str, str]]:
+        named = ((one.id, kernel) for one in self.by_id.values() for kernel in one.kernels if kernel.name)
+        found = {(id, kernel.address): (kernel.name, kernel.demangled) for id, kernel in named}
+        return {**self.sidecar.labels, **found}
+
+    def sources(self, codeobj: int, addresses: np.ndarray) -> list[str]:
+        """The source place of each address, with the places that it was inlined into."""
+        found = self.by_id.get(codeobj)
+        return [""] * len(addresses) if found is None else source_texts(found.places(addresses))
+
+
+@lru_cache(maxsize=_OPEN)
+def _opened(
+    folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str], *_: tuple[int, ...]
+) -> Objects:
+    return Objects(folder, codes, sidecars)
+
+
+def objects_of(folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str]) -> Objects:
+    """Return the code objects of a capture; this process caches the last ones."""
+    names = (*(code.name for code in codes), *sorted(sidecars))
+    return _opened(folder, codes, sidecars, *(mark_of(folder / name) for name in names))
+
+
+def forget() -> None:
+    """Forget the code objects, so that the next use reads them again: results may be incomplete."""
+    _opened.cache_clear()
