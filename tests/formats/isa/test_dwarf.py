@@ -271,9 +271,7 @@ def test_a_path_out_of_the_folder_is_never_opened(tmp_path: Path, monkeypatch: p
     run_places.split_files(tmp_path / "k.co", [[name, built] for name in names for built in (*names, "/")])
     assert set(opened) == {tmp_path}
     monkeypatch.undo()
-    assert (
-        run_places.split_files(tmp_path / "k.co", [[one, other] for one in names for other in names]) == []
-    )
+    assert run_places.split_files(tmp_path / "k.co", [[one, other] for one in names for other in names]) == []
 
 
 @pytest.mark.parametrize("code", SPLIT, ids=lambda code: code.stem)
