@@ -30,7 +30,7 @@ FOLDER = ROOT / "resources" / "texts"
 PLACE = re.compile(r"\{[^{}\s]*\}")
 LEFT_OUT = (
     *("cli/mcp/", "bundled/"),  # agents read English, as scripts do
-    *("export/report/style.py", "ui/core/style_sheet.py"),  # rules of CSS
+    "export/report/style.py",  # rules of CSS
     *("tuning/", "__init__.py", "api/__init__.py"),  # names of Qt, and of what is imported late
     *(
         "cli/commands/completion.py",
