@@ -13,8 +13,7 @@ from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
-from rcv_py.state.history import History, Visit
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import History, Selection, Visit
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # no start looks for an execution

@@ -25,27 +25,23 @@ class FormulaFiles:
         self._saved: dict[str, str] = {}
         self._drafts: dict[str, str] = {}
         self.problems: list[str] = []  # a sentence for each file that was not read
-        self._load()
+        if self._folder is not None and self._folder.is_dir():
+            for path in sorted(self._folder.iterdir()):
+                if path.suffix in SUFFIXES and path.is_file():
+                    self._read(path)
 
-    def _load(self) -> None:
-        if self._folder is None or not self._folder.is_dir():
+    def _read(self, path: Path) -> None:
+        try:
+            with path.open(encoding="utf-8") as file:
+                text = file.read(MAX_TEXT + 1)
+        except (OSError, UnicodeDecodeError):
+            self.problems.append(Message("The formulas of {0} cannot be read.", path))
             return
-        for path in sorted(self._folder.iterdir()):
-            if path.suffix in SUFFIXES and path.is_file():
-                try:
-                    with path.open(encoding="utf-8") as file:
-                        text = file.read(MAX_TEXT + 1)
-                except (OSError, UnicodeDecodeError):
-                    self.problems.append(Message("The formulas of {0} cannot be read.", path))
-                    continue
-                if len(text) > MAX_TEXT or not _NAME.fullmatch(path.name):
-                    self.problems.append(
-                        Message("The formulas of {0} are not used: its name or length does not fit.", path)
-                    )
-                    continue
-                self._saved[path.name] = text
-
-    # -- asking -------------------------------------------------------------------------------------
+        if len(text) <= MAX_TEXT and _NAME.fullmatch(path.name):
+            self._saved[path.name] = text
+        else:
+            said = "The formulas of {0} are not used: its name or length does not fit."
+            self.problems.append(Message(said, path))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,8 +65,6 @@ class FormulaFiles:
     def is_changed(self, name: str) -> bool:
         """Whether there is a draft to save."""
         return name in self._drafts
-
-    # -- changing -----------------------------------------------------------------------------------
 
     def new(self) -> str:
         """Begin a file; return its name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.base.errors import UsageError
@@ -70,8 +70,7 @@ def _window(pair: Any) -> TimeWindow | None:
 
 def _written(asked: ChangeRequest) -> dict[str, Any]:
     return {
-        "latency": [list(one) for one in asked.latency],
-        **{name: [list(one) for one in getattr(asked, name)] for name in _PAIRS},
+        **{name: [list(one) for one in getattr(asked, name)] for name in ("latency", *_PAIRS)},
         **{name: list(getattr(asked, name)) for name in _ROWS},
         "no_barriers": asked.no_barriers,
         "more_waves": asked.more_waves,
@@ -84,18 +83,15 @@ def _asked(trace: Trace, saved: Any) -> ChangeRequest | None:
         return None
     from rcv_py.analysis.whatif.asked import ChangeRequest  # noqa: PLC0415 - most sessions have no experiments
 
-    def pairs(name: str) -> tuple[Any, ...]:
-        return tuple(map(_pair, _listed(saved.get(name))))
-
-    def rows(name: str) -> tuple[Any, ...]:
-        return tuple(map(_row, _listed(saved.get(name))))
+    def read(name: str, one: Callable[[Any], Any]) -> tuple[Any, ...]:
+        return tuple(map(one, _listed(saved.get(name))))
 
     try:
         asked = ChangeRequest(
-            latency=tuple(map(_factor, _listed(saved.get("latency")))),
-            batch=rows("batch"),
-            **{name: pairs(name) for name in _PAIRS},
-            **{name: rows(name) for name in _ROWS},
+            latency=read("latency", _factor),
+            batch=read("batch", _row),
+            **{name: read(name, _pair) for name in _PAIRS},
+            **{name: read(name, _row) for name in _ROWS},
             no_barriers=saved.get("no_barriers") is True,
             more_waves=_row(saved.get("more_waves", 0)),
         )

@@ -1,4 +1,4 @@
-"""The user's selection as the minimum that identifies a place, and its text forms.
+"""The user's selection as the minimum that identifies a place, its text forms, and the places visited.
 
 ```
 se3/simd1/slot0/wv0:instruction 118 hit 8@126704  wave, instruction, execution, cycle; any may be absent
@@ -21,6 +21,7 @@ import numpy as np
 from rcv_py.base.text import MAX_DIGITS, Message
 from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
 
 _N = rf"\d{{1,{MAX_DIGITS}}}"
 _NTH = rf"[1-9]\d{{0,{MAX_DIGITS - 1}}}"
@@ -36,6 +37,7 @@ _FORMS = tuple(
     )
 )
 _ANCHOR = re.compile(r".*\.html?#(?P<anchor>.+)", re.DOTALL)
+MAX_VISITS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +168,44 @@ def _same_row(row: int, before: Trace, after: Trace) -> int | None:
         & (new.is_label == old.is_label[row])
     )
     return int(rows[0]) if len(rows) else None
+
+
+class Visit(NamedTuple):
+    """A selection of the user and its time window."""
+
+    selection: Selection
+    window: TimeWindow
+
+
+class History:
+    """Visited places, oldest first, and the index of the current place."""
+
+    def __init__(self) -> None:
+        self.visits: list[Visit] = []
+        self.position = -1
+
+    def push(self, visit: Visit) -> None:
+        """Add a visit and drop later ones; the same selection again only updates its window."""
+        if self.visits and self.visits[self.position].selection == visit.selection:
+            self.visits[self.position] = visit
+            return
+        del self.visits[self.position + 1 :]
+        self.visits.append(visit)
+        del self.visits[:-MAX_VISITS]
+        self.position = len(self.visits) - 1
+
+    def replace(self, visit: Visit) -> None:
+        """Replace the current visit."""
+        if self.visits:
+            self.visits[self.position] = visit
+
+    def go(self, position: int) -> Visit | None:
+        """Go to the visit at `position`; None if there is none."""
+        if not 0 <= position < len(self.visits):
+            return None
+        self.position = position
+        return self.visits[position]
+
+    def can_go(self, by: int) -> bool:
+        """Whether there is a visit that many places later, earlier if negative."""
+        return 0 <= self.position + by < len(self.visits)

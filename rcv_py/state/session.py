@@ -26,9 +26,8 @@ from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.executions import ALL, CountedExecutions, ExecutionQuery, ExecutionSearch
-from rcv_py.state.history import History, Visit
 from rcv_py.state.notes import SessionNotes
-from rcv_py.state.selection import Hover, MeasuredPair, SearchQuery, Selection, moved
+from rcv_py.state.selection import History, Hover, MeasuredPair, SearchQuery, Selection, Visit, moved
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # they import analyses that most sessions do not need
@@ -87,9 +86,7 @@ class Session:
         self.visited = Cell(0)  # incremented when the history changes
         self.reasons = Cell(0)  # incremented when reasons why panel commands cannot run may have changed
         self.baseline: Cell[Baseline | None] = Cell(None)  # capture to compare the open capture with
-        self.experiments: Cell[tuple[ChangeRequest, ...]] = Cell(
-            ()
-        )  # the user's experiments, the newest first
+        self.experiments: Cell[tuple[ChangeRequest, ...]] = Cell(())  # of the user, the newest first
         self.remedy = Cell("")  # title of the finding whose remedy What if shows
         self.notes = SessionNotes()
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
@@ -106,7 +103,8 @@ class Session:
 
     def open(self, trace: Trace) -> None:
         """Show a trace: a typical wave selected (one that works, once that is known), all in view."""
-        self._end_answers()
+        if self.store is not None:
+            self.store.end_answers()
         self.store = WaveStore(trace)
         self.history = History()
         typical = by_typicality(trace, range(len(trace.waves)))
@@ -147,7 +145,8 @@ class Session:
 
     def close(self) -> None:
         """Close the capture; then nothing is shown."""
-        self._end_answers()
+        if self.store is not None:
+            self.store.end_answers()
         self.store = None
         self.populations.set(None)
         self.executions.sought.set(None)
@@ -211,11 +210,6 @@ class Session:
             self.set_view(span.padded(0.2))
         elif span is not None and not view.contains(span.begin):  # scroll to a moment out of view
             self.set_view(view.moved(span.begin - view.middle))
-
-    def _end_answers(self) -> None:
-        """End all reductions on the capture that was open."""
-        if self.store is not None:
-            self.store.end_answers()
 
     @property
     def is_streaming(self) -> bool:

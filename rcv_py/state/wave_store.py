@@ -124,8 +124,6 @@ class WaveStore:
         self.uncounted = 0  # evicted waves that the newest result does not count
         self.rereads: Rereads | None = None  # without it, evicted waves do not count
 
-    # -- results ------------------------------------------------------------------------------------
-
     def snapshot(self, is_streaming: bool = False) -> Snapshot:
         """Return the waves read up to now; `is_streaming`: more will arrive."""
         return Snapshot(self, self.batches, frozenset(self._waves), self.absent, is_streaming)
@@ -199,8 +197,6 @@ class WaveStore:
             yield found
         self.uncounted = 0
         self.lost.update(found.missing)
-
-    # -- waves --------------------------------------------------------------------------------------
 
     def add(self, batch: WaveBatch) -> None:
         """Keep the waves of a batch; ignore a batch whose waves are all in memory."""

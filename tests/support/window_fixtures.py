@@ -22,8 +22,7 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Commands
-from rcv_py.state.history import History, Visit
-from rcv_py.state.selection import SearchQuery
+from rcv_py.state.selection import History, SearchQuery, Visit
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
 from rcv_py.ui.core import frame_budget

@@ -108,7 +108,7 @@ def test_what_was_selected_before_all_waves_were_read_stays(qtbot: QtBot, reused
         session.select_wave(other)
         settle(app, qtbot)
         assert session.selection.value.wave == other
-        assert not session.history.can_go_back or session.history.visits[-1].selection.wave == other
+        assert not session.history.can_go(-1) or session.history.visits[-1].selection.wave == other
 
 
 def test_markers_alone_begin_with_the_whole_device(qtbot: QtBot, reused: Reused, tmp_path: Path) -> None:

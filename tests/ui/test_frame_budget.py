@@ -15,8 +15,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.tuning.processors import SWITCH_S
 from rcv_py.ui.app import start
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.frame_budget import FRAME_S, FrameBudget
-from rcv_py.ui.core.posts import Posts
+from rcv_py.ui.core.frame_budget import FRAME_S, FrameBudget, Posts
 from rcv_py.ui.core.tasks import MAX_AT_ONCE, MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, GcGate
 from rcv_py.ui.shell.toolbar import StatusBar
 from rcv_py.work import load

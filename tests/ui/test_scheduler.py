@@ -13,9 +13,8 @@ from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.scheduler import Priority, Request, Scheduler, State
+from rcv_py.ui.core.scheduler import WAKE_MS, Priority, Request, Scheduler, State
 from rcv_py.ui.core.tasks import Tasks
-from rcv_py.ui.core.visibility import WAKE_MS
 from tests.support.limits import HANG_S
 from tests.ui.window import SAMPLE
 

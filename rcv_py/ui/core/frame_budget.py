@@ -1,12 +1,16 @@
-"""Limit the work in each turn of the event loop, so that keys and painting get in between."""
+"""Limit the work in each turn of the event loop, so that keys and painting get in between.
+
+`Posts` brings calls of other threads into these turns.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from queue import SimpleQueue
 from time import perf_counter
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal
 from shiboken6 import isValid
 
 FRAME_S = 0.008  # time per turn for answers and what follows from them: half a frame
@@ -81,3 +85,26 @@ class FrameBudget(QObject):
             self._is_in_call = False
             self._spent_s += self._clock() - began
             self._next.start()  # even if the call failed; from now on: calls queued earlier run first
+
+
+class Posts(QObject):
+    """Runs calls from any thread in the thread it was made in, a few per turn, in posting order.
+
+    Its signal only announces a call and carries no value: Qt copies and frees Python objects that cross
+    threads as signal values, sometimes without holding the interpreter's lock.
+    """
+
+    _came = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._came.connect(self._one_came, Qt.ConnectionType.QueuedConnection)
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Run a call soon; from any thread."""
+        self._calls.put(call)
+        self._came.emit()
+
+    def _one_came(self) -> None:
+        FrameBudget.here().call(lambda: isValid(self) and self._calls.get_nowait()())

@@ -18,7 +18,7 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
-from rcv_py.ui.core.posts import Posts
+from rcv_py.ui.core.frame_budget import Posts
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import GcGate
 from rcv_py.work.ahead import Preload

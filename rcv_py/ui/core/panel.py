@@ -24,10 +24,9 @@ from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import allow
-from rcv_py.ui.core.scheduler import Request, RequestOptions
+from rcv_py.ui.core.scheduler import Request, RequestOptions, Visibility
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.core.visibility import Visibility
 
 COPY_AS_COMMAND = "Copy as command"
 PART = "part"  # key of the chosen part in the saved state of a panel of several

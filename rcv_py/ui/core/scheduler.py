@@ -12,6 +12,7 @@ from typing import Protocol, TypedDict, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
+from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from rcv_py.state.incremental import AnswerFlag
@@ -21,6 +22,7 @@ from rcv_py.ui.core.importer import Importer
 from rcv_py.ui.core.tasks import Tasks
 
 REST = 4  # while waves stream in, a job of n ms is not started again for n * REST ms
+WAKE_MS = 10  # what is shown only for a moment, while panels change places, does not wake
 MORE = 2  # growth of the number of waves that makes another pass over all of them worth its cost
 
 Result = TypeVar("Result")
@@ -258,6 +260,61 @@ class Request(QObject):
         """Milliseconds until data that stream in may be shown again."""
         rests = self._always_rests or self._session.is_streaming
         return max(0, self._pause_ms - self._since.elapsed()) if rests and self._since.isValid() else 0
+
+
+class Visibility(QObject):
+    """Reports whether a widget is worth computing for, and runs waiting requests when it becomes so.
+
+    The widget's owner calls `update` when the widget is shown or hidden.
+    """
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._widget = widget
+        self._may_sleep = self._is_seen = False
+        self._waiting: dict[Request, None] = {}  # in the order of requests
+        self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
+        self._wake_timer.timeout.connect(self.wake)
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether the widget need not compute because it is hidden by a tab, folded, or closed.
+
+        Only a widget that `allow_sleep` was called for sleeps.
+        """
+        return self._may_sleep and not self._is_seen
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether the widget will be awake in a moment."""
+        return self._wake_timer.isActive()
+
+    def allow_sleep(self) -> None:
+        """Let the widget sleep from now on: it is part of a window that hides it at times."""
+        self._may_sleep = True
+        self.update()
+
+    def on_wake(self, request: Request) -> None:
+        """Call `woken` of a request once when the widget is visible."""
+        self._waiting.pop(request, None)
+        self._waiting[request] = None
+
+    def update(self) -> None:
+        """Sleep at once if the widget is hidden; wake in a moment if it is shown."""
+        if not self._widget.isVisible():
+            self._is_seen = False
+            self._wake_timer.stop()
+        elif not (self._is_seen or self._wake_timer.isActive()):
+            self._wake_timer.start()
+
+    def wake(self) -> None:
+        """Run what waits: the widget is visible, or what it shows is wanted all the same."""
+        self._wake_timer.stop()
+        self._is_seen = True
+        waiting, self._waiting = self._waiting, {}
+        for request in waiting:
+            if isValid(request):
+                request.woken()
 
 
 class Scheduler(QObject):

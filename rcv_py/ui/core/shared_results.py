@@ -24,8 +24,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import Snapshot, WaveStore
-from rcv_py.ui.core.scheduler import MORE, Request, Scheduler
-from rcv_py.ui.core.visibility import Visibility
+from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, Visibility
 from rcv_py.work.findings import FindingsInView, is_small
 
 if TYPE_CHECKING:  # it imports the drawing of wave rows

@@ -13,8 +13,7 @@ from shiboken6 import isValid
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
 from rcv_py.tuning.processors import lower_thread_priority
-from rcv_py.ui.core.frame_budget import FrameBudget
-from rcv_py.ui.core.posts import Posts
+from rcv_py.ui.core.frame_budget import FrameBudget, Posts
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest generation before a collection of the next

@@ -36,8 +36,8 @@ from rcv_py.ui.core.plain_text import (
     tooltip,
     with_tip,
 )
+from rcv_py.ui.core.scheduler import Visibility
 from rcv_py.ui.core.text_size import grown
-from rcv_py.ui.core.visibility import Visibility
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.shell.wave_menu import WavesButton

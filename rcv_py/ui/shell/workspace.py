@@ -20,7 +20,7 @@ from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.plain_text import add_action, allow, button_text, show_explanation
-from rcv_py.ui.core.visibility import WAKE_MS
+from rcv_py.ui.core.scheduler import WAKE_MS
 from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import (
     APART,
