@@ -37,9 +37,7 @@ def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], 
     lines = read.incremental("lines of a range", LINES, window, expected=rows)
 
     def job() -> CostColumns:
-        counted = None
-        if window is not None and mode in OF_ALL_WAVES:
-            counted = lines(rows)
+        counted = lines(rows) if window is not None and mode in OF_ALL_WAVES else None
         return cost_columns(trace.code, mode, wave, hit, counted)
 
     return job

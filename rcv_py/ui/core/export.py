@@ -5,8 +5,7 @@ shows.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QImage, QPainter
@@ -145,26 +144,17 @@ def _legend_height(widget: QWidget, legend: Sequence[Swatch]) -> int:
     return height + MARGIN_PX if height else 0
 
 
-@contextmanager
-def _no_focus(widget: QWidget) -> Iterator[None]:
-    """Remove the focus during the block, so that its frame is not in the picture."""
-    focus = QApplication.focusWidget()
-    inside = focus if focus is not None and (focus is widget or widget.isAncestorOf(focus)) else None
-    if inside is not None:
-        inside.clearFocus()
-    try:
-        yield
-    finally:
-        if inside is not None:
-            inside.setFocus()
-
-
 def _paint(
     painter: QPainter, widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swatch], size: QSize
 ) -> None:
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-    with _no_focus(widget):
-        QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have their own `render`
+    focus = QApplication.focusWidget()
+    inside = focus if focus is not None and (focus is widget or widget.isAncestorOf(focus)) else None
+    if inside is not None:  # else its frame would be in the picture
+        inside.clearFocus()
+    QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have their own `render`
+    if inside is not None:
+        inside.setFocus()
     painter.setFont(widget.window().font())
     width = size.width() - 2 * MARGIN_PX
     lines = _lines(painter.fontMetrics(), text, width)

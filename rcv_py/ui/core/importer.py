@@ -25,11 +25,6 @@ STEPS = {
 }
 
 
-def missing(names: Iterable[str]) -> list[str]:
-    """Return the modules to import for some modules, in order."""
-    return [name for one in names for name in (*STEPS.get(one, ()), one) if name not in sys.modules]
-
-
 class Importer(QObject):
     """Imports wanted modules in the order of requests, none before the first picture of the window.
 
@@ -45,7 +40,8 @@ class Importer(QObject):
 
     def when_imported(self, names: Iterable[str], then: Callable[[], object]) -> None:
         """Call a function once modules are imported: at once if they are."""
-        lacking = missing(names)
+        wanted = (name for one in names for name in (*STEPS.get(one, ()), one))
+        lacking = [name for name in wanted if name not in sys.modules]
         if not lacking:
             then()
         elif all(then != known for _, known in self._wanted):
@@ -56,8 +52,6 @@ class Importer(QObject):
     def is_idle(self) -> bool:
         """Return whether no module is wanted."""
         return not self._wanted
-
-    # -- the first picture --------------------------------------------------------------------------
 
     def hold(self) -> None:
         """Import nothing until `release`: a picture is to be painted first."""
@@ -75,8 +69,6 @@ class Importer(QObject):
             call()
         elif call not in self._held:
             self._held.append(call)
-
-    # -- inside -------------------------------------------------------------------------------------
 
     def _import_one(self) -> None:
         """Import a module; once all are there, make the call in a turn of its own."""

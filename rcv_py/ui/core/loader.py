@@ -71,8 +71,6 @@ class Loader(QObject):
         session.selection.watch(self._follow)
         session.looked_at.watch(self._read_looked_at)
 
-    # -- requests -----------------------------------------------------------------------------------
-
     def open(self, path: Path) -> None:
         """Open a capture folder and read all its waves; the previous load delivers nothing more."""
         self._end()
@@ -131,8 +129,6 @@ class Loader(QObject):
             self._ended = [*(load for load in self._ended if load.thread.is_alive()), self._load]
             self._load = None
             self.stage.emit(None)
-
-    # -- answers ------------------------------------------------------------------------------------
 
     def post(self, load: _Load, answer: Callable[[], None]) -> None:
         """From any thread, call a function on the UI thread if the load is still the present load then."""
@@ -259,8 +255,6 @@ class _Load:
         self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
         self.thread.start()
 
-    # -- on the UI thread ---------------------------------------------------------------------------
-
     def prioritize(self, rows: list[int]) -> None:
         """Read these waves before all others, even after reading has ended."""
         if (stream := self._stream) is not None:
@@ -307,8 +301,6 @@ class _Load:
             self._loader.finished.emit()
         else:
             self._loader.failed.emit(error)
-
-    # -- in the thread ------------------------------------------------------------------------------
 
     def _run(self) -> None:
         try:

@@ -41,9 +41,8 @@ def entries(trace: Trace) -> int:
     return events + len(trace.dispatches) + sum(len(data.time) for data in trace.shader_data)
 
 
-MISSING: dict[
-    Affects, tuple[Callable[[Trace], int], str]
-] = {  # data that panels show: how much of it a capture has, and why it may be missing
+# Data that panels show: how much of it a capture has, and why it may be missing.
+MISSING: dict[Affects, tuple[Callable[[Trace], int], str]] = {
     Affects.CODE: (
         lambda trace: len(trace.code),
         "This capture has no instructions: code.json is missing or empty. Record the trace again.",
@@ -371,11 +370,6 @@ class PanelInfo(PanelEntry):
     def about(self) -> str:
         """Return what the panel shows, and how to read it."""
         return join_texts("\n", filter(None, (self.tip, self.reading)))
-
-    @property
-    def module(self) -> str:
-        """Return the name of the panel's module."""
-        return self.target.partition(":")[0]
 
     def load(self) -> type[Panel]:
         """Import the panel's module and return its class."""

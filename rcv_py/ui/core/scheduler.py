@@ -100,11 +100,14 @@ class Request(QObject):
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._queue)
 
-    # -- asking -------------------------------------------------------------------------------------
-
     def ask(self, after_ms: int = 0) -> None:
         """Request work because the question changed: soon, and instead of a job that runs."""
-        self._want(after_ms)
+        self._due = self._call
+        if self.state is State.HIDDEN and self._is_hidden:
+            self._hide(self._call)
+        elif self.state is not State.QUEUED:
+            self.state = State.RESTING
+            self._timer.start(after_ms)
 
     def update(self) -> None:
         """Request work because data changed: after the job that runs.
@@ -115,7 +118,7 @@ class Request(QObject):
         if self.state in (State.RUNNING, State.RUNNING_AGAIN):
             self.state = State.RUNNING_AGAIN
         elif self.state is not State.RESTING or not self._rest_ms:
-            self._want(self._rest_ms)
+            self.ask(self._rest_ms)
 
     def now(self) -> None:
         """Work at once, or once the panel is visible."""
@@ -164,8 +167,6 @@ class Request(QObject):
             part = part.parent()
         return part is owner
 
-    # -- following waves ----------------------------------------------------------------------------
-
     def follow_doublings(self, is_wanted: Callable[[], bool] = lambda: True) -> None:
         """Update whenever the number of waves has doubled, and when no more will come.
 
@@ -184,8 +185,6 @@ class Request(QObject):
             if self._is_wanted():
                 (self.ask if is_over else self.update)()
 
-    # -- called by the scheduler --------------------------------------------------------------------
-
     def woken(self) -> None:
         """Go on: the panel is visible."""
         if self.state is State.HIDDEN:
@@ -203,17 +202,7 @@ class Request(QObject):
         is_wanted = self.state not in (State.IDLE, State.RUNNING) and self._due is self._call
         self.cancel()
         if is_wanted:
-            self._want(0)
-
-    # -- transitions --------------------------------------------------------------------------------
-
-    def _want(self, after_ms: int) -> None:
-        self._due = self._call
-        if self.state is State.HIDDEN and self._is_hidden:
-            self._hide(self._call)
-        elif self.state is not State.QUEUED:
-            self.state = State.RESTING
-            self._timer.start(after_ms)
+            self.ask()
 
     def _queue(self) -> None:
         """Take a place among the calls of the next frames."""
@@ -249,7 +238,7 @@ class Request(QObject):
         if self.state is State.RUNNING:
             self.state = State.IDLE
         elif self.state is State.RUNNING_AGAIN:
-            self._want(self._rest_ms)
+            self.ask(self._rest_ms)
 
     @property
     def _is_hidden(self) -> bool:

@@ -31,8 +31,10 @@ class Settings:
         self._group.add(self)
         self.rejected: list[str] = []  # sentences about ignored stored values
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
-        # Keys of commands that differ from the defaults.
-        self.keys: Cell[Keys] = Cell(_valid_keys(self.document("keys", dict)))
+        stored = self.document("keys", dict).items()
+        lists = ((name, keys) for name, keys in stored if isinstance(keys, list) and len(keys) <= MAX_KEYS)
+        own = {name: tuple(keys) for name, keys in lists if all(isinstance(one, str) for one in keys)}
+        self.keys: Cell[Keys] = Cell(own)  # of commands, where they differ from the defaults
         if other is not None:  # without a store it alone knows the values
             self.keys.set(other.keys.value)
             for name, cell in self._cells.items():
@@ -106,12 +108,3 @@ class Settings:
             Message("The stored setting {0} was {1!r}, which does not fit; the default holds.", name, raw)
         )
         return option.default
-
-
-def _valid_keys(stored: object) -> dict[str, tuple[str, ...]]:
-    """Return the keys of commands in a JSON value; leave out what does not fit."""
-    return {
-        name: tuple(keys)
-        for name, keys in (stored.items() if isinstance(stored, dict) else ())
-        if isinstance(keys, list) and len(keys) <= MAX_KEYS and all(isinstance(one, str) for one in keys)
-    }

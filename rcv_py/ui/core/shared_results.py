@@ -103,26 +103,21 @@ class LazyJob:
         """Return the name of its module."""
         return f"rcv_py.analysis.{self.place.partition(':')[0]}"
 
-    def import_it(self) -> Job:
-        """Return the job.  UI thread only: a module that two threads import at once may be half made."""
-        return self.then(resolve_name(f"rcv_py.analysis.{self.place}"))
 
-
-def _hidden_as_executed(
-    reduction: Reduction[Any, Any], read: Snapshot, rows: Collection[int] | None, flag: AnswerFlag
-) -> Any:
-    """Return the hidden latency of some waves, with the program as those waves executed it."""
-    code = read.store.trace.code
-    if rows is not None:
-        code = read.incremental("lines of the chosen", LINES)(rows).on(code)
-    return read.of_all(reduction, rows, flag)._replace(code=code)
+_OURS = itemgetter(ReferenceRule.OURS)
 
 
 def _hidden_of(reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> SnapshotJob:
-    return SnapshotJob(partial(_hidden_as_executed, reductions[ReferenceRule.OURS]))
+    """Return the job for the hidden latency of some waves, with the program as those waves executed it."""
 
+    def hidden(read: Snapshot, rows: Collection[int] | None, flag: AnswerFlag) -> Any:
+        code = read.store.trace.code
+        if rows is not None:
+            code = read.incremental("lines of the chosen", LINES)(rows).on(code)
+        return read.of_all(_OURS(reductions), rows, flag)._replace(code=code)
 
-_OURS = itemgetter(ReferenceRule.OURS)
+    return SnapshotJob(hidden)
+
 
 JOBS: dict[str, Job | LazyJob] = {
     "access": LazyJob("latency.access_holds:HOLDS", of_rows=True),
@@ -194,7 +189,7 @@ class SharedResults(QObject):
 
     def stage(self, name: str) -> Stage | None:
         """Return the stage of the answer under way, None if there is none or it is unknown."""
-        return self._results[name].stage
+        return self._results[name].request.flag.stage
 
     def close(self) -> None:
         """End the processes that compute findings."""
@@ -249,7 +244,7 @@ class _Result(QObject):
         # The last request: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
-        self._request = self._scheduler.request(self, self._compute, STREAM_MS, visibility=self)
+        self.request = self._scheduler.request(self, self._compute, STREAM_MS, visibility=self)
         session.trace.watch(self._forget)
         session.loaded.watch(self._update)
         session.busy.watch(self._update_at_the_end)
@@ -283,14 +278,14 @@ class _Result(QObject):
             panel.on_wake(request)
 
     def _forget(self) -> None:
-        self._request.cancel()
+        self.request.cancel()
         self._is_wanted, self._of = False, None
         self.wanted_by = ()
         self.cell.set(None)
 
     def _update(self) -> None:
         if self._is_wanted or self.wanted_by:
-            self._request.update()
+            self.request.update()
 
     def _update_at_the_end(self) -> None:
         if not self._session.is_streaming:
@@ -326,24 +321,20 @@ class _Result(QObject):
             return False
         self._of, self._waves = (store.batches, name, is_streaming), store.read
         rows = self._all.populations.of(read)
-        self._request.run(
-            partial(self._answer, self._job, read, name, rows, self._request.new_flag()), self._take
+        self.request.run(
+            partial(self._answer, self._job, read, name, rows, self.request.new_flag()), self._take
         )
         return True
 
     def _import(self) -> None:
+        """Make the job.  UI thread only: a module that two threads import at once may be half made."""
         if isinstance(self._job, LazyJob):
-            self._job = self._job.import_it()
-        self._request.ask()
+            self._job = self._job.then(resolve_name(f"rcv_py.analysis.{self._job.place}"))
+        self.request.ask()
 
     def _take(self, answer: Any) -> None:
         self._session.report(self._name, getattr(answer, "problems", ()))
         self.cell.set(answer)
-
-    @property
-    def stage(self) -> Stage | None:
-        """Return the stage of the answer."""
-        return self._request.flag.stage
 
     def _answer(
         self, job: Job, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag

@@ -20,6 +20,7 @@ from rcv_py.ui.core.text_size import SMALLEST_PT, set_text_size
 
 STALL_MIX = 0.52  # share of the background in the colour of a stall
 PALE = 0.85  # share of the canvas in the palest colour of a scale
+MONOSPACE = ("JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono", "Menlo", "Consolas")
 
 
 class Theme(QObject):
@@ -35,10 +36,10 @@ class Theme(QObject):
         self._is_always_light = False
         for option in ("look.theme", "look.preset", "look.font_size", "look.text_size"):
             settings.cell(option).watch(self._update)
-        self.mono_family = _mono_family()
+        families = QFontDatabase.families() if QGuiApplication.instance() else []
+        usual = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
+        self.mono_family = next((name for name in MONOSPACE if name in families), usual)
         self._build()
-
-    # -- asking -------------------------------------------------------------------------------------
 
     def role(self, name: str) -> QColor:
         """Return a colour of the interface by its role, e.g.  `accent`."""
@@ -89,8 +90,6 @@ class Theme(QObject):
         with suppress(TypeError):  # Qt 6.8.0 has no features for Python
             font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide the actual characters
         return font
-
-    # -- changing -----------------------------------------------------------------------------------
 
     def toggle(self) -> None:
         """Switch between light and dark."""
@@ -176,28 +175,22 @@ class Theme(QObject):
         }
 
     def _palette(self) -> QPalette:
-        palette = QPalette()
+        palette, of = QPalette(), QPalette.ColorRole
         table = {
-            QPalette.ColorRole.Window: "window",
-            QPalette.ColorRole.WindowText: "text",
-            QPalette.ColorRole.Base: "base",
-            QPalette.ColorRole.AlternateBase: "alternate",
-            QPalette.ColorRole.Text: "text",
-            QPalette.ColorRole.Button: "raised",
-            QPalette.ColorRole.ButtonText: "text",
-            QPalette.ColorRole.ToolTipBase: "raised",
-            QPalette.ColorRole.ToolTipText: "text",
-            QPalette.ColorRole.PlaceholderText: "muted",
-            QPalette.ColorRole.Highlight: "accent_soft",
-            QPalette.ColorRole.HighlightedText: "text",
-            QPalette.ColorRole.Link: "accent",
-            QPalette.ColorRole.Mid: "line",
-            QPalette.ColorRole.Dark: "line",
-            QPalette.ColorRole.Light: "raised",
+            "window": (of.Window,),
+            "base": (of.Base,),
+            "alternate": (of.AlternateBase,),
+            "text": (of.WindowText, of.Text, of.ButtonText, of.ToolTipText, of.HighlightedText),
+            "raised": (of.Button, of.ToolTipBase, of.Light),
+            "muted": (of.PlaceholderText,),
+            "accent_soft": (of.Highlight,),
+            "accent": (of.Link,),
+            "line": (of.Mid, of.Dark),
         }
-        for role, name in table.items():
-            palette.setColor(role, self._roles[name])
-        for role in (QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText, QPalette.ColorRole.WindowText):
+        for name, roles in table.items():
+            for role in roles:
+                palette.setColor(role, self._roles[name])
+        for role in (of.Text, of.ButtonText, of.WindowText):
             palette.setColor(QPalette.ColorGroup.Disabled, role, self._roles["muted"])
         return palette
 
@@ -213,10 +206,3 @@ def paint_focus(painter: QPainter, widget: QWidget, theme: Theme) -> None:
 def mix(color: QColor, other: QColor, share: float) -> QColor:
     """Return a colour with `share` of it replaced by another colour."""
     return QColor(colors.mixed(color.name(), other.name(), share))
-
-
-def _mono_family() -> str:
-    families = QFontDatabase.families() if QGuiApplication.instance() else []
-    wanted = ("JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono", "Menlo", "Consolas")
-    usual = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
-    return next((name for name in wanted if name in families), usual)
