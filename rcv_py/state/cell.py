@@ -33,10 +33,7 @@ class Cell(Generic[Value]):
             self.notify()
 
     def notify(self) -> None:
-        """Call every watcher, whether or not the value changed.
-
-        An exception of a watcher does not stop the others; it is raised after all were called.
-        """
+        """Call every watcher, changed or not; the first exception of one is raised after all were called."""
         self._watchers = [watcher for watcher in self._watchers if watcher() is not None]
         mistakes: list[Exception] = []
         for call in [watcher() for watcher in self._watchers]:

@@ -15,10 +15,7 @@ _BEGINNING = "# One formula per line, for example\n# busy := sum[BUSY_CU_CYCLES,
 
 
 class FormulaFiles:
-    """Texts by file name; drafts are kept until they are saved.
-
-    With no folder (settings in memory, as in tests) files live as long as this object.
-    """
+    """Texts by file name; drafts are kept until they are saved, all in memory if there is no folder."""
 
     def __init__(self, settings_folder: Path | None) -> None:
         self._folder = None if settings_folder is None else settings_folder / FOLDER

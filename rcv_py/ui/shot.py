@@ -40,10 +40,7 @@ class Shot(NamedTuple):
 
 
 def take(shot: Shot) -> None:
-    """Draw and write the picture; raise RcvError with a sentence on failure.
-
-    Nothing is drawn if the file cannot be written.
-    """
+    """Draw the picture if its file can be written; raise RcvError with a sentence on failure."""
     with whole_file(shot.out, makes_folders=False) as file:
         file.write(_drawn(shot))
 

@@ -1,7 +1,4 @@
-"""Layouts in one line: `column(bar((legend, 1), note), (view, 1), of=panel)`.
-
-An item is a widget or a layout, `(item, stretch)`, or `None` for stretching space.
-"""
+"""Layouts in one line: `column(bar((legend, 1), note, None), (view, 1), of=panel)`; None is empty space."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar

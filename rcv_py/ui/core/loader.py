@@ -228,10 +228,7 @@ def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
 
 
 class _Load:
-    """The thread that opens one capture, reads its waves, and then those requested again.
-
-    Methods named `_on_*` run on the UI thread.
-    """
+    """Opens one capture in a thread and reads waves; methods named `_on_*` run on the UI thread."""
 
     def __init__(
         self,

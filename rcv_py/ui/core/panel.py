@@ -379,10 +379,7 @@ class PanelInfo(PanelEntry):
     def actions(
         self, ui: UiContext, made: Callable[[], Panel | None], need: Callable[[], Panel]
     ) -> tuple[Command, ...]:
-        """Return the actions of the manifest, and those that the class adds.
-
-        `made` returns the panel if it exists, `need` makes it.
-        """
+        """Return the actions of manifest and class; `made` gives the panel if it exists, `need` makes it."""
         declared = tuple(self._action(command, made, need) for command in self.commands)
         if not self.has_commands:
             return declared

@@ -33,10 +33,7 @@ def go_to_place(session: Session, place: SelectedPlace) -> None:
 
 
 class Destination(QObject):
-    """Goes to a place when a capture is open, and again when its waves have been read.
-
-    It stops as soon as the user selects something else.
-    """
+    """Goes to a place when a capture is open, and when it is read, until the user selects something else."""
 
     def __init__(
         self,

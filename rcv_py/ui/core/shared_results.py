@@ -88,10 +88,7 @@ Job = Callable[..., Any] | Reduction[Any, Any] | Staged[Any, Any, Any] | Derived
 
 @dataclass(frozen=True)
 class LazyJob:
-    """A job named by module and function, imported when first wanted: most captures need only a few jobs.
-
-    `then` makes the job from the imported function.
-    """
+    """A job by module and function, imported when first wanted; `then` makes it of what was imported."""
 
     place: str  # below `rcv_py.analysis`
     then: Callable[[Any], Job] = field(default=lambda found: found)
@@ -177,10 +174,7 @@ class SharedResults(QObject):
         self._recordings = None
 
     def want(self, name: str, visibility: Visibility | None = None) -> None:
-        """Compute a result and keep it up to date while this capture is open.
-
-        With a `visibility`, wait while its widget is hidden.
-        """
+        """Keep a result up to date while this capture is open and the `visibility` awake."""
         self._results[name].want(visibility)
 
     def let_go(self, name: str, visibility: Visibility) -> None:
@@ -218,19 +212,13 @@ class PopulationCache:
         return answer
 
     def of(self, read: Snapshot) -> Callable[[str], WaveChoice]:
-        """Return a function for a job that returns the rows of the named choice of waves.
-
-        While no wave of that choice is read, working waves count.
-        """
+        """Return a function for a job: the waves of a named choice, working ones if none of them is read."""
         populations = self.populations(read)
         return lambda name: chosen_or_working(populations(), name)
 
 
 class _Result(QObject):
-    """The state of one analysis: whether it is wanted, and which waves its answer covers.
-
-    It sleeps while every widget that wants it is hidden.
-    """
+    """One analysis: whether it is wanted and by whom, and which waves its answer covers."""
 
     def __init__(self, parent: SharedResults, name: str, session: Session, job: Job | LazyJob) -> None:
         super().__init__(parent)

@@ -98,10 +98,7 @@ class Tasks(QObject):
         *,
         ended: Callable[[], None] = lambda: None,
     ) -> None:
-        """Run `job` and give its result to `done`, unless `owner` runs another of the topic.
-
-        `ended` is called before that, and also if the newest job failed.
-        """
+        """Give the result of `job` to `done`, after `ended`, unless `owner` runs another of the topic."""
         if self._is_closed:  # a timer may call this while the window is closing
             return
         self.cancel(owner, topic)

@@ -1,4 +1,1 @@
-"""The flame graph as a widget: scene, canvas, paint.
-
-Read `flame_view.py` first.
-"""
+"""The flame graph as a widget: scene, canvas, paint.  Read `flame_view.py` first."""

@@ -1,4 +1,1 @@
-"""Curves and bars over time or value.
-
-Read `curve_panel.py` first.
-"""
+"""Curves and bars over time or value.  Read `curve_panel.py` first."""

@@ -27,10 +27,7 @@ from rcv_py.ui.widgets.legend import Legend
 
 
 class CurvePlot(QWidget):
-    """Curves that follow and drive the session's view with the gestures of the timelines.
-
-    A click on a name in the legend emphasizes its curve.
-    """
+    """Curves with the view and the gestures of the timelines; a click in the legend emphasizes one."""
 
     clicked = Signal(str, object, bool)  # name of the curve or "", time in cycles, whether a double click
 

@@ -220,16 +220,11 @@ def columns(
     def numbers(
         name: str, title: str, values: Iterable[int], tip: str, text: Callable[[Any], str] = grouped
     ) -> Column:
-        cells = np.array(list(values), dtype=np.int64)
-        return Column(
-            id=name,
-            title=title,
-            values=cells,
-            text=lambda value: text(value) if value >= 0 else "",
-            is_number=True,
-            width=max(76, 8 * len(title) + 12),
-            tip=tip,
-        )
+        def known_text(value: Any) -> str:
+            return text(value) if value >= 0 else ""
+
+        cells, width = np.array(list(values), dtype=np.int64), max(76, 8 * len(title) + 12)
+        return Column(name, title, cells, known_text, is_number=True, width=width, tip=tip)
 
     health = [
         entry.note or (NOT_DECODED if entry.is_part else "" if known is None else known.health)

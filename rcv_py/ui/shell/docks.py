@@ -55,8 +55,6 @@ class Dock(QWidget):
         if self.is_strip:  # its height is the panel's height
             self.setMaximumHeight(self.panel.sizeHint().height())
 
-    # -- the panel ----------------------------------------------------------------------------------
-
     @property
     def panel(self) -> Panel:
         """Return the panel, making it if needed."""

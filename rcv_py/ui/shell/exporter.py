@@ -49,8 +49,6 @@ class Exporter:
     saved: Callable[[Path], None]  # reports a written file
     _last: list[str] = field(default_factory=list)  # id of the panel that had the focus last
 
-    # -- what there is -------------------------------------------------------------------------------
-
     def names(self) -> dict[str, str]:
         """Return titles of everything that can be exported as a picture, by id: the window first."""
         return {WINDOW: "Whole window"} | self.workspace.names()
@@ -105,8 +103,6 @@ class Exporter:
         """Return why a picture cannot show rows around the selected row, "" if it can."""
         panel = self._panel(name)
         return "" if panel is not None and row_views(panel) else "Select a row of a list first."
-
-    # -- making --------------------------------------------------------------------------------------
 
     def content(self, name: str, suffix: str, look: PictureLook | None = None) -> bytes:
         """Return the contents of a file: `.png`, `.svg` or `.csv` of a panel or the window."""

@@ -1,6 +1,6 @@
 """Reports, pages and traces of the open capture, written by a thread, and the commands for them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,12 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.uiout.run_files import facts_about
-from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.shell.go_commands import needs
-from rcv_py.work.load import batches as read_batches
+from rcv_py.work.load import batches
 
 WRITING = "A file is being written; wait for it, or cancel it in the status bar."
 _PAGES = "Web page (*.html)"
@@ -66,8 +64,6 @@ class FileWriter(QObject):
         if self._flag is not None:
             self._flag.set()
 
-    # -- what can be written -------------------------------------------------------------------------
-
     def ask(self, title: str, suffix: str, kinds: str, write: Callable[[Path], None]) -> None:
         """Ask for a file name, and write the file."""
         trace = self._ui.session.trace.value
@@ -78,7 +74,7 @@ class FileWriter(QObject):
 
     def write_report(self, path: Path, *, is_interactive: bool = False) -> None:
         """Write a report of the open capture, or an interactive page."""
-        trace, _, _ = self._capture()
+        trace = self._trace()
         files, held = self._ui.session.run_files, self._ui.session.snapshot().batches
         notes = self._ui.session.notes.shown.value
 
@@ -107,7 +103,9 @@ class FileWriter(QObject):
 
     def write_trace(self, path: Path) -> None:
         """Write a Perfetto trace of all waves, or, for a `.json` name, a profile with the selected wave."""
-        trace, batches, wave = self._capture()
+        trace, store, wave = self._trace(), self._ui.session.store, self._ui.session.selection.value.wave
+        is_read = store is not None and store.count + len(store.missing) >= len(trace.waves)
+        loaded = store.batches if store is not None and is_read else None
         spans = self._ui.results.cell("markers").value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
@@ -120,25 +118,15 @@ class FileWriter(QObject):
                     read = () if row is None else trace.reader.read([row]).waves
                     write_speedscope(trace, read, target)
                 else:
-                    waves = batches(report, flag)
+                    waves = batches(trace, report=report, cancel=flag) if loaded is None else loaded
                     write_perfetto(trace, waves, target, spans=spans, report=report, cancel=flag)
 
         self.start(path, write)
 
-    def _capture(self) -> tuple[Trace, Callable[[Report, CancelFlag], Iterable[WaveBatch]], WaveId | None]:
-        """Return the open capture, a function that gets all its waves, and the selected wave."""
-        session = self._ui.session
-        trace, store = session.trace.value, session.store
-        if trace is None or store is None:
+    def _trace(self) -> Trace:
+        if (trace := self._ui.session.trace.value) is None:
             raise ExportError("No capture is open.", hint="Open a folder first.")
-        loaded = store.batches if store.count + len(store.missing) >= len(trace.waves) else None
-
-        def batches(report: Report, flag: CancelFlag) -> Iterable[WaveBatch]:
-            return read_batches(trace, report=report, cancel=flag) if loaded is None else loaded
-
-        return trace, batches, session.selection.value.wave
-
-    # -- doing it ------------------------------------------------------------------------------------
+        return trace
 
     def start(self, path: Path, write: Write) -> None:
         """Write a file in a thread; errors are handled like errors of all tasks."""

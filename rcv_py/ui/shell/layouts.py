@@ -83,33 +83,14 @@ class Layout:
 
 LAYOUTS = (
     Layout("code", "Code", "Instructions and source over most of the window, time above them."),
-    Layout(
-        "time",
-        "Time",
-        "Two time views over most of the window: the compute unit, and the whole device below it.",
-        time=0.4,
-        below=0.28,
-        moved={"global_timeline": "time_below"},
-    ),
-    Layout(
-        "triage",
-        "Triage",
-        "Wide findings, and why instructions waited below the code.",
-        time=0.2,
-        left=480,
-        front=("causes",),
-        opens=("left", "bottom"),
-    ),
-    Layout(
-        "compare",
-        "Compare",
-        "The open capture beside its baseline over half of the window.",
-        time=0.18,
-        bottom=0.5,
-        front=("compare",),
-        opens=("bottom",),
-    ),
-)
+    Layout("time", "Time",
+           "Two time views over most of the window: the compute unit, and the whole device below it.",
+           time=0.4, below=0.28, moved={"global_timeline": "time_below"}),
+    Layout("triage", "Triage", "Wide findings, and why instructions waited below the code.",
+           time=0.2, left=480, front=("causes",), opens=("left", "bottom")),
+    Layout("compare", "Compare", "The open capture beside its baseline over half of the window.",
+           time=0.18, bottom=0.5, front=("compare",), opens=("bottom",)),
+)  # fmt: skip
 BY_ID = {layout.id: layout for layout in LAYOUTS}
 SHARES = ("time", "below", "bottom", "code")  # fields that users change by dragging handles
 PIXELS = ("left", "right", "wave")
@@ -131,8 +112,11 @@ def most_px(trace: Trace | None) -> dict[str, int]:
     lacks = {"source": not trace.code.mapped_rows, "time": not trace.has_times}
     found = {place: EMPTY_PX[place] for place, is_empty in lacks.items() if is_empty}
     if len(trace.waves) and not trace.shader_data:  # markers lie in separate bands below the waves
-        row_px = ROW_PX if trace.architecture.busy_is_issue else HIGH_ROW_PX
-        found["time"] = max(LEAST_ROWS_PX, AROUND_ROWS_PX + row_px * rows_of_unit(trace))
+        row_px, index = ROW_PX if trace.architecture.busy_is_issue else HIGH_ROW_PX, trace.waves
+        slots, _ = distinct(index.se, index.sa, index.cu, index.simd, index.slot)  # that held a wave
+        _, unit = distinct(index.se[slots], index.sa[slots], index.cu[slots])
+        most_slots = int(np.bincount(unit).max(initial=0))  # of a compute unit
+        found["time"] = max(LEAST_ROWS_PX, AROUND_ROWS_PX + row_px * most_slots)
     return found
 
 
@@ -143,14 +127,6 @@ def without_data(trace: Trace | None) -> frozenset[str]:
     has_data = {place: trace.has_times for place in (STRIP, "time")}
     has_data |= {"wave": len(trace.waves) > 0, "source": len(trace.code) > 0}
     return frozenset(place for place, is_there in has_data.items() if not is_there)
-
-
-def rows_of_unit(trace: Trace) -> int:
-    """Return the largest number of rows of a compute unit: slots of its SIMDs that held a wave."""
-    index = trace.waves
-    slots, _ = distinct(index.se, index.sa, index.cu, index.simd, index.slot)
-    _, unit = distinct(index.se[slots], index.sa[slots], index.cu[slots])
-    return int(np.bincount(unit).max(initial=0))
 
 
 FIELDS = {"time_below": "below"}  # of a layout, for the places that do not have one of their name

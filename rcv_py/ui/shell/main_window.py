@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from rcv_py.formats.locate import SESSION
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.saved import restore_state, state_of
+from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget
 from rcv_py.ui.core.layout import boxed, column, row
@@ -38,7 +39,7 @@ from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
-from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, LogBox, facts
+from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, LogBox, facts
 from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.export_dialog import export_commands
 from rcv_py.ui.shell.exporter import Exporter
@@ -105,7 +106,18 @@ class MainWindow(QMainWindow):
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel(panel_for("comparison")))
         ui.commands.rebind(ui.settings.keys.value)
-        self._register()
+        ui.commands.register(
+            *self._file_commands(),
+            *view_commands(ui, self.workspace),
+            *wave_commands(ui.session),
+            *self._window_commands(),
+            *go_commands(ui.session),
+            *analyze_commands(ui.session),
+            *export_commands(self.exporter, ui.session),
+            *writer_commands(self.writer, self.exporter.guarded, ui),
+            *panel_commands(self.workspace),
+            *(command for dock in self.workspace.docks.values() for command in dock.commands()),
+        )
         self.actions_ = Actions(self, ui.commands)
         self.menu_bar = QMenuBar()
         self.menus = fill_menu_bar(self.menu_bar, ui.commands, self.actions_)
@@ -184,21 +196,6 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(page)
         return page
 
-    def _register(self) -> None:
-        ui = self.ui
-        ui.commands.register(
-            *self._file_commands(),
-            *view_commands(ui, self.workspace),
-            *wave_commands(ui.session),
-            *self._window_commands(),
-            *go_commands(ui.session),
-            *analyze_commands(ui.session),
-            *export_commands(self.exporter, ui.session),
-            *writer_commands(self.writer, self.exporter.guarded, ui),
-            *panel_commands(self.workspace),
-            *(command for dock in self.workspace.docks.values() for command in dock.commands()),
-        )
-
     def _dialog(self, place: str, *arguments: object) -> Any:
         """Return a new dialog of the room `dialogs`, whose module is imported when it is first opened."""
         return resolve_name(f"rcv_py.ui.shell.dialogs.{place}")(*arguments, self)
@@ -227,12 +224,12 @@ class MainWindow(QMainWindow):
             if (baseline := session.baseline.value) is not None:
                 session.baseline.set(replace(baseline, replicate=None))
 
-        def has_replicate() -> bool:
-            return session.baseline.value is not None and session.baseline.value.replicate is not None
+        def replicate() -> Baseline | None:
+            return None if session.baseline.value is None else session.baseline.value.replicate
 
         trace = needs(session)
-        baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
-        replicate = needs(session, has_replicate, "No replicate of the baseline is open.")
+        has_baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
+        has_replicate = needs(session, replicate, "No replicate of the baseline is open.")
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several."),
@@ -256,12 +253,12 @@ class MainWindow(QMainWindow):
              "Choose a code object, library or bundle with the same kernel: what its instructions differ in.",
              trace),
             ("file.twin", "Noise from a replicate …", "Ctrl+Alt+N", lambda: self.browse("replicate"),
-             "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
+             "Choose another capture of the baseline's build: what it differs by is noise.", has_baseline),
             ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", forget_replicate,
-             "Measure the noise by the waves of both captures alone.", replicate),
+             "Measure the noise by the waves of both captures alone.", has_replicate),
             ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D",
              lambda: session.baseline.set(None),
-             "Compare with nothing.", baseline),
+             "Compare with nothing.", has_baseline),
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K",
              lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),
              "Copy wave, line and hit as a text that Go to place understands.", trace),
@@ -274,7 +271,6 @@ class MainWindow(QMainWindow):
         """Return commands of other menus that need the window."""
         session = self.ui.session
         trace = needs(session)
-
         return (
             *commands("Go", (
                 ("go.place", "Go to place …", "Ctrl+G", self.go_to_place,
@@ -296,8 +292,7 @@ class MainWindow(QMainWindow):
                 ("view.full_screen", "Full screen", "F11",
                  lambda: self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen),
                  "Use the whole screen, or go back to a window."),
-                ("view.settings", "Settings …", "Ctrl+,",
-                 self._change_settings,
+                ("view.settings", "Settings …", "Ctrl+,", self._change_settings,
                  "Change fonts, colours, sizes and how captures are read."),
                 ("view.keys", "Change keys …", "Ctrl+Alt+,", self._change_keys,
                  "Give commands other keys, or take them away."),
@@ -319,8 +314,7 @@ class MainWindow(QMainWindow):
                  "Copy versions and facts of the capture, without its contents."),
                 ("help.log", "Log …", "Ctrl+Shift+F1", lambda: LogBox(self).show(),
                  "Show what the program did lately, line by line."),
-                ("help.about", "About rcv", "Ctrl+F1",
-                 lambda: self._dialog("about:AboutBox").open(),
+                ("help.about", "About rcv", "Ctrl+F1", lambda: AboutBox(self).open(),
                  "Show version and licences."),
             )),
         )  # fmt: skip
@@ -607,12 +601,9 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Make Tab follow places: the bar, the panels, the status.  Qt would follow the order of creation."""
-        focus = QApplication.focusWidget()
-        if focus is None or self.pages.currentWidget() is not self.workspace:
-            return super().focusNextPrevChild(is_next)
         order = [one for part in self._parts() for one in tab_stops(part)]
-        here = next((at for at, one in enumerate(order) if one is focus or one.isAncestorOf(focus)), None)
-        if here is None:
+        here = _focused(order)
+        if here is None or self.pages.currentWidget() is not self.workspace:
             return super().focusNextPrevChild(is_next)
         reason = Qt.FocusReason.TabFocusReason if is_next else Qt.FocusReason.BacktabFocusReason
         order[(here + (1 if is_next else -1)) % len(order)].setFocus(reason)
@@ -624,9 +615,9 @@ class MainWindow(QMainWindow):
 
     def step_area(self, by: int) -> None:
         """Move the focus to the next (+1) or previous (-1) part of the window that takes the focus."""
-        parts, focus = self._parts(), QApplication.focusWidget()
-        here = (at for at, one in enumerate(parts) if one is focus or (focus and one.isAncestorOf(focus)))
-        first = next(here, -1 if by > 0 else len(parts))
+        parts = self._parts()
+        here = _focused(parts)
+        first = here if here is not None else -1 if by > 0 else len(parts)
         for step in range(1, len(parts) + 1):
             part = parts[(first + by * step) % len(parts)]
             if found := tab_stops(part):
@@ -681,3 +672,10 @@ class MainWindow(QMainWindow):
         for name, dock in self.workspace.docks.items():
             if isinstance(state := states.get(name), dict):
                 dock.load_state(state)
+
+
+def _focused(widgets: Sequence[QWidget]) -> int | None:
+    """Return which widget has the focus in it, the first if several do."""
+    focus = QApplication.focusWidget()
+    here = (at for at, one in enumerate(widgets) if focus and (one is focus or one.isAncestorOf(focus)))
+    return next(here, None)

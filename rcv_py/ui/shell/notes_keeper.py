@@ -11,7 +11,6 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.problems import Problem, Problems
 from rcv_py.base.text import Message
 from rcv_py.model.notes import NoteChanges
-from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 
 if TYPE_CHECKING:  # a window without a capture needs none of it
@@ -63,8 +62,6 @@ class NotesKeeper(QObject):
     def _is_kept(self) -> bool:
         return self._ui.settings.folder is not None
 
-    # -- reading ------------------------------------------------------------------------------------
-
     def _opened(self) -> None:
         trace, places, left = self._session.trace.value, self._places, self._left
         self._left = NoteChanges()
@@ -89,20 +86,19 @@ class NotesKeeper(QObject):
             return
         from rcv_py.formats.notes.store import NotePlaces  # noqa: PLC0415 - after the first painting
 
-        def find() -> tuple[Trace, NotePlaces, Notebook]:
+        def find() -> tuple[NotePlaces, Notebook]:
             places = NotePlaces.of(trace)
-            return trace, places, places.read()
+            return places, places.read()
 
-        self._ui.tasks.run(self, find, lambda found: self._take_places(*found), "read")
+        def take(found: tuple[NotePlaces, Notebook]) -> None:
+            if self._session.trace.value is trace:
+                self._places, book = found
+                self._watch(self._places)
+                self._take(book)
+                self._take_over()
+                self._save()
 
-    def _take_places(self, trace: Trace, places: NotePlaces, book: Notebook) -> None:
-        if self._session.trace.value is not trace:
-            return
-        self._places = places
-        self._watch(places)
-        self._take(book)
-        self._take_over()
-        self._save()
+        self._ui.tasks.run(self, find, take, "read")
 
     def read(self) -> None:
         """Read all files again; the user's unsaved changes stay."""
@@ -157,8 +153,6 @@ class NotesKeeper(QObject):
         paths = {str(path) for file in files for path in (file, file.parent) if path.exists()}
         if new := sorted(paths - known):
             self._watcher.addPaths(new)
-
-    # -- writing ------------------------------------------------------------------------------------
 
     def _save(self) -> None:
         """Write the unsaved changes, once the previous write has ended."""

@@ -1,7 +1,4 @@
-"""Open a path: a capture, the captures below a folder, the reason for neither, or a baseline to compare with.
-
-The user's place in each capture is saved.
-"""
+"""Open a path: a capture, captures below a folder, a baseline; keep the user's place in each capture."""
 
 from __future__ import annotations
 
@@ -89,8 +86,6 @@ class Opener(QObject):
         loader.opened.connect(self._opened)
         loader.failed.connect(self.failed)
 
-    # -- opening ------------------------------------------------------------------------------------
-
     def open(self, path: Path | str, depth: int = MAX_DEPTH) -> None:
         """Open a capture, or find the captures up to `depth` levels below a folder; answer by signal."""
         self.is_searching = True
@@ -173,8 +168,6 @@ class Opener(QObject):
 
         self._ui.tasks.run(self, lambda: find_captures(parent, depth=1), take, "siblings")
 
-    # -- recent captures ----------------------------------------------------------------------------
-
     @property
     def recent(self) -> list[Path]:
         """Return paths opened before, newest first, without missing paths."""
@@ -207,39 +200,33 @@ def find(path: Path, depth: int = MAX_DEPTH) -> Target:
 
     Captures of a folder are searched up to `depth` levels below it.
     """
-    if path.suffix.lower() == SESSION:
-        return _of_session(path)
-    located = locate(path)
-    if located.error is not None and path.is_file():
-        from rcv_py.formats.input.run_places import is_profile  # noqa: PLC0415 - most captures are folders
+    located = Located(path)
+    try:
+        if path.suffix.lower() == SESSION:
+            from rcv_py.formats.session_file import read_session  # noqa: PLC0415 - rarely used
 
-        if is_profile(path):
-            return _profiled(located)
-        located = locate(path.parent)
+            saved = read_session(path)
+            return find(saved.capture)._replace(saved=saved)
+        located = locate(path)
+        if located.error is not None and path.is_file():
+            from rcv_py.formats.input.run_places import is_profile  # noqa: PLC0415 - most captures are folders
+
+            if is_profile(path):
+                return Target(located, profile=_profiled(located.folder))
+            located = locate(path.parent)
+    except TraceError as error:
+        return Target(located._replace(error=error))
     if located.is_capture or located.error is not None:
         return Target(located)
     return Target(located, tuple(map(capture_entry, located.captures(depth))), depth=depth)
 
 
-def _of_session(path: Path) -> Target:
-    from rcv_py.formats.session_file import read_session  # noqa: PLC0415 - rarely used
-
-    try:
-        saved = read_session(path)
-    except TraceError as error:
-        return Target(Located(path, error=error))
-    return find(saved.capture)._replace(saved=saved)
-
-
-def _profiled(located: Located) -> Target:
+def _profiled(path: Path) -> Profiled:
     from rcv_py.formats.rocpd.read import read_profile, trace_inside  # noqa: PLC0415 - it loads SQLite
     from rcv_py.results.profile import tables  # noqa: PLC0415 - rarely used
 
-    try:
-        profile = read_profile(located.folder)
-        return Target(located, profile=Profiled(profile, tables(profile), trace_inside(profile)))
-    except TraceError as error:
-        return Target(located._replace(error=error))
+    profile = read_profile(path)
+    return Profiled(profile, tables(profile), trace_inside(profile))
 
 
 class BaselineOpener(QObject):
@@ -251,10 +238,7 @@ class BaselineOpener(QObject):
         self._ui, self._show = ui, show
 
     def open(self, path: Path | str, replicate: Path | str | None = None) -> None:
-        """Read a capture and make it the baseline; errors arrive as a failed task.
-
-        `replicate` is another capture of the baseline's build, which gives the noise.
-        """
+        """Make a capture the baseline, with a `replicate` of its build for the noise; its job may fail."""
         jobs = [self._reading(one) for one in (path, replicate) if one is not None]
 
         def job() -> Baseline:

@@ -156,14 +156,14 @@ class Finder:
             tip, why_not = command.tip, command.why_not()
             yield Item(command.title, "command", run, note=note, tip=tip, why_not=why_not)
         named = [(Message("Open {0}", self.opener.title(path)), path) for path in self.opener.recent]
-        for title, path in best(named, _fit_text(lambda pair: f"{pair[0]} {pair[1].name}"), text, 5):
+        for title, path in best(named, lambda pair, text: fit(f"{pair[0]} {pair[1].name}", text), text, 5):
             run = partial(self.opener.open, path)
             yield Item(title=title, icon="folder", run=run, tip=str(path))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
-        for name, row in best(kernels or labels, _fit_text(lambda pair: pair[0]), text, LIMIT_EACH):
+        for name, row in best(kernels or labels, lambda pair, text: fit(pair[0], text), text, LIMIT_EACH):
             run = partial(self.session.select_line, row)
             yield Item(name, "label", run, note=Message("instruction {0}", row))
 
@@ -221,10 +221,6 @@ def best(things: Iterable[Thing], fits: Fit[Thing], wanted: str, limit: int) -> 
     """Return the objects that a text fits, best first, equal fits in their original order."""
     scored = [(score, thing) for thing in things if (score := fits(thing, wanted)) > 0]
     return [thing for _, thing in sorted(scored, key=lambda pair: -pair[0])[:limit]]
-
-
-def _fit_text(text_of: Callable[[Thing], str]) -> Fit[Thing]:
-    return lambda thing, wanted: fit(text_of(thing), wanted)
 
 
 def _fit_command(command: Command, wanted: str) -> int:
@@ -338,12 +334,9 @@ class Palette(QFrame):
     def choose(self) -> None:
         """Run the chosen entry."""
         row = self.list.currentIndex().row()
-        if not 0 <= row < len(self.items):
-            return
-        item = self.items[row]
-        if not item.why_not:
+        if 0 <= row < len(self.items) and not self.items[row].why_not:
             self.close()
-            item.run()
+            self.items[row].run()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Pass the keys that belong to the list from the field to the list."""

@@ -1,13 +1,19 @@
-"""The frames of the workspace: groups of tabs, and splitters that know the sizes of their parts."""
+"""The frames of the workspace: groups of tabs, splitters that know sizes of their parts, bars of icons."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QToolBar, QToolButton, QWidget
 
-from rcv_py.ui.core.plain_text import button_text, wrapped_tip
+from rcv_py.base.text import translated
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.plain_text import button_text, tooltip, wrapped_tip
 from rcv_py.ui.shell.docks import Dock
+
+ICON_PX = 16
 
 
 class TabGroup(QTabWidget):
@@ -89,10 +95,7 @@ class TabGroup(QTabWidget):
 
 
 class PlaceSplitter(QSplitter):
-    """Parts in a row or a column, with the sizes that a function returns for their room in px.
-
-    A hidden part has size 0.
-    """
+    """Parts in a row or a column, with the sizes that a function returns for their room in px; hidden: 0."""
 
     def __init__(
         self, way: Qt.Orientation, parts: Sequence[QWidget], sizes: Callable[[int], Sequence[int]]
@@ -139,3 +142,43 @@ class PlaceSplitter(QSplitter):
 def _has_size(part: QWidget) -> bool:
     """Return whether a user can give a part of a splitter another size."""
     return not part.isHidden() and not (isinstance(part, TabGroup) and part.is_folded)
+
+
+class SideBar(QToolBar):
+    """A column of icons at an edge of the workspace."""
+
+    asked = Signal(str)  # id of the panel to show
+
+    def __init__(self, ui: UiContext, side: str, title: str) -> None:
+        super().__init__(title)
+        self._ui = ui
+        self.setObjectName(f"bar_{side}")
+        self.setMovable(False)
+        self.setOrientation(Qt.Orientation.Vertical)
+        self.setIconSize(QSize(ICON_PX, ICON_PX))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.buttons: dict[str, QToolButton] = {}
+        self._icons: dict[str, str] = {}
+        ui.theme.changed.connect(self._draw)
+
+    def fill(self, docks: Iterable[Dock]) -> None:
+        """Show one button for each of these panels."""
+        docks = list(docks)
+        if [dock.info.id for dock in docks] == list(self.buttons):
+            return
+        self.clear()
+        self.buttons.clear()
+        for dock in docks:
+            info = dock.info
+            button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
+            button.setToolTip(tooltip(wrapped_tip(f"{translated(info.title)}: {translated(info.about)}")))
+            button.setAccessibleName(translated(info.title))
+            button.clicked.connect(partial(self.asked.emit, info.id))
+            self._icons[info.id] = info.icon
+            self.buttons[info.id] = button
+            self.addWidget(button)
+        self._draw()
+
+    def _draw(self) -> None:
+        for name, button in self.buttons.items():
+            button.setIcon(icon(self._ui.theme, self._icons[name]))

@@ -4,8 +4,7 @@ Panels are pages of groups of tabs, one group per place, in splitters.  Sizes ar
 changes when a user drags a handle; folding, restarts and other captures never change it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,34 +20,10 @@ from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.plain_text import add_action, allow, button_text, show_explanation
 from rcv_py.ui.core.scheduler import WAKE_MS
+from rcv_py.ui.shell import layouts
 from rcv_py.ui.shell.docks import Dock
-from rcv_py.ui.shell.layouts import (
-    APART,
-    APART_PX,
-    BY_ID,
-    CODE_AREAS,
-    COMPACT_WIDTH,
-    LAYOUTS,
-    MIDDLE,
-    PIXELS,
-    SHARES,
-    SIDES,
-    STRIP,
-    TITLES,
-    Layout,
-    Shown,
-    code_widths,
-    dragged,
-    fitted,
-    heights,
-    most_px,
-    resized,
-    right_heights,
-    widths,
-    without_data,
-)
-from rcv_py.ui.shell.side_bar import SideBar
-from rcv_py.ui.shell.tab_groups import PlaceSplitter, TabGroup
+from rcv_py.ui.shell.layouts import APART, CODE_AREAS, LAYOUTS, SIDES, STRIP, TITLES, Layout, Shown
+from rcv_py.ui.shell.tab_groups import PlaceSplitter, SideBar, TabGroup
 
 FOLDABLE = (*SIDES, "bottom")
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
@@ -61,18 +36,9 @@ DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 def tab_stops(part: QWidget) -> list[QWidget]:
     """Return what Tab focuses in a part of the window, the part itself first; not in its menus or popups."""
-    found = (one for one in (part, *part.findChildren(QWidget)) if _takes_tab(one))
-    return [one for one in found if one is part or part.isAncestorOf(one)]
-
-
-def _takes_tab(widget: QWidget) -> bool:
-    """Return whether Tab focuses a widget; most widgets are hidden, and are tested for that first."""
-    return (
-        widget.isVisible()
-        and widget.isEnabled()
-        and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
-        and widget.focusProxy() is None
-    )
+    shown = (one for one in (part, *part.findChildren(QWidget)) if one.isVisible() and one.isEnabled())
+    stops = (one for one in shown if one.focusPolicy() & Qt.FocusPolicy.TabFocus and one.focusProxy() is None)
+    return [one for one in stops if one is part or part.isAncestorOf(one)]
 
 
 class Workspace(QWidget):
@@ -93,8 +59,8 @@ class Workspace(QWidget):
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self.is_only_code = False  # whether instructions and source have all the room
-        self._most = most_px(None)  # px that places need at most for the open capture
-        self._without_data = without_data(None)  # homes of panels that the open capture has no data for
+        self._most = layouts.most_px(None)  # px that places need at most for the open capture
+        self._without_data = layouts.without_data(None)  # homes of panels that it has no data for
         self._asked: frozenset[str] = frozenset()  # such homes that are shown all the same
         self._closed: list[str] = []  # closed panels, the last last
         self._before_pin: Dock | None = None  # the time view in front before another was pinned below
@@ -139,12 +105,13 @@ class Workspace(QWidget):
         def split(way: Qt.Orientation, parts: Sequence[QWidget], sizes: Sizes) -> PlaceSplitter:
             return PlaceSplitter(way, parts, lambda room: sizes(self.layout_, room, self._shown()))
 
-        code = split(ACROSS, [groups[area] for area in CODE_AREAS], code_widths)
-        middle = split(DOWN, [code if area == "code" else groups[area] for area in MIDDLE], heights)
-        right = split(DOWN, [groups[area] for area in SIDES["right"]], right_heights)
+        code = split(ACROSS, [groups[area] for area in CODE_AREAS], layouts.code_widths)
+        rows = [code if area == "code" else groups[area] for area in layouts.MIDDLE]
+        middle = split(DOWN, rows, layouts.heights)
+        right = split(DOWN, [groups[area] for area in SIDES["right"]], layouts.right_heights)
         centre = boxed(column(*strip, (middle, 1)))
         centre.setMinimumSize(1, 1)
-        main = split(ACROSS, [groups["left"], centre, right], widths)
+        main = split(ACROSS, [groups["left"], centre, right], layouts.widths)
         self._places: dict[QWidget, str] = {group: area for area, group in groups.items()}
         self._places[right] = "right"
         row(self.bars["left"], (main, 1), self.bars["right"], of=self)
@@ -195,11 +162,11 @@ class Workspace(QWidget):
         """Fold what the layout does not open, and fit it to the height: now, or when first shown."""
         room = self if self.isVisible() else self.window()
         self._is_measured = room.isVisible()
-        is_compact = self._is_measured and room.width() < COMPACT_WIDTH
+        is_compact = self._is_measured and room.width() < layouts.COMPACT_WIDTH
         closed = {part for part in FOLDABLE if part == "bottom" or is_compact}
         self.folded, self.is_only_code = frozenset(closed.difference(self.layout_.opens)), False
         if self._is_measured:
-            self.layout_ = fitted(self.layout_, room.height())
+            self.layout_ = layouts.fitted(self.layout_, room.height())
 
     def _appears(self, dock: Dock) -> bool:
         """Return whether a panel that is not always shown has something to show."""
@@ -214,7 +181,7 @@ class Workspace(QWidget):
                 dock.is_open = self._appears(dock)
         if trace is not None:
             self.is_only_code = False
-            self._most, self._without_data = most_px(trace), without_data(trace)
+            self._most, self._without_data = layouts.most_px(trace), layouts.without_data(trace)
         self._arrange()
 
     def _shows(self, area: str) -> bool:
@@ -227,7 +194,9 @@ class Workspace(QWidget):
 
     def _arrange(self) -> None:
         """Show every panel at its place, and give every place its size."""
-        with self._keeping_focus():
+        focus = QApplication.focusWidget()
+        was_arranging, self._is_arranging = self._is_arranging, True
+        try:
             for area, group in self._groups.items():
                 group.take(self.group(area))
                 group.setVisible(self._shows(area))
@@ -242,23 +211,15 @@ class Workspace(QWidget):
                 bar.setVisible(side in self.folded and bool(docks) and not self.is_only_code)
             self._show_windows()
             self._fit()
-        self.panels_changed.emit()
-
-    @contextmanager
-    def _keeping_focus(self) -> Iterator[None]:
-        """Leave the focus where it is: Qt drops it when a widget gets another parent."""
-        focus = QApplication.focusWidget()
-        was_arranging, self._is_arranging = self._is_arranging, True
-        try:
-            yield
         finally:
             self._is_arranging = was_arranging
-            if focus is not None and isValid(focus) and focus is not QApplication.focusWidget():
-                focus.setFocus()
+        if focus is not None and isValid(focus) and focus is not QApplication.focusWidget():
+            focus.setFocus()  # Qt drops it when a widget gets another parent
+        self.panels_changed.emit()
 
     def _show_windows(self) -> None:
         """Show the panels that have windows of their own, at first over the upper right of the workspace."""
-        size = APART_PX.boundedTo(self.size() * 0.9)
+        size = layouts.APART_PX.boundedTo(self.size() * 0.9)
         first = QRect(self.mapToGlobal(QPoint(max(0, self.width() - size.width() - 24), 24)), size)
         for dock in self.docks.values():
             if dock.area == APART:
@@ -293,7 +254,7 @@ class Workspace(QWidget):
             place = self._places.get(part)
             if place is not None and not (place == "bottom" and self.is_bottom_folded):
                 px = part.height() if is_down else part.width()
-                self.layout_ = dragged(self.layout_, place, px, split.room, self._most)
+                self.layout_ = layouts.dragged(self.layout_, place, px, split.room, self._most)
         split.fit()
 
     def grow(self, width: int, height: int) -> None:
@@ -493,7 +454,7 @@ class Workspace(QWidget):
         front = [group.front.info.id for group in self._groups.values() if group.front is not None]
         return {
             "layout": layout.id,
-            "sizes": {name: getattr(layout, name) for name in (*SHARES, *PIXELS)},
+            "sizes": {name: getattr(layout, name) for name in (*layouts.SHARES, *layouts.PIXELS)},
             "limited": dict(layout.limited),
             "areas": {dock.info.id: dock.area for dock in docks if dock.area != dock.home},
             "order": self._order,
@@ -501,14 +462,14 @@ class Workspace(QWidget):
             "front": front,
             "folded": sorted(self.folded),
             "asked": sorted(self._asked),
-            "is_wide": self.width() >= COMPACT_WIDTH,
+            "is_wide": self.width() >= layouts.COMPACT_WIDTH,
             "windows": {name: at.getRect() for name, at in self._windows.items()},
         }
 
     def load(self, kept: Mapping[str, Any]) -> None:
         """Restore what `save` returned; leave out what does not fit."""
-        self.use_layout(BY_ID.get(str(kept.get("layout")), LAYOUTS[0]))
-        self.layout_ = resized(self.layout_, _of(kept, "sizes", {}), _of(kept, "limited", {}))
+        self.use_layout(layouts.BY_ID.get(str(kept.get("layout")), LAYOUTS[0]))
+        self.layout_ = layouts.resized(self.layout_, _of(kept, "sizes", {}), _of(kept, "limited", {}))
         areas = _of(kept, "areas", {})
         for name, dock in self.docks.items() if "areas" in kept else ():
             area = str(areas.get(name))
@@ -547,7 +508,7 @@ class Workspace(QWidget):
         super().showEvent(event)
         if not self._is_measured:
             self._measure()
-        elif self._had_room and not self._was_shown and self.width() < COMPACT_WIDTH:
+        elif self._had_room and not self._was_shown and self.width() < layouts.COMPACT_WIDTH:
             self.folded |= frozenset(SIDES)  # a wide window was saved, and this one is small
         self._arrange()
         if not self._was_shown:

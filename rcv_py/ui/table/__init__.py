@@ -1,4 +1,1 @@
-"""Tables of columns: rows that paint themselves, header, filter, find bar.
-
-Read `rows_view.py` first.
-"""
+"""Tables of columns: rows that paint themselves, header, filter, find bar.  Read `rows_view.py` first."""

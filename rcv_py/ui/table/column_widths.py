@@ -224,10 +224,7 @@ class ColumnWidths:
                 self._view.setColumnWidth(at, width)
 
     def grow(self, char_px: float, *, is_anew: bool = False) -> None:
-        """Widen columns whose numbers have become longer.
-
-        No column shrinks while it is read, unless widths are computed anew (`is_anew`).
-        """
+        """Widen columns whose numbers got longer; none shrinks while it is read, unless `is_anew`."""
         with self._ours():
             for at, column in enumerate(self._model.columns):
                 if column.id not in self._by_hand and not self._view.isColumnHidden(at):

@@ -23,10 +23,7 @@ CommandWords = tuple[str, ...]
 
 
 def rcv(session: Session, command: str, *words: str) -> CommandWords | None:
-    """Return `rcv COMMAND FOLDER …`, None if no capture is open.
-
-    Options are written as `--name=value`, so that a value may begin with a minus.
-    """
+    """Return `rcv COMMAND FOLDER --name=value …`, None without a capture; a value may begin with a minus."""
     trace, wanted = session.trace.value, session.waves.value
     follows = follows_waves(command) and "--by=memory" not in words  # of no waves
     chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()

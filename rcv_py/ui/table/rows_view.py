@@ -162,10 +162,7 @@ class RowsView(QTableView):
         self.viewport().update()
 
     def selectRow(self, row: int) -> None:
-        """Select a single view row, whatever keys are held; none below 0.
-
-        Qt's own method extends the selection from an anchor while Shift is down, like a click.
-        """
+        """Select one view row, none below 0; Qt's method would extend the selection while Shift is down."""
         index = self.table.index(row, 0)
         wanted = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, wanted)

@@ -1,4 +1,1 @@
-"""Rows over time: one plot, one item that paints all rows, axis, gestures, overlays.
-
-Read `timeline_plot.py` first.
-"""
+"""Rows over time: one item that paints all rows, axis, gestures, overlays.  Read `timeline_plot.py` first."""

@@ -112,10 +112,7 @@ class PathInk:
 
 
 class CriticalPath:
-    """Computes the path of a compute unit while it is wanted.
-
-    `changed` is called when the path or the sentence changes.
-    """
+    """Computes the path of a compute unit while it is wanted; `changed` is called for each news."""
 
     def __init__(self, panel: Panel, changed: Callable[[], None]) -> None:
         self.ink = PathInk(panel.ui.theme)

@@ -1,4 +1,4 @@
-"""The error box: one sentence, version, licences and facts, and a bug report to copy."""
+"""The boxes of errors, log and licences: a sentence, versions and facts, and a bug report to copy."""
 
 import sys
 import threading
@@ -10,6 +10,7 @@ from types import TracebackType
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QPlainTextEdit, QWidget
 
+from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.base.log import IN_REPORT, LOG, without_home
 from rcv_py.base.problems import Severity
@@ -24,6 +25,14 @@ BUG_HINT = (
     "Nothing is sent by itself. If you send the report below, read it first: it names captures and files and "
     "holds none of their contents."
 )
+LICENCES = (
+    "Qt and PySide6: LGPL 3",
+    "pyqtgraph: MIT",
+    "numpy, pygments, numba: BSD",
+    "orjson: MPL 2; simdjson, regex: Apache 2 or MIT",
+    "pyelftools: public domain",
+    "JetBrains Mono: Apache 2",
+)
 LOG_HINT = "Lines name files and captures, and hold nothing else of them. Nothing is sent by itself."
 FAULT = "rcv was ended by a fault of the system when it ran last."
 FAULT_HINT = (
@@ -33,10 +42,7 @@ FAULT_HINT = (
 
 
 def report(error: BaseException, where: str = "") -> str:
-    """Return the bug report: versions, the capture's name, the traceback or detail, the last log lines.
-
-    The user's home folder becomes `~`.
-    """
+    """Return versions, capture, traceback or detail and the last log lines; the home folder becomes `~`."""
     lines = [_versions()]
     if where:
         lines.append(f"capture: {where}")
@@ -108,6 +114,17 @@ class LogBox(ReportBox):
         self.resize(860, 520)
 
 
+class AboutBox(Dialog):
+    """Shows the program, its version and its components."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("About rcv", parent)
+        what = "A viewer of instruction-level thread traces of AMD GPUs."
+        text = "\n\n".join((what, "\n".join(LICENCES), facts(None)))
+        heading = PlainLabel(Message("rcv {0}", __version__), role="heading")
+        self.fill(heading, PlainLabel(text, textInteractionFlags=SELECTABLE), spacing=6)
+
+
 class ErrorReporter(QObject):
     """Shows all errors of the window, from any thread; the same error is shown once.
 
@@ -127,10 +144,7 @@ class ErrorReporter(QObject):
         self._raised.connect(self.show, Qt.ConnectionType.QueuedConnection)
 
     def show(self, error: BaseException, owner: object = None) -> None:
-        """Show an error, unless it is a cancellation or a bug that was shown before.
-
-        `owner` started the failed job, if a job failed.
-        """
+        """Show an error of a job of `owner`, unless it is a cancellation or a bug that was shown before."""
         if isinstance(error, (Cancelled, KeyboardInterrupt)):
             return
         if not isinstance(error, RcvError):

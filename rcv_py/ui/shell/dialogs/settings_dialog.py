@@ -1,7 +1,4 @@
-"""The settings dialog, built from the table of options; every change takes effect at once.
-
-Options can be searched, and reset singly or all together.
-"""
+"""The settings dialog: options to search and reset; every change takes effect at once."""
 
 from collections.abc import Callable
 from itertools import groupby
