@@ -29,7 +29,6 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.skill",
     "export.report.style",  # rules of CSS, in which packaging/texts.py looks for no texts
     "features.notes.search_command",
-    "ui.shell.dialogs.about",  # a dialog a module
 }
 OF_QT = {"count", "data", "done", "event", "paint", "parent", "reject", "sort"}  # methods that Qt names
 BANNED = {"behind", "bury", "nobody", "patience", "somebody", "told", "whoever"}

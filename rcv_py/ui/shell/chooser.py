@@ -224,7 +224,7 @@ def columns(
             return text(value) if value >= 0 else ""
 
         cells, width = np.array(list(values), dtype=np.int64), max(76, 8 * len(title) + 12)
-        return Column(name, title, cells, known_text, is_number=True, width=width, tip=tip)
+        return Column(name, title, cells, text=known_text, is_number=True, width=width, tip=tip)
 
     health = [
         entry.note or (NOT_DECODED if entry.is_part else "" if known is None else known.health)
