@@ -12,8 +12,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
-from rcv_py.ui.table.searched_panel import SearchedPanel
 from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.table.table_panel import SearchedPanel
 from rcv_py.ui.widgets.empty_state import page
 
 MAX_PLACES = 24  # maximum places in a command

@@ -8,7 +8,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.result_columns import field_column
-from rcv_py.ui.table.searched_panel import NOTHING, SearchedPanel
+from rcv_py.ui.table.table_panel import NOTHING, SearchedPanel
 from rcv_py.ui.timeline.unit_markers import go_to_wave
 from rcv_py.ui.widgets.empty_state import page
 

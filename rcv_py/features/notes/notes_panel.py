@@ -13,8 +13,8 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.table.searched_panel import SearchedPanel
 from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.table.table_panel import SearchedPanel
 from rcv_py.ui.widgets.empty_state import page
 
 NONE = (

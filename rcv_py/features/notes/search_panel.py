@@ -11,7 +11,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
 from rcv_py.ui.core.panel import PART, Panel, Sheet, discover
 from rcv_py.ui.table.find_bar import FindBar
-from rcv_py.ui.table.searched_panel import SearchedPanel
+from rcv_py.ui.table.table_panel import SearchedPanel
 from rcv_py.ui.widgets.broken import make_panel
 from rcv_py.ui.widgets.choice import ChoiceBox
 

@@ -16,7 +16,7 @@ from rcv_py.base.errors import ExportError
 from rcv_py.base.text import Message, join_texts, translated, visible
 from rcv_py.model.trace import Trace
 from rcv_py.state.session import Session
-from rcv_py.ui.core.plain_text import draw_text, shown
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, draw_text, shown
 from rcv_py.ui.core.shapes import as_shapes
 from rcv_py.ui.core.swatches import Swatch, height_of, paint_swatches
 from rcv_py.ui.core.theme import Theme
@@ -168,4 +168,4 @@ def _paint(
     painter.setPen(theme.role("muted"))
     for at, line in enumerate(lines):
         box = QRectF(MARGIN_PX, top + below + at * CAPTION_PX, width, CAPTION_PX)
-        draw_text(painter, box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, line)
+        draw_text(painter, box, MIDDLE_LEFT, line)

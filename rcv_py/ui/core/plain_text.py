@@ -35,6 +35,8 @@ Widget = TypeVar("Widget", bound=QWidget)
 
 NOT_NOW = "Not now: "  # before the reason why something is disabled
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
+MIDDLE_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+MIDDLE_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 TOGETHER = "\u00a0"  # a space without a line break
 _PERCENT = re.compile(r"(?<=\d) %")
 _LINES = "\n\t"  # whitespace that a text of several lines keeps

@@ -33,8 +33,7 @@ class HeatStrip(QWidget):
         super().__init__()
         self._places = places or (lambda: view.table.view_rows)
         self._view, self._theme = view, view.theme
-        self._cost = np.empty(0, dtype=np.int64)
-        self._marks = np.empty(0, dtype=np.int64)
+        self._cost = self._marks = np.empty(0, dtype=np.int64)
         self._image = QImage()  # null: to be remade
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(translated("Map of hot rows"))
@@ -58,8 +57,6 @@ class HeatStrip(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 60)
 
-    # -- geometry -----------------------------------------------------------------------------------
-
     def _area(self) -> QRect:
         header = 0 if self._view.header.isHidden() else self._view.header.height()
         used = len(self._view.table.data_rows) * self._view.row_height
@@ -80,8 +77,6 @@ class HeatStrip(QWidget):
         area, count = self._area(), max(1, len(self._view.table.data_rows))
         return area.top() + view_row * area.height() // count
 
-    # -- painting -----------------------------------------------------------------------------------
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint heat, the visible range, marks and the selected row."""
         area = self._area()
@@ -92,7 +87,12 @@ class HeatStrip(QWidget):
             if self._image.height() != area.height():
                 self._image = self._heat_image(area.height())
             painter.drawImage(area, self._image)
-            self._paint_page(painter, area)
+            total = len(self._view.table.data_rows) * self._view.row_height
+            page = self._view.viewport().height()
+            if total > page:
+                top = area.top() + self._view.verticalScrollBar().value() * area.height() // total
+                painter.setPen(self._theme.role("muted"))
+                painter.drawRect(0, top, self.width() - 1, max(6, page * area.height() // total))
             self._paint_marks(painter)
 
     def _heat_image(self, height: int) -> QImage:
@@ -103,16 +103,6 @@ class HeatStrip(QWidget):
         ends = [np.array([c.blue(), c.green(), c.red(), 255], dtype=np.float64) for c in (cold, hot)]
         pixels = np.ascontiguousarray(np.rint(ends[0] + (ends[1] - ends[0]) * share).astype(np.uint8))
         return QImage(pixels.data, 1, height, 4, QImage.Format.Format_RGB32).copy()
-
-    def _paint_page(self, painter: QPainter, area: QRect) -> None:
-        view = self._view
-        total = len(view.table.data_rows) * view.row_height
-        page = view.viewport().height()
-        if total <= page:
-            return
-        top = area.top() + view.verticalScrollBar().value() * area.height() // total
-        painter.setPen(self._theme.role("muted"))
-        painter.drawRect(0, top, self.width() - 1, max(6, page * area.height() // total))
 
     def _paint_marks(self, painter: QPainter) -> None:
         shown = self._places()
@@ -126,8 +116,6 @@ class HeatStrip(QWidget):
     def _rebuild(self) -> None:
         self._image = QImage()
         self.update()
-
-    # -- mouse --------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to the hottest row near the mouse, so that a click next to a thin line still hits it."""

@@ -65,9 +65,7 @@ class TableHeader(QHeaderView):
             action = add_action(menu, column.title or column.id, call, is_on=not is_hidden)
             allow(action, "" if column.id not in self.fixed else "The table is nothing without it.")
         menu.addSeparator()
-        menu.addAction(
-            translated("Program order"), lambda: self.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        )
+        add_action(menu, "Program order", lambda: self.setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
         if self.extend_menu is not None:
             self.extend_menu(menu)
         return menu
@@ -139,12 +137,7 @@ class TableHeader(QHeaderView):
             _triangle(painter, box.right() - 4, box.center().y() + 1, role("accent"), is_up)
             box.setRight(box.right() - MENU_PX + 2)
         painter.setPen(ink)
-        side = (
-            Qt.AlignmentFlag.AlignRight
-            if column.is_number and not column.is_left
-            else Qt.AlignmentFlag.AlignLeft
-        )
-        draw_text(painter, box, side | Qt.AlignmentFlag.AlignVCenter, self.fitting(column, box.width()))
+        draw_text(painter, box, column.side, self.fitting(column, box.width()))
         painter.restore()
 
     def fitting(self, column: Column, width: int) -> str:
@@ -271,7 +264,9 @@ class ColumnWidths:
         at, last = self._model.column_of(elastic.column), self._model.column_of(elastic.upto)
         grower = self._model.column_of(self.grows) if has(self.grows) else last
         self._is_ours = True
-        self._show_yielded()
+        for name in filter(has, self._yielded):
+            self._view.setColumnHidden(self._model.column_of(name), False)
+        self._yielded.clear()
         grows = elastic.upto_max_px > 0 and self._model.columns[grower].id not in self._by_hand
         own = max(self._model.columns[grower].width, self._header.needed(self._model.columns[grower]))
         if grows:
@@ -304,11 +299,6 @@ class ColumnWidths:
     def _room(self, at: int, last: int) -> int:
         others = sum(self._view.columnWidth(i) for i in range(last + 1) if i != at)
         return self._view.viewport().width() - others
-
-    def _show_yielded(self) -> None:
-        for name in filter(self._model.has_column, self._yielded):
-            self._view.setColumnHidden(self._model.column_of(name), False)
-        self._yielded.clear()
 
     def _needed(self, column: Column, char_px: float) -> int:
         title = self._header.needed(column)

@@ -73,8 +73,6 @@ class FilterButton(QToolButton):
         self.raise_()
         self._say()
 
-    # -- choices ------------------------------------------------------------------------------------
-
     def set_section(self, title: str, choices: Sequence[FilterItem]) -> None:
         """Offer these choices under a title; none removes the section.  Earlier choices are kept."""
         choices = tuple(choices)
@@ -107,8 +105,6 @@ class FilterButton(QToolButton):
         self._on = {id: is_on for id, is_on in self._on.items() if not id.startswith(prefix)}
         self._follow()
 
-    # -- state --------------------------------------------------------------------------------------
-
     def save_state(self) -> dict[str, bool]:
         """Return the user's choices, as plain JSON."""
         return {id: is_on for id, is_on in self._on.items() if id.startswith(self._saved)}
@@ -120,8 +116,6 @@ class FilterButton(QToolButton):
             self._follow()
             self.changed.emit()
 
-    # -- inside -------------------------------------------------------------------------------------
-
     def _is_on(self, choice: FilterItem) -> bool:
         return self._on.get(choice.id, choice.is_on)
 
@@ -129,29 +123,21 @@ class FilterButton(QToolButton):
         self._menu.clear()
         self._actions = {}
         for title, section in self._sections.items():
-            self._head(title, section)
+            if self._menu.actions():
+                self._menu.addSeparator()
+            if len(section) < MANY:
+                self._menu.addAction(translated(title)).setEnabled(False)
+            else:
+                call, tip = partial(self._turn, section), "Show all of these, or none."
+                add_action(self._menu, Message("{0}: all or none", title), call, tip=tip)
             for choice in section:
                 name, tip = elide_right(choice.title, MAX_LENGTH), choice.tip or choice.title
-                call = partial(self._turn, choice)
+                call = partial(self._turn, (choice,))
                 self._actions[choice.id] = add_action(self._menu, name, call, tip=tip, is_on=True)
         self._follow()
 
-    def _head(self, title: str, section: tuple[FilterItem, ...]) -> None:
-        if self._menu.actions():
-            self._menu.addSeparator()
-        ids = [choice.id for choice in section]
-        if len(section) < MANY:
-            self._menu.addAction(translated(title)).setEnabled(False)
-            return
-        add_action(
-            self._menu,
-            Message("{0}: all or none", title),
-            lambda: self.set_on(ids, bool(set(ids) & self.hidden)),
-            tip="Show all of these, or none.",
-        )
-
-    def _turn(self, choice: FilterItem) -> None:
-        self.set_on([choice.id], not self._is_on(choice))
+    def _turn(self, section: tuple[FilterItem, ...]) -> None:
+        self.set_on([choice.id for choice in section], not all(map(self._is_on, section)))
 
     def _follow(self) -> None:
         for choice in self.choices:

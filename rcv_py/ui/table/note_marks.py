@@ -61,15 +61,8 @@ def paint_flag(painter: QPainter, x: float, y: float, side: float, color: QColor
     painter.setPen(color)
     painter.setBrush(color)
     painter.fillRect(QRectF(x, y, POLE_PX, side), color)
-    painter.drawPolygon(
-        QPolygonF(
-            [
-                QPointF(x + POLE_PX, y),
-                QPointF(x + side * 0.85, y + side * 0.3),
-                QPointF(x + POLE_PX, y + side * 0.6),
-            ]
-        )
-    )
+    corners = ((POLE_PX, 0.0), (side * 0.85, side * 0.3), (POLE_PX, side * 0.6))
+    painter.drawPolygon(QPolygonF([QPointF(x + dx, y + dy) for dx, dy in corners]))
     painter.restore()
 
 
@@ -104,9 +97,8 @@ def note_tip(notes: Sequence[Note]) -> Rich:
     for note in notes[:MAX_IN_TIP]:
         parts.append(rich("<b>{}</b> {}", Message("Note: {0}", note.title), f"({note.severity})"))
         if note.text:
-            parts.append(
-                rich("<span style='white-space:pre-wrap'>{}</span>", elide_right(note.text, TIP_LETTERS))
-            )
+            text = elide_right(note.text, TIP_LETTERS)
+            parts.append(rich("<span style='white-space:pre-wrap'>{}</span>", text))
     if len(notes) > MAX_IN_TIP:
         parts.append(rich("and {} more", len(notes) - MAX_IN_TIP))
     return joined("<br>", parts)

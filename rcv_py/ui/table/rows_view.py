@@ -56,13 +56,6 @@ class RowStyle(NamedTuple):
     is_bold: bool = False
 
 
-def _smaller(font: QFont, height: int) -> QFont:
-    """Return a font whose lines are at most as high as a number of px, if letters can be read then."""
-    while QFontMetrics(font).height() > height and font.pointSizeF() > SMALLEST_PT:
-        font.setPointSizeF(font.pointSizeF() - 0.5)
-    return font
-
-
 class RowsView(QTableView):
     """Rows of a `TableModel` at a fixed height.
 
@@ -77,23 +70,18 @@ class RowsView(QTableView):
     opens_by_key = False  # arrows move over rows, and Return or Space chooses a row; else arrows choose
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
-        super().__init__()
+        super().__init__(showGrid=False)
         self.theme, self.settings = theme, settings
         self.table = TableModel(self)
         self.cell_painters: dict[str, CellPainter] = {}
         self.current = -1  # data row with the accent
+        self.char_px = 1.0  # width of a character of the monospace font, fractional
         self.noted: Mapping[int, tuple[Note, ...]] = {}  # notes by data row
         self.hover = -1
         self._is_quiet = self._is_key = False
         self._room_px = 0  # height of the viewport
         self._saved_order: object = None  # of rows, until there is the column
         self.setModel(self.table)
-        self._set_up()
-        self._restyle()
-        theme.changed.connect(self._restyle)
-        settings.cell("look.dense_rows").watch(self._restyle)
-
-    def _set_up(self) -> None:
         header = TableHeader(self, self.table, self.theme)
         self.setHorizontalHeader(header)
         self.setSortingEnabled(True)
@@ -101,19 +89,21 @@ class RowsView(QTableView):
         header.sortIndicatorChanged.connect(self._sorted)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(self.verticalHeader().ResizeMode.Fixed)
-        self.setShowGrid(False)
         self.setMouseTracking(True)
         self.setTabKeyNavigation(False)
+        self.setAutoScroll(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setAutoScroll(False)
         self.setMinimumSize(QSize(80, 60))
         self.doubleClicked.connect(lambda index: self.opened.emit(self.table.data_row(index.row())))
         self.widths = ColumnWidths(self, header, self.table)
+        self._restyle()
+        theme.changed.connect(self._restyle)
+        settings.cell("look.dense_rows").watch(self._restyle)
 
     # -- columns ------------------------------------------------------------------------------------
 
@@ -129,10 +119,10 @@ class RowsView(QTableView):
         changed = [column.id for column in columns] != [column.id for column in self.table.columns]
         self.table.set_columns(columns)
         if changed:
-            self.widths.apply(self._char_px)
+            self.widths.apply(self.char_px)
             self._sort_as_saved()
         else:
-            self.widths.grow(self._char_px)
+            self.widths.grow(self.char_px)
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -247,14 +237,9 @@ class RowsView(QTableView):
         """Return the height of every row in px."""
         return self.verticalHeader().defaultSectionSize()
 
-    @property
-    def char_px(self) -> float:
-        """Return the width of a character of the monospace font in px, fractional."""
-        return self._char_px
-
     def chars_in(self, width: int) -> int:
         """Return how many characters fit into a width in px, at least 1."""
-        return max(1, int(width / self._char_px + 0.01))
+        return max(1, int(width / self.char_px + 0.01))
 
     def row_top(self, view_row: int) -> int:
         """Return the top of a view row in the viewport."""
@@ -281,10 +266,9 @@ class RowsView(QTableView):
         """Return the width of the widest of the first 2,000 cells."""
         rows = self.table.data_rows[:2000].tolist()
         longest = max((cells(self.table.shown_text(row, column)) for row in rows), default=0)
-        title = QFontMetrics(self.header.font()).horizontalAdvance(
-            translated(self.table.columns[column].title)
-        )
-        return max(round(longest * self._char_px), title + 16) + 2 * PAD + 1
+        said = translated(self.table.columns[column].title)
+        title = QFontMetrics(self.header.font()).horizontalAdvance(said)
+        return max(round(longest * self.char_px), title + 16) + 2 * PAD + 1
 
     # -- painting -----------------------------------------------------------------------------------
 
@@ -355,7 +339,7 @@ class RowsView(QTableView):
         """Draw a cell's text with the painter's pen, cut with an ellipsis if it does not fit."""
         text, room = visible(text), self.chars_in(cell.width() - 2 * PAD)
         text = elide_left(text, room) if column.is_elided_left else elide_right(text, room)
-        left = cell.right() - PAD - cells(text) * self._char_px if column.is_number else cell.left() + PAD
+        left = cell.right() - PAD - cells(text) * self.char_px if column.is_number else cell.left() + PAD
         draw_data(painter, QPointF(left, cell.top() + self.baseline), text)
 
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
@@ -375,9 +359,8 @@ class RowsView(QTableView):
         side = min(FLAG_PX, height - 4)
         for at, row in enumerate(rows):
             if notes := self.notes_of(row):
-                right = (
-                    self.cell_rect(row, self.flag_column).right() if self.flag_column else FLAG_LEFT + side
-                )
+                column = self.flag_column
+                right = self.cell_rect(row, column).right() if column else FLAG_LEFT + side
                 top = self.row_top(first + at) + (height - side) // 2
                 paint_flag(painter, right - side, top, side, self.theme.role(role_of(notes)))
 
@@ -389,10 +372,9 @@ class RowsView(QTableView):
         if self._is_key and self.opens_by_key and current.isValid():
             self.reveal(current.row())
         elif not self._is_quiet and current.isValid():
-            row = self.table.data_row(current.row())
-            self.current = row
+            self.current = self.table.data_row(current.row())
             self.reveal(current.row())
-            self.chosen.emit(row)
+            self.chosen.emit(self.current)
         self.viewport().update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -421,18 +403,15 @@ class RowsView(QTableView):
         if last >= 0 and (row := {moves.MoveHome: 0, moves.MoveEnd: last}.get(action)) is not None:
             return self.table.index(row, max(0, here.column()))
         if modifiers & Qt.KeyboardModifier.ControlModifier and action in (moves.MoveLeft, moves.MoveRight):
-            self._show_next_column(action is moves.MoveRight)
+            bar, header = self.horizontalScrollBar(), self.header
+            shown = (at for at in range(header.count()) if not self.isColumnHidden(at))
+            starts = [header.sectionPosition(at) for at in shown]  # one of them comes to the left edge
+            if action is moves.MoveRight:
+                bar.setValue(min((x for x in starts if x > bar.value()), default=bar.maximum()))
+            else:
+                bar.setValue(max((x for x in starts if x < bar.value()), default=0))
             return here
         return super().moveCursor(action, modifiers)
-
-    def _show_next_column(self, is_right: bool) -> None:
-        """Scroll sideways until the next column begins at the left edge."""
-        bar, header = self.horizontalScrollBar(), self.header
-        starts = [header.sectionPosition(at) for at in range(header.count()) if not self.isColumnHidden(at)]
-        if is_right:
-            bar.setValue(min((x for x in starts if x > bar.value()), default=bar.maximum()))
-        else:
-            bar.setValue(max((x for x in starts if x < bar.value()), default=0))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Choose nothing: without a current row, Qt makes the first row current."""
@@ -482,11 +461,13 @@ class RowsView(QTableView):
     def _restyle(self) -> None:
         least, self._mono = MIN_ROW, self.theme.mono
         if self.settings["look.dense_rows"]:
-            least, self._mono = grown(DENSE_ROW), _smaller(self._mono, grown(DENSE_ROW))
+            least = grown(DENSE_ROW)
+            while QFontMetrics(self._mono).height() > least and self._mono.pointSizeF() > SMALLEST_PT:
+                self._mono.setPointSizeF(self._mono.pointSizeF() - 0.5)
         self._bold = QFont(self._mono)
         self._bold.setBold(True)
         metrics = QFontMetrics(self._mono)
-        self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
+        self.char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
         height = max(least, metrics.height())
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         bar, before = self.verticalScrollBar(), self.row_height
@@ -496,7 +477,7 @@ class RowsView(QTableView):
         if height != before:  # the visible rows stay
             self.updateGeometries()
             bar.setValue(round(top * height))
-        self.widths.grow(self._char_px, is_anew=True)
+        self.widths.grow(self.char_px, is_anew=True)
         self.viewport().update()
 
     # -- state --------------------------------------------------------------------------------------
@@ -513,13 +494,13 @@ class RowsView(QTableView):
             return
         self.widths.load(state.get("columns"))
         self._saved_order = state.get("sort")
-        self.widths.apply(self._char_px)
+        self.widths.apply(self.char_px)
         self._sort_as_saved()
 
     def reset_columns(self) -> None:
         """Give all columns the places and widths that they have at first."""
         self.widths.reset()
-        self.widths.apply(self._char_px)
+        self.widths.apply(self.char_px)
 
     def _sort_as_saved(self) -> None:
         order = self._saved_order

@@ -7,13 +7,11 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from rcv_py.base.text import translated, visible
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, tooltip
 
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the plain value: used by sorting and export
 
 Index = QModelIndex | QPersistentModelIndex
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 def grouped(value: Any) -> str:
@@ -49,6 +47,11 @@ class Column(NamedTuple):
         """Return the text of its header where there is room."""
         return self.headings[0] if self.headings else self.title
 
+    @property
+    def side(self) -> Qt.AlignmentFlag:
+        """Return where in a cell its texts stand."""
+        return MIDDLE_RIGHT if self.is_number and not self.is_left else MIDDLE_LEFT
+
 
 # Header data by role: Qt requests each role singly, and some at every step of a resize.
 _OF_HEADER: dict[int, Callable[[Column], Any]] = {
@@ -57,9 +60,7 @@ _OF_HEADER: dict[int, Callable[[Column], Any]] = {
         column.heading or column.title or column.id
     ),
     int(Qt.ItemDataRole.ToolTipRole): lambda column: tooltip(column.tip or column.title),
-    int(Qt.ItemDataRole.TextAlignmentRole): lambda column: (
-        _RIGHT if column.is_number and not column.is_left else _LEFT
-    ),
+    int(Qt.ItemDataRole.TextAlignmentRole): lambda column: column.side,
     int(Qt.ItemDataRole.InitialSortOrderRole): lambda column: (
         Qt.SortOrder.DescendingOrder if column.is_number else Qt.SortOrder.AscendingOrder
     ),
@@ -84,15 +85,12 @@ class TableModel(QAbstractTableModel):
         # A cell's text instead of its value, None for the value: (data row, column id).
         self.instead: Callable[[int, str], str | None] | None = None
 
-    # -- changing -----------------------------------------------------------------------------------
-
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other values.  Keep selection and order if the shape is the same."""
         columns = tuple(columns)
         self._places = {column.id: at for at, column in enumerate(columns)}
         count = min((len(column.values) for column in columns if column.has_values), default=0)
-        same = count == self._count and [c.id for c in columns] == [c.id for c in self.columns]
-        if not same:
+        if count != self._count or [c.id for c in columns] != [c.id for c in self.columns]:
             self.beginResetModel()
             self.columns, self._count, self._filter = columns, count, None
             self._set_rows(self._ordered())
@@ -120,8 +118,6 @@ class TableModel(QAbstractTableModel):
         usable = 0 <= column < len(self.columns) and self.columns[column].has_values
         self.sorting = (self.columns[column].id, order) if usable else None
         self._reorder()
-
-    # -- asking -------------------------------------------------------------------------------------
 
     @property
     def sort_name(self) -> str:
@@ -153,8 +149,7 @@ class TableModel(QAbstractTableModel):
     def text(self, data_row: int, column: int) -> str:
         """Return the text of a cell."""
         shown = self.columns[column]
-        other = None if self.instead is None else self.instead(data_row, shown.id)
-        if other is not None:
+        if self.instead is not None and (other := self.instead(data_row, shown.id)) is not None:
             return other
         return shown.text(shown.values[data_row]) if shown.has_values else ""
 
@@ -174,8 +169,6 @@ class TableModel(QAbstractTableModel):
     def headers(self) -> tuple[str, ...]:
         """Return titles of the columns that have values."""
         return tuple(column.title for column in self.columns if column.has_values)
-
-    # -- called by Qt -------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
         return 0 if parent.isValid() else len(self.data_rows)
@@ -197,7 +190,7 @@ class TableModel(QAbstractTableModel):
         if role == VALUE_ROLE and column.has_values:
             return _plain(column.values[row])
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.is_number and not column.is_left else _LEFT
+            return column.side
         return None
 
     def headerData(
@@ -208,8 +201,6 @@ class TableModel(QAbstractTableModel):
             return None
         said = _OF_HEADER.get(int(role))
         return None if said is None else said(self.columns[section])
-
-    # -- inside -------------------------------------------------------------------------------------
 
     def _reorder(self) -> None:
         rows = self._ordered()

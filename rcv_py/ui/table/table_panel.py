@@ -1,8 +1,10 @@
-"""The base of panels with rows about places of the code: the source of rows and the target of clicks."""
+"""The bases of panels with rows about places of the code, and of those that the session's search narrows."""
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from PySide6.QtCore import Signal
 
 from rcv_py.base.problems import Affects
 from rcv_py.base.text import Message, translated
@@ -12,6 +14,7 @@ from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.find_bar import matches_of
 from rcv_py.ui.table.rows_view import CellPainter, RowsView
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 
@@ -20,6 +23,7 @@ NO_WAVES = (
     "Record a thread trace with instruction tracing to see {them}."
 )
 UNREAD = "No wave could be read, so nothing is known about {topic}. Problems says why."
+NOTHING = "Nothing matches “{text}”."
 NO_LINES = np.empty(0, dtype=np.int64)
 
 Result = TypeVar("Result")
@@ -74,8 +78,6 @@ class TablePanel(Panel, Generic[Result]):
         """Return the results that it may show."""
         return (self.result_name,)
 
-    # -- where rows come from -----------------------------------------------------------------------
-
     def _open(self) -> None:
         """React to another capture, or none."""
         self._refresh()
@@ -104,13 +106,10 @@ class TablePanel(Panel, Generic[Result]):
             return self.reason(Message(NO_WAVES, topic=topic, them=them), Affects.WAVES)
         if known is None or not known.waves:
             store = self.session.store
-            is_over = store is not None and len(store.missing) >= len(trace.waves)
-            if is_over:
+            if store is not None and len(store.missing) >= len(trace.waves):
                 return Message(UNREAD, topic=topic)
             return self.computing.begin(title.lower(), *filter(None, (self.result_name,)))
         return ""
-
-    # -- selecting ----------------------------------------------------------------------------------
 
     @property
     def lines(self) -> np.ndarray:
@@ -148,9 +147,49 @@ class TablePanel(Panel, Generic[Result]):
             row = self.row_of(self.session.selection.value)
             self.view.set_current(row, reveal=row != self.view.current)
 
-    # -- painting, and what the shell wants ---------------------------------------------------------
-
     def sheet(self) -> Sheet | None:
         if self.result is None:
             return None
         return Sheet(self.declared.title, self.view.table.headers, self.view.table.table())
+
+
+class SearchedPanel(TablePanel[Result]):
+    """A part of the search: a table that the text narrows.  Arrows move over rows, Return goes to a row."""
+
+    counted = Signal(str, int, str)  # text about the rows, their number, the error of the search
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        ui.session.query.watch(self._narrow)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Return the searched texts, one per row."""
+        return ()
+
+    @property
+    def nothing(self) -> str:
+        """Return why there are no rows at all."""
+        raise NotImplementedError
+
+    def _narrow(self) -> None:
+        """Show the rows that match, or all without a text."""
+        query, texts = self.session.query.value, self.texts
+        rows, problem = matches_of(texts, query) if query.text else (None, "")
+        self.view.table.set_filter(rows)
+        is_none = rows is not None and not len(rows)
+        missing = Message(NOTHING, text=query.text) if is_none else ""
+        self.empty.say(self.nothing if not texts else problem or missing)
+        self.say()
+
+    def say(self) -> None:
+        """Show the number of rows."""
+        query, shown = self.session.query.value, len(self.view.table.data_rows)
+        problem = matches_of((), query)[1] if query.text else ""
+        self.counted.emit(Message("{0:,} found", shown) if query.text else "", shown, problem)
+
+    def step(self, direction: int) -> None:
+        """Go to the next (+1) or previous (-1) row, wrapping around the end."""
+        self.view.set_current(self.view.next_row(direction))
+        if self.view.current >= 0:
+            self._go(self.view.current)

@@ -39,7 +39,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.field import Field
 from rcv_py.state.cell import Cell
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.plain_text import button_text, copy_text, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, button_text, copy_text, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table.cost_bars import draw_bar
 
@@ -50,8 +50,6 @@ MAX_PX = 2000  # of a column, in a saved state
 Index = QModelIndex | QPersistentModelIndex
 N = TypeVar("N", bound=TreeNode)
 Parts = Sequence[tuple[float, QColor]]  # cycles and colours of a bar
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _DESCENDING, _ASCENDING = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
 
 
@@ -71,6 +69,11 @@ class TreeColumn(Generic[N]):
     tip: str = ""
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
     is_there: bool = True  # trees shown in turn share columns: those without data are hidden
+
+    @property
+    def side(self) -> Qt.AlignmentFlag:
+        """Return where in a cell its texts stand."""
+        return MIDDLE_RIGHT if self.is_number else MIDDLE_LEFT
 
 
 def number_column(
@@ -146,7 +149,7 @@ class Tree(Generic[N]):
 _SAYS: dict[int, Callable[[Tree[Any], TreeColumn[Any], Any], object]] = {  # the data of a cell, by role
     int(Qt.ItemDataRole.DisplayRole): lambda tree, column, node: visible(translated(column.text(node))),
     int(Qt.ItemDataRole.AccessibleTextRole): lambda tree, column, node: translated(tree.spoken(node)),
-    int(Qt.ItemDataRole.TextAlignmentRole): lambda tree, column, node: _RIGHT if column.is_number else _LEFT,
+    int(Qt.ItemDataRole.TextAlignmentRole): lambda tree, column, node: column.side,
     int(Qt.ItemDataRole.FontRole): lambda tree, column, node: column.font(node),
 }
 
@@ -217,10 +220,9 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         column = self.tree.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
             is_sorted = self.sorting is not None and self.sorting[0] == column.id
-            arrow_room = "    " if is_sorted and column.is_number else ""
-            return translated(column.title) + arrow_room
+            return translated(column.title) + ("    " if is_sorted and column.is_number else "")  # an arrow
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.is_number else _LEFT
+            return column.side
         if role == Qt.ItemDataRole.InitialSortOrderRole:
             return _DESCENDING if column.is_number or column.parts is not None else _ASCENDING
         return tooltip(column.tip) if role == Qt.ItemDataRole.ToolTipRole and column.tip else None
