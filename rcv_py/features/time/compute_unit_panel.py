@@ -447,7 +447,7 @@ class ComputeUnitPanel(TimelinePanel):
         _, wave, token = self._token_at(row, time, plot.pixel_at(time))
         if wave is None or token < 0:
             return [self.copy_action]
-        from rcv_py.ui.timeline.token_menu import token_actions  # noqa: PLC0415 - rarely used
+        from rcv_py.ui.timeline.token_tip import token_actions  # noqa: PLC0415 - rarely used
 
         return [*token_actions(self.session, trace, wave, token, self.wants.emit), self.copy_action]
 

@@ -32,9 +32,8 @@ from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.swatches import AFTER_NAME, Swatch, line_height, paint_swatches, width_of
 from rcv_py.ui.core.theme import paint_focus
 from rcv_py.ui.table import command_text
-from rcv_py.ui.timeline.grips import CURSORS, Grip, dragged, grip_at, paint_window
 from rcv_py.ui.timeline.items import small_text
-from rcv_py.ui.timeline.time_overlay import soft
+from rcv_py.ui.timeline.time_overlay import CURSORS, Grip, dragged, grip_at, paint_window, soft
 from rcv_py.ui.timeline.time_plot import KEY_PAN, NOTCH, PER_NOTCH, SLOP_PX
 
 HEIGHT = 44

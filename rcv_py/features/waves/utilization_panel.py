@@ -22,9 +22,8 @@ from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, unit_of
-from rcv_py.ui.timeline.token_menu import Action, token_actions
 from rcv_py.ui.timeline.token_rows import TokenRows, span_segment
-from rcv_py.ui.timeline.token_tip import token_at, token_tip
+from rcv_py.ui.timeline.token_tip import Action, token_actions, token_at, token_tip
 from rcv_py.ui.widgets.empty_state import page
 
 REBUILD_MS = 400  # ms while waves arrive: every rebuild sorts all their tokens

@@ -71,8 +71,6 @@ class FlamePainter:
         """Drop the colours of another theme."""
         self.fill, self.ink = cache(self._fill_of), cache(self._ink_of)
 
-    # -- colours ------------------------------------------------------------------------------------
-
     def _fill_of(self, code: int) -> QColor:
         """Return the colour of a box."""
         theme = self._theme
@@ -94,20 +92,13 @@ class FlamePainter:
         inks = [self._theme.role(name) for name in ("text", "base")]
         return max(inks, key=lambda ink: contrast(ink.name(), self.fill(code).name()))
 
-    # -- painting -----------------------------------------------------------------------------------
-
     def paint(
-        self,
-        painter: QPainter,
-        scene: FlameScene,
-        camera: Camera,
-        codes: np.ndarray,
-        matched: np.ndarray | None,
+        self, painter: QPainter, scene: FlameScene, camera: Camera, codes: np.ndarray, hits: np.ndarray | None
     ) -> None:
-        """Paint boxes and texts."""
+        """Paint boxes and texts; frames in `hits` (bool) stand out."""
         frames = np.flatnonzero(camera.visible(scene))
-        if matched is not None:
-            codes = np.where(matched, MATCH, codes + DIM)
+        if hits is not None:
+            codes = np.where(hits, MATCH, codes + DIM)
         is_wide = scene.boxes.width[frames] * camera.scale >= 1
         self._paint_small(painter, scene, camera, frames[~is_wide], codes)
         wide = frames[is_wide]
@@ -123,9 +114,8 @@ class FlamePainter:
         pixel = np.floor(camera.x(scene.boxes.begin[frames])).astype(np.int64)
         top = camera.y(scene, scene.boxes.row[frames])
         _, first = np.unique(top << 32 | (pixel + (1 << 20)), return_index=True)
-        columns = np.stack(
-            [pixel[first], top[first], np.ones(len(first)), np.full(len(first), camera.row_px - 1)], axis=1
-        )
+        one = np.ones(len(first))
+        columns = np.stack([pixel[first], top[first], one, one * (camera.row_px - 1)], axis=1)
         code = codes[frames[first]]
         code = np.where(code < DIM, code + THIN, code)
         self._rects.draw_by_code(painter, columns.astype(float), code, self.fill)
@@ -160,17 +150,16 @@ class FlamePainter:
         scene: FlameScene,
         camera: Camera,
         *,
-        selected: np.ndarray | None,
+        chosen: np.ndarray | None,
         hover: int,
         focus: int,
     ) -> None:
-        """Outline the selected frames (bool), the hovered frame and the focused frame."""
+        """Outline the chosen frames (bool), the hovered frame and the focused frame."""
         text, accent = self._theme.role("text"), self._theme.role("accent")
-        is_chosen = camera.visible(scene) & (False if selected is None else selected)
-        chosen = np.flatnonzero(is_chosen)
+        seen = np.flatnonzero(camera.visible(scene) & (False if chosen is None else chosen))
         dotted = QPen(text, 2, Qt.PenStyle.DotLine)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for frames, pen in ((chosen, QPen(accent, 2)), ([hover], QPen(text, 1)), ([focus], dotted)):
+        for frames, pen in ((seen, QPen(accent, 2)), ([hover], QPen(text, 1)), ([focus], dotted)):
             painter.setPen(pen)
             inset = pen.widthF() / 2
             shown = np.array([frame for frame in frames if frame >= 0], dtype=np.int64)

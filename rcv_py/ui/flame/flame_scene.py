@@ -245,12 +245,8 @@ def _costs(scene: FlameScene, frame: int) -> list[str]:
     lines = [f"{count(int(total[at]))} {unit(scene)}: {', '.join(shares(scene, frame))}"]
     if 0 < own[at] < total[at]:
         lines.append(Message("of them {0} itself", count(int(own[at]))))
-    unknown = {scene.metric}
-    if tree.unit == "samples":
-        unknown.add(Metric.HITS)
-    if not tree.has_hidden:
-        unknown.add(Metric.NONHIDDEN)
-    others = [metric for metric in METRIC_TEXT if metric not in unknown]
+    known = {Metric.HITS: tree.unit != "samples", Metric.NONHIDDEN: tree.has_hidden, scene.metric: False}
+    others = [metric for metric in METRIC_TEXT if known.get(metric, True)]
     texts = [f"{METRIC_TEXT[metric]} {count(int(total[metric.value]))}" for metric in others]
     hidden = int(total[Metric.TOTAL.value] - total[Metric.NONHIDDEN.value])
     if tree.has_hidden:
@@ -263,11 +259,8 @@ def _kinds(scene: FlameScene, frame: int) -> list[Rich]:
         return []
     mix = kind_mix(scene.tree, frame, scene.trace.code.kind, scene.metric, KIND_COUNT)
     order = [kind for kind in np.argsort(-mix, kind="stable").tolist() if mix[kind]][:MAX_KINDS]
-    total = int(mix.sum())
-    return [
-        rich("&nbsp;&nbsp;{}: {}", KIND_TEXT[TokenKind(kind)], percent(int(mix[kind]), total))
-        for kind in order
-    ]
+    shares_of = ((KIND_TEXT[TokenKind(kind)], percent(int(mix[kind]), int(mix.sum()))) for kind in order)
+    return [rich("&nbsp;&nbsp;{}: {}", name, share) for name, share in shares_of]
 
 
 def choose(session: Session, scene: FlameScene, frame: int) -> None:

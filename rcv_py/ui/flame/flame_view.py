@@ -138,18 +138,16 @@ class FlameView(QAbstractScrollArea):
         """Zoom until a frame fills the width; -1 shows everything."""
         if self.scene is None or frame < 0:
             self.reset()
-            return
-        self._fit(self.scene, frame)
-        self.set_focus_frame(frame)
-        self._moved()
+        else:
+            self._fit(self.scene, frame)
+            self.set_focus_frame(frame)
+            self._moved()
 
     def zoom_out(self) -> None:
         """Zoom to the nearest frame below that is wider than the view, finally to everything."""
-        scene = self.scene
+        scene, frame, shown = self.scene, self.crumb, self.camera.end - self.camera.begin
         if scene is None:
             return
-        frame = self.crumb
-        shown = self.camera.end - self.camera.begin
         while frame >= 0 and scene.boxes.width[frame] <= shown * 1.000001:
             frame = int(scene.tree.parent[frame])
         self.zoom_to(frame)
@@ -249,27 +247,26 @@ class FlameView(QAbstractScrollArea):
         if draws_shapes():
             with QPainter(view) as painter:
                 painter.fillRect(view.rect(), self._theme.role("canvas"))
-                if self.scene is not None:
-                    self._painter.paint(painter, self.scene, self.camera, self._codes, self._matched)
+                self._paint_scene(painter)
             return
         if self._picture is None or self._picture.devicePixelRatio() != ratio:
             self._picture = QPixmap(view.size() * ratio)
             self._picture.setDevicePixelRatio(ratio)
             self._picture.fill(self._theme.role("canvas"))
-            if self.scene is not None:
-                with QPainter(self._picture) as painter:
-                    self._painter.paint(painter, self.scene, self.camera, self._codes, self._matched)
+            with QPainter(self._picture) as painter:
+                self._paint_scene(painter)
         with QPainter(view) as painter:
             painter.drawPixmap(0, 0, self._picture)
-            if self.scene is not None:
+            if (scene := self.scene) is not None:
+                chosen, hover = self._selected, self.hover_frame
+                focus = self.focus_frame if self.hasFocus() else NONE
                 self._painter.paint_marks(
-                    painter,
-                    self.scene,
-                    self.camera,
-                    selected=self._selected,
-                    hover=self.hover_frame,
-                    focus=self.focus_frame if self.hasFocus() else NONE,
+                    painter, scene, self.camera, chosen=chosen, hover=hover, focus=focus
                 )
+
+    def _paint_scene(self, painter: QPainter) -> None:
+        if self.scene is not None:
+            self._painter.paint(painter, self.scene, self.camera, self._codes, self._matched)
 
     def _repaint(self) -> None:
         self._picture = None
@@ -277,8 +274,7 @@ class FlameView(QAbstractScrollArea):
 
     def _restyle(self) -> None:
         self._painter.restyle()
-        height = self.fontMetrics().height()
-        self.camera.row_px = max(20, height + 4)
+        self.camera.row_px = max(20, self.fontMetrics().height() + 4)
         self._set_range()
         self._moved()
 

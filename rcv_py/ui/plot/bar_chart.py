@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, short_count, translated
-from rcv_py.ui.core.plain_text import draw_text, show_tip
+from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, draw_text, show_tip
 from rcv_py.ui.core.theme import Theme, paint_focus
 from rcv_py.ui.timeline.items import round_step
 
@@ -44,9 +44,8 @@ class BarChart(QWidget):
         There is no grid if the left margin is too narrow for a number.
         """
         super().__init__()
-        self._left = left
         self._theme = theme
-        self._top, self._bottom, self._widest = top, bottom, widest
+        self._top, self._bottom, self._left, self._widest = top, bottom, left, widest
         self.parts = np.zeros((0, 0), dtype=np.int64)  # [bars, parts]
         self.totals = np.zeros(0, dtype=np.int64)
         self.colors: tuple[Color, ...] = ()
@@ -57,8 +56,6 @@ class BarChart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(translated(name))
         theme.changed.connect(self.update)
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def show_parts(self, parts: np.ndarray, colors: Sequence[Color]) -> None:
         """Show other bars: parts from the bottom up, numbers [bars, parts], and the colour of each part."""
@@ -79,8 +76,6 @@ class BarChart(QWidget):
     def tip(self, bar: int) -> str:
         """Return the tooltip of a bar; -1 is none."""
         return ""
-
-    # -- geometry -----------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
         return QSize(420, 160)
@@ -124,18 +119,21 @@ class BarChart(QWidget):
     def _highest(self) -> float:
         return max(1.0, float(self.totals.max(initial=0)))
 
-    # -- painting -----------------------------------------------------------------------------------
-
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._theme.role("canvas"))
             if len(self):
                 if self._left >= LEFT:
                     self._paint_grid(painter)
-                self._paint_columns(painter)
+                if self.hover >= 0:
+                    hovered = self._column((self.hover, self.hover + 1))
+                    painter.fillRect(hovered, self._theme.role("hover"))
+                if self.selected is not None:
+                    painter.fillRect(self._column(self.selected), self._theme.role("accent_soft"))
                 self._paint_bars(painter)
                 self.paint_over(painter)
-                self._paint_selected(painter)
+                if self.selected is not None:
+                    self._frame(painter, self._column(self.selected))
             paint_focus(painter, self, self._theme)
 
     def paint_over(self, painter: QPainter) -> None:
@@ -149,27 +147,18 @@ class BarChart(QWidget):
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(self._theme.role("muted"))
             text = count(value) if value < 10_000 else re.sub(r"\.0+(?=\D|$)", "", short_count(value))
-            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            draw_text(painter, QRectF(0, y - 8, LEFT - LABEL_GAP, 16), side, text)
+            draw_text(painter, QRectF(0, y - 8, LEFT - LABEL_GAP, 16), MIDDLE_RIGHT, text)
 
-    def _paint_columns(self, painter: QPainter) -> None:
-        """Mark the full height of the hovered and the selected bars."""
-        hover = None if self.hover < 0 else (self.hover, self.hover + 1)
-        for bars, role in ((hover, "hover"), (self.selected, "accent_soft")):
-            if bars is not None:
-                left, right = (self.x_of(min(bar, len(self))) for bar in bars)
-                box = QRectF(left, self._top, max(2.0, right - left), self.area.height())
-                painter.fillRect(box, self._theme.role(role))
+    def _column(self, bars: tuple[int, int]) -> QRectF:
+        """Return the full height of some bars."""
+        left, right = (self.x_of(min(bar, len(self))) for bar in bars)
+        return QRectF(left, self._top, max(2.0, right - left), self.area.height())
 
-    def _paint_selected(self, painter: QPainter) -> None:
-        """Frame the selected bars, and mark them on the axis: the highest bars fill their column."""
-        if self.selected is None:
-            return
-        left, right = (self.x_of(min(bar, len(self))) for bar in self.selected)
-        box = QRectF(left, self._top, max(2.0, right - left), self.area.height())
+    def _frame(self, painter: QPainter, box: QRectF) -> None:
+        """Frame bars, and mark them on the axis: the highest bars fill their column."""
         painter.setPen(QPen(self._theme.role("accent"), 1))
         painter.drawRect(box.adjusted(-0.5, -0.5, -0.5, -0.5))
-        painter.fillRect(QRectF(left, box.bottom() + 1, box.width(), MARK_PX), self._theme.role("accent"))
+        painter.fillRect(QRectF(box.x(), box.bottom() + 1, box.width(), MARK_PX), self._theme.role("accent"))
 
     def _paint_bars(self, painter: QPainter) -> None:
         colors = [color(self._theme) for color in self.colors]
@@ -214,8 +203,6 @@ class BarChart(QWidget):
         """Return round numbers from `low` to `high`, about as many as fit on an axis."""
         step = nice((high - low) / max(self.area.width() / TICK_PX, 1))
         return range(-(-low // step) * step, high + 1, step)
-
-    # -- mouse and keys -----------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the bar under the mouse; the whole height counts."""

@@ -12,7 +12,7 @@ from rcv_py.base.text import Message, elide_right, join_texts, short_count, tran
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, draw_text
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, curve_color
@@ -47,8 +47,7 @@ class ValueAxis(PlainAxis):
             # The outermost numbers stay inside the axis, next to their ticks.
             middle = min(max(y, metrics.height() / 2), height - metrics.height() / 2)
             rect = QRectF(grown(20), middle - metrics.height() / 2, width - 8 - grown(20), metrics.height())
-            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            draw_text(painter, rect, side, value_text(value, step))
+            draw_text(painter, rect, MIDDLE_RIGHT, value_text(value, step))
         painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
         painter.save()
         painter.setPen(self._theme.role("text"))
@@ -61,24 +60,17 @@ class ValueAxis(PlainAxis):
 
 def ticks(low: float, high: float, height_px: float, is_whole: bool) -> list[float]:
     """Return round values between two bounds, as many as fit."""
-    wanted = max(high - low, 1e-9) * TICK_PX / max(1.0, height_px)
-    step = round_step(wanted)
-    if is_whole:
-        step = max(1.0, step)
+    span, least = max(high - low, 1e-9), 1.0 if is_whole else 0.0
+    step = max(round_step(span * TICK_PX / max(1.0, height_px)), least)
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
     if first >= last and height_px >= 2 * grown(TEXT_PX):  # a scale needs two numbers: they must fit
-        step = round_down(max(high - low, 1e-9), is_whole)
+        step = round_step(span)
+        while step > span * 1.001:
+            step = round_step(step / 2.6)
+        step = max(step, least)
         first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
         return [float(at * step + 0.0) for at in ((first, last) if last > first else (first,))]
     return (np.arange(first, last + 1) * step + 0.0).tolist()  # no -0
-
-
-def round_down(span: float, is_whole: bool) -> float:
-    """Return the largest round step that is at most a span; at least 1 for integers."""
-    step = round_step(span)
-    while step > span * 1.001:
-        step = round_step(step / 2.6)
-    return max(1.0, step) if is_whole else step
 
 
 def bounds(low: float, high: float) -> tuple[float, float]:
@@ -152,17 +144,12 @@ class CurveOverlay(TimeOverlay):
         room = max(1, int((self._box.height() - 2 * PAD_PX - grown(LINE_PX) - 8) // grown(LINE_PX)))
         if len(readings) <= room:
             return readings
-        fitting = sorted(readings, key=lambda reading: not reading.is_bold)[: max(1, room - 1)]
-        fitting = [reading for reading in readings if reading in fitting]
-        return (
-            [*fitting, ReadoutLine(Message("{0} more", len(readings) - len(fitting)), "")]
-            if room > 1
-            else fitting
-        )
+        first = sorted(readings, key=lambda reading: not reading.is_bold)[: max(1, room - 1)]
+        rest = ReadoutLine(Message("{0} more", len(readings) - len(first)), "")
+        return [*(reading for reading in readings if reading in first), *([rest] if room > 1 else [])]
 
     def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[ReadoutLine]) -> None:
-        metrics, font = small_text(painter), painter.font()
-        title = translated(title)
+        metrics, font, title = small_text(painter), painter.font(), translated(title)
         names = [elide_right(translated(reading.name), MAX_NAME) for reading in readings]
         left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
         right = max(metrics.horizontalAdvance(translated(reading.value)) for reading in readings) * 1.06
@@ -176,7 +163,7 @@ class CurveOverlay(TimeOverlay):
         painter.drawRoundedRect(rect, 3, 3)
         line = QRectF(rect.x() + PAD_PX, rect.y() + PAD_PX, width - 2 * PAD_PX, grown(LINE_PX))
         painter.setPen(self._theme.role("muted"))
-        draw_text(painter, line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+        draw_text(painter, line, MIDDLE_LEFT, title)
         for reading, name in zip(readings, names, strict=True):
             line.translate(0, grown(LINE_PX))
             if reading.color is not None:
@@ -184,9 +171,8 @@ class CurveOverlay(TimeOverlay):
             font.setBold(reading.is_bold)
             painter.setFont(font)
             painter.setPen(self._theme.role("text" if reading.value else "muted"))
-            middle = Qt.AlignmentFlag.AlignVCenter
-            draw_text(painter, line.adjusted(14, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | middle, name)
-            draw_text(painter, line, Qt.AlignmentFlag.AlignRight | middle, reading.value)
+            draw_text(painter, line.adjusted(14, 0, 0, 0), MIDDLE_LEFT, name)
+            draw_text(painter, line, MIDDLE_RIGHT, reading.value)
         font.setBold(False)
         painter.setFont(font)
 
@@ -209,8 +195,6 @@ class CurveCanvas(TimePlot):
         self.picked = ""  # name of the curve that the legend emphasizes
         self.moments: tuple[Line, ...] = ()  # marked through the plot, e.g. dispatches
         self.start()
-
-    # -- content ----------------------------------------------------------------------------------------
 
     def show_set(self, curves: CurveSet, title: str) -> None:
         """Show other curves."""
@@ -238,14 +222,10 @@ class CurveCanvas(TimePlot):
             total = curves.total.at(time) if len(readings) > 1 else None
             if total is not None:
                 readings.insert(0, ReadoutLine("together", " ".join((exact_text(total), *units))))
-        scale = self.axis.scale_of_time
-        ns = scale.ns_per_cycle
-        moment = (
-            time_text((time - scale.origin) * ns, self.axis.shown.width * ns)
-            if ns
-            else Message("cycle {0:,}", time)
-        )
-        return moment, readings
+        scale, ns = self.axis.scale_of_time, self.axis.scale_of_time.ns_per_cycle
+        if not ns:
+            return Message("cycle {0:,}", time), readings
+        return time_text((time - scale.origin) * ns, self.axis.shown.width * ns), readings
 
     def _reading(self, curve: Curve, time: int) -> ReadoutLine:
         value = curve.steps.at(time)
@@ -257,15 +237,11 @@ class CurveCanvas(TimePlot):
         return ReadoutLine(curve.name, text, color, y, curve.name == self.curves.bold)
 
     def _marks(self) -> Marks:
-        session = self.session
-        token = session.token()
-        lines = self.moments
+        session, token, lines = self.session, self.session.token(), self.moments
         if token is not None:
             lines = (*lines, Line(token[0].tokens.span(token[1]).begin, "accent"))
         times = (bookmark_time(session, mark) for mark in session.bookmarks.value)
         return Marks(lines=lines, bookmarks=tuple(time for time in times if time is not None))
-
-    # -- called by a plot over time ---------------------------------------------------------------------
 
     def _view_changed(self) -> None:
         super()._view_changed()
@@ -307,13 +283,8 @@ class CurveCanvas(TimePlot):
         if not 0 < len(curves) <= MAX_MEANS:
             return ""
         means = [float(curve.steps.means(window, 1)[0]) for curve in curves if curve.is_step]
-        return join_texts(
-            " · ",
-            (
-                Message("{0}: mean {1:,.4g}", curve.name, mean)
-                for curve, mean in zip(curves, means, strict=False)
-            ),
-        )
+        pairs = zip(curves, means, strict=False)
+        return join_texts(" · ", (Message("{0}: mean {1:,.4g}", curve.name, mean) for curve, mean in pairs))
 
     def y_of(self, value: float) -> float:
         """Return the position of a value in the widget."""

@@ -117,8 +117,6 @@ class CurvePanel(Panel):
         """Show a text next to the choices."""
         self.note.setText(note)
 
-    # -- panel ------------------------------------------------------------------------------------------
-
     def canvas(self) -> QWidget:
         """Return the widget that a picture of this panel shows: the plot with its legend."""
         return self.page if self.page.is_empty else self.plot

@@ -74,9 +74,8 @@ def steps(curve: StepCurve, scale: PlotScale, line_px: int = LINE_PX) -> CurveRe
     x = scale.snapped(scale.x(np.append(time, scale.window.end)))
     y = scale.snapped(scale.y(value.astype(np.float64)) - thick / 2)
     level = np.stack([x[:-1], y, np.diff(x) + thick, np.full(len(y), thick)], axis=1)
-    rise = np.stack(
-        [x[1:-1], np.minimum(y[1:], y[:-1]), np.full(len(y) - 1, thick), np.abs(np.diff(y))], axis=1
-    )
+    upper, wide = np.minimum(y[1:], y[:-1]), np.full(len(y) - 1, thick)
+    rise = np.stack([x[1:-1], upper, wide, np.abs(np.diff(y))], axis=1)
     return CurveRects(np.concatenate([level, rise]), _down(x[:-1], np.diff(x), y, scale.ground))
 
 
@@ -181,8 +180,6 @@ class CurvesItem(BoxItem):
                     best, nearest = away, curve
         return nearest
 
-    # -- painting ---------------------------------------------------------------------------------------
-
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
@@ -198,10 +195,16 @@ class CurvesItem(BoxItem):
         painter.setClipRect(rect)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_grid(painter, scale)
-        if self.set.stacked:
-            self._paint_areas(painter)
-        else:
+        if not self.set.stacked:
             self._paint_lines(painter, scale)
+            return
+        for curve, layer in zip(self.set.curves, self._layers, strict=True):
+            color = curve_color(self._theme, curve.color)
+            is_dim = self.bold not in ("", curve.name)
+            self._fill(painter, layer, self._theme.soft(color, DIM) if is_dim else color)
+        for shape in self._shapes:
+            if isinstance(shape, CurveRects):
+                self._fill(painter, shape.line, self._theme.role("text"))
 
     def _make(self, scale: PlotScale) -> None:
         if not self.set.stacked:
@@ -233,15 +236,6 @@ class CurvesItem(BoxItem):
                 for down in (-1, 0, 1) if is_bold else (0,):  # far faster than a wide pen
                     painter.drawPolyline(shape.translated(0, down))
 
-    def _paint_areas(self, painter: QPainter) -> None:
-        for curve, layer in zip(self.set.curves, self._layers, strict=True):
-            color = curve_color(self._theme, curve.color)
-            is_dim = self.bold not in ("", curve.name)
-            self._fill(painter, layer, self._theme.soft(color, DIM) if is_dim else color)
-        for shape in self._shapes:
-            if isinstance(shape, CurveRects):
-                self._fill(painter, shape.line, self._theme.role("text"))
-
     def _fill(self, painter: QPainter, rects: np.ndarray, color: QColor) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
@@ -251,9 +245,5 @@ class CurvesItem(BoxItem):
 def _shape(curve: Curve, scale: PlotScale) -> CurveRects | QPolygonF:
     if curve.is_step:
         return steps(curve.steps, scale)
-    x, y = slopes(curve.steps, scale)
-    if not len(x):
-        return QPolygonF()
-    return pyqtgraph().functions.arrayToQPolygonF(
-        np.ascontiguousarray(x, float), np.ascontiguousarray(y, float)
-    )
+    x, y = (np.ascontiguousarray(places, float) for places in slopes(curve.steps, scale))
+    return pyqtgraph().functions.arrayToQPolygonF(x, y) if len(x) else QPolygonF()

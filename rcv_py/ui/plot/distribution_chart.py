@@ -7,7 +7,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
 
-from rcv_py.analysis.cost.distribution import DistributionView
+from rcv_py.analysis.cost.distribution import DistributionView, Spread
 from rcv_py.base.text import Message, count, join_texts, percent, plural, translated
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.spoken import NOTHING
@@ -53,15 +53,10 @@ class DistributionChart(BarChart):
     def _describe(self) -> None:
         if self.view is None or self.view.spread is None:
             return
-        spread, number = self.view.spread, self.times.number
-        times = Message(
-            "{0}: minimum {1}, median {2}, p95 {3}, maximum {4}",
-            plural(spread.hits, "hit"),
-            number(spread.min),
-            number(spread.median),
-            number(spread.p95),
-            self.times.span(spread.max),
-        )
+        spread = self.view.spread
+        low, middle, high = map(self.times.number, (spread.min, spread.median, spread.p95))
+        hits, most = plural(spread.hits, "hit"), self.times.span(spread.max)
+        times = Message("{0}: minimum {1}, median {2}, p95 {3}, maximum {4}", hits, low, middle, high, most)
         chosen = NOTHING if self.token is None else Message("Selected: {0}.", self.times.span(self.token))
         self.setAccessibleDescription(translated(join_texts(". ", (times, chosen))))
 
@@ -109,43 +104,31 @@ class DistributionChart(BarChart):
         """Draw the axis, the marks of the distribution, and the mark of the selected hit."""
         assert self.view is not None
         assert self.view.spread is not None
-        if self._is_small:
-            self._paint_small(painter)
-        else:
-            self._paint_marks(painter)
+        (self._paint_small if self._is_small else self._paint_marks)(painter, self.view.spread)
         if self.token is not None:
             x, y = self.x_of_value(self.token), self.area.bottom() + 1
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.role("accent"))
             painter.drawPolygon(QPolygonF([QPointF(x, y - 7), QPointF(x - 5, y + 2), QPointF(x + 5, y + 2)]))
 
-    def _paint_small(self, painter: QPainter) -> None:
-        assert self.view is not None
-        assert self.view.spread is not None
-        area, spread, line = self.area, self.view.spread, self.fontMetrics().height()
+    def _paint_small(self, painter: QPainter, spread: Spread) -> None:
+        area, line = self.area, self.fontMetrics().height()
         painter.setPen(self._theme.role("line"))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         painter.setPen(self._theme.role("text"))
         x = self.x_of_value(spread.median)
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         painter.setPen(self._theme.role("muted"))
-        low, high = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
-        for side, value in ((low, spread.min), (high, spread.max)):
-            draw_text(
-                painter,
-                QRectF(area.left(), self.height() - line, area.width(), line),
-                side,
-                self.times.number(value),
-            )
+        below = QRectF(area.left(), self.height() - line, area.width(), line)
+        draw_text(painter, below, Qt.AlignmentFlag.AlignLeft, self.times.number(spread.min))
+        draw_text(painter, below, Qt.AlignmentFlag.AlignRight, self.times.number(spread.max))
 
-    def _paint_marks(self, painter: QPainter) -> None:
-        assert self.view is not None
-        assert self.view.spread is not None
+    def _paint_marks(self, painter: QPainter, spread: Spread) -> None:
         ticks = ((self.x_of_value(value), self.times.number(value)) for value in self._ticks())
         self.paint_axis(painter, ticks, self.times.unit or "time")
-        area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
+        area, metrics, free = self.area, self.fontMetrics(), [-1.0, -1.0]
         painter.setPen(self._theme.role("text"))
-        marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
+        marks = (("min", spread.min), ("median", spread.median), ("p95", spread.p95), ("max", spread.max))
         for name, value in marks:
             x = self.x_of_value(value)
             painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))

@@ -13,7 +13,7 @@ from rcv_py.base import colors
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import Message, count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.plain_text import draw_text, set_text
+from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, draw_text, set_text
 from rcv_py.ui.core.shapes import draws_shapes, path_of, pyqtgraph
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
@@ -286,13 +286,9 @@ class TimeAxis(PlainAxis):
         `scale_px` is the number of the picture's pixels per logical pixel.
         """
         per_px = self.shown.width / max(1.0, self.size().width() * scale_px)
-        scale = self.scale_of_time
-        length = (
-            nanoseconds(per_px * scale.ns_per_cycle)
-            if scale.ns_per_cycle
-            else Message("{0:,.0f} cycles", per_px)
-        )
-        return scale.unit + (Message(" · 1 px = {0}", length) if per_px >= 2 else "")
+        ns = self.scale_of_time.ns_per_cycle
+        length = nanoseconds(per_px * ns) if ns else Message("{0:,.0f} cycles", per_px)
+        return self.scale_of_time.unit + (Message(" · 1 px = {0}", length) if per_px >= 2 else "")
 
     def grid_px(self, window: TimeWindow, width_px: int) -> np.ndarray:
         """Return the pixels of the ticks in a picture of that width, int64."""
@@ -316,6 +312,6 @@ class TimeAxis(PlainAxis):
             if end < room or x + 4 + metrics.horizontalAdvance(text) < room:  # measured only if it is near
                 draw_text(painter, QPointF(x + 4, height - 7), text)
         rect = QRectF(0, 0, width - 6, height - 3)
-        draw_text(painter, rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, title)
+        draw_text(painter, rect, MIDDLE_RIGHT, title)
         painter.setPen(self._theme.role("line"))
         painter.drawLine(QPointF(0, height - 0.5), QPointF(width, height - 0.5))

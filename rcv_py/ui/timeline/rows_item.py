@@ -19,7 +19,7 @@ from rcv_py.model.activity import ACTIVITIES, ACTIVITY_OF, STATE_ORDER
 from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
-from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, draw_text
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
@@ -234,12 +234,11 @@ class RowsItem(BoxItem):
         # Not the widget's ratio: an exported picture has its own.  Not painter.device(): PySide6 6.11 crashes
         # when the wrapper of a window's backing store is deleted.
         scale = painter.deviceTransform().m11()
-        source = self.source
-        look = (source.version, source.selected_row, source.shape)
-        key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, look)
         if draws_shapes():
             self._paint_shapes(painter, rect, scale)
             return
+        look = (self.source.version, self.source.selected_row, self.source.shape)
+        key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, look)
         painter.save()
         painter.setClipRect(rect, Qt.ClipOperation.IntersectClip)
         painter.scale(1 / scale, 1 / scale)
@@ -281,11 +280,6 @@ class RowsItem(BoxItem):
         self._key, self._colors, self._colored = (), [], False
         super().forget()
 
-    def _draw(self, painter: QPainter, frame: Frame) -> None:
-        """Draw the canvas of a frame and the items over it, in device pixels."""
-        self._color(painter)
-        self.source.paint_over(painter, frame)
-
     def _fill(self, rect: QRectF, scale: float) -> Frame:
         """Fill the canvas with the visible rows."""
         source = self.source
@@ -325,8 +319,11 @@ class RowsItem(BoxItem):
             strip = QImage(lines.data, width, len(lines), width, QImage.Format.Format_Indexed8)
             self._strips.append((top, strip))
 
-    def _color(self, painter: QPainter) -> None:
-        """Turn codes into colours, a few lines at a time, which stay in the processor's cache."""
+    def _draw(self, painter: QPainter, frame: Frame) -> None:
+        """Draw a frame, in device pixels: its canvas, and the items over it.
+
+        Codes become colours a few lines at a time, which stay in the processor's cache.
+        """
         if not self._colored:
             self._colors = self._colors or color_table(self._theme, self.source.dimmed)
             for _, strip in self._strips:
@@ -336,6 +333,7 @@ class RowsItem(BoxItem):
         for top, strip in self._strips:
             painter.drawImage(0, top, strip.convertToFormat(QImage.Format.Format_RGB32))
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
+        self.source.paint_over(painter, frame)
 
 
 class Overlay(TimeOverlay):
@@ -359,17 +357,12 @@ class Overlay(TimeOverlay):
         if marks.selected is not None:
             self._outline(painter, marks.selected, self._theme.role("accent"), 2.0)
 
-    # -- parts ------------------------------------------------------------------------------------------
-
     def _paint_ticks(
         self, painter: QPainter, ticks: tuple[tuple[int, np.ndarray], ...], role: str, below: bool = False
     ) -> None:
-        source = self._rows.source
-        window, width = self.shown, self._box.width()
-        places = [
-            (row, ascending(np.round((times - window.begin) * (width / window.width))).tolist())
-            for row, times in ticks
-        ]
+        source, window = self._rows.source, self.shown
+        per_cycle = self._box.width() / window.width
+        places = [(row, ascending(np.round((at - window.begin) * per_cycle)).tolist()) for row, at in ticks]
         if sum(len(at) for _, at in places) > MAX_TICKS:
             return
         color = self._theme.role(role)
@@ -435,7 +428,7 @@ class RowLabels(PlainAxis):
         painter.setPen(self._theme.role("muted"))
         text = metrics.elidedText(translated(group), Qt.TextElideMode.ElideRight, room)
         rect = QRectF(8, top, room, min(bottom - top, max(shape.spans, grown(TEXT_PX) + 3)))
-        draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        draw_text(painter, rect, MIDDLE_LEFT, text)
 
     def _paint_part(self, painter: QPainter, metrics: QFontMetricsF, part: str, members: list[int]) -> None:
         """Label a group's low rows together, if there is room next to the group."""
@@ -447,8 +440,7 @@ class RowLabels(PlainAxis):
             room = (width - 16) * LOW_SHARE
             text = metrics.elidedText(translated(part), Qt.TextElideMode.ElideRight, room)
             rect = QRectF(width - 8 - room, top, room, bottom - top)
-            side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-            draw_text(painter, rect, side, text)
+            draw_text(painter, rect, MIDDLE_RIGHT, text)
 
     def _paint_row(self, painter: QPainter, metrics: QFontMetricsF, row: int) -> None:
         source, width = self.rows.source, self.size().width()
@@ -458,15 +450,14 @@ class RowLabels(PlainAxis):
             painter.fillRect(QRectF(width - 4, top, 3, source.shape.spans), self._theme.role("accent"))
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
         group, value = translated(source.names[row].group), source.value(row)
-        has_group, whole = bool(group), width - 16
-        room = max(whole * PART_SHARE, whole - metrics.horizontalAdvance(group) - 8) if has_group else whole
+        whole = width - 16
+        room = max(whole * PART_SHARE, whole - metrics.horizontalAdvance(group) - 8) if group else whole
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
         beside = metrics.horizontalAdvance(value) + metrics.horizontalAdvance("0") if value else 0.0
         # Next to a number the middle is cut: units differ at the end of their names.
         where = Qt.TextElideMode.ElideMiddle if value else Qt.TextElideMode.ElideRight
         text = metrics.elidedText(translated(source.names[row].label), where, room - beside)
-        side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
-        draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | side, text)
+        draw_text(painter, rect, MIDDLE_RIGHT if group else MIDDLE_LEFT, text)
         if value:
             painter.setPen(self._theme.role("muted"))
-            draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, value)
+            draw_text(painter, rect, MIDDLE_RIGHT, value)

@@ -1,6 +1,7 @@
-"""The overlay of plots over time: clock range, events, bookmarks, cursor, measured range."""
+"""The overlay of plots over time: clock range, events, bookmarks, cursor, measured range, a brush to drag."""
 
 from collections.abc import Callable, Collection, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +30,61 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import FilterItem
 from rcv_py.ui.table.note_marks import NoteFlags, paint_flag, role_of
-from rcv_py.ui.timeline.grips import paint_window
 from rcv_py.ui.timeline.items import BoxItem, PlotBox, small_text
 
 FLAG_PX = 11  # of a note
+EDGE_PX = 6  # px: distance at which a press grabs an edge
+ALL = 0.995  # share of the picture from which on a window is all of it
+
+
+class Grip(Enum):
+    """The grabbed part of the window."""
+
+    NONE = 0
+    BEGIN = 1
+    END = 2
+    BODY = 3
+    NEW = 4
+
+
+CURSORS = {
+    Grip.BEGIN: Qt.CursorShape.SizeHorCursor,
+    Grip.END: Qt.CursorShape.SizeHorCursor,
+    Grip.BODY: Qt.CursorShape.OpenHandCursor,
+}
+
+
+def grip_at(x: float, begin: float, end: float, width: float) -> Grip:
+    """Return what a press grabs, of a window from `begin` to `end` in a picture of a width; all in px."""
+    if end - begin >= width * ALL:
+        return Grip.NEW  # nothing to move
+    for grip, edge in ((Grip.BEGIN, begin), (Grip.END, end)):
+        if abs(x - edge) <= min(EDGE_PX, max(2.0, (end - begin) / 3)):
+            return grip
+    return Grip.BODY if begin < x < end else Grip.NEW
+
+
+def dragged(grip: Grip, held: TimeWindow, start: int, time: int) -> TimeWindow:
+    """Return the window after a drag of a grip from a cycle to another; it was `held` before."""
+    if grip is Grip.BODY:
+        return held.moved(time - start)
+    fixed = {Grip.BEGIN: held.end, Grip.END: held.begin}.get(grip, start)
+    return TimeWindow(*sorted((fixed, time)))
+
+
+def paint_window(
+    painter: QPainter, box: QRectF, left: float, right: float, ink: tuple[QColor, QColor]
+) -> None:
+    """Veil what is outside of a window in a box, and frame the window; `ink`: of the veil and the frame."""
+    veil, accent = ink
+    right = max(right, left + 2)
+    painter.fillRect(QRectF(box.left(), box.top(), left - box.left(), box.height()), veil)
+    painter.fillRect(QRectF(right, box.top(), box.right() - right, box.height()), veil)
+    height = min(14.0, box.height() - 4)
+    for x in (left, right - 1):
+        painter.fillRect(QRectF(x, box.top(), 1, box.height()), accent)
+        painter.fillRect(QRectF(x - 1, box.center().y() - height / 2, 3, height), accent)
+    painter.fillRect(QRectF(left, box.top(), right - left, 1), accent)
 
 
 class RowPart(NamedTuple):
@@ -126,8 +178,6 @@ class TimeOverlay(BoxItem):
     def paint_above(self, painter: QPainter, marks: Marks) -> None:
         """Paint marks of a kind of picture after the cursor."""
 
-    # -- parts ------------------------------------------------------------------------------------------
-
     def _fill(self, painter: QPainter, left: float, right: float, role: str, alpha: int = 255) -> None:
         """Fill the height of the box from one position to another, at least a pixel."""
         rect = QRectF(left, 0, max(1.0, right - left), self._box.height())
@@ -174,14 +224,10 @@ class TimeOverlay(BoxItem):
         self._fill(painter, left, right, "measure", 36)
         for x in (round(left), round(right)):
             self._fill(painter, x, x, "measure")
-        self._paint_tag(painter, self.measure_text(window), (left + right) / 2)
-
-    def _paint_tag(self, painter: QPainter, text: str, middle: float) -> None:
-        """Write a text into a small box at the top, entirely inside the view."""
-        text = translated(text)
+        text = translated(self.measure_text(window))  # in a small box at the top, entirely inside the view
         width = small_text(painter).horizontalAdvance(text) + 12
-        left = min(max(middle - width / 2, 2.0), max(2.0, self._box.width() - width - 2))
-        rect = QRectF(left, 4, width, 18)
+        at = min(max((left + right - width) / 2, 2.0), max(2.0, self._box.width() - width - 2))
+        rect = QRectF(at, 4, width, 18)
         painter.setPen(self._theme.role("measure"))
         painter.setBrush(self._theme.role("base"))
         painter.drawRoundedRect(rect, 3, 3)
@@ -236,14 +282,8 @@ def event_lines(
     for dispatch, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
         if dispatch.se not in without and f"{PREFIX}dispatch" not in hidden:
             facts = f" ({text})" if (text := dispatch_facts(dispatch)) else ""
-            lines.append(
-                Line(
-                    dispatch.time,
-                    "accent",
-                    Message("{0}: {1} dispatched", place_name(dispatch.se), name),
-                    facts,
-                )
-            )
+            what: str = Message("{0}: {1} dispatched", place_name(dispatch.se), name)
+            lines.append(Line(dispatch.time, "accent", what, facts))
     events = trace.events
     if events is not None:
         types = ascending(events.kind).tolist()
@@ -265,8 +305,5 @@ def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list
     there = {group_of(kind) for kind in kinds if kind not in skip}
     if trace.dispatches:
         there.add("dispatch")
-    return [
-        FilterItem(PREFIX + group.id, group.title, group.is_on, group.tip)
-        for group in GROUPS
-        if group.id in there
-    ]
+    groups = (group for group in GROUPS if group.id in there)
+    return [FilterItem(PREFIX + group.id, group.title, group.is_on, group.tip) for group in groups]

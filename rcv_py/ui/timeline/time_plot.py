@@ -12,9 +12,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.timeline.grips import CURSORS, Grip, dragged, grip_at
 from rcv_py.ui.timeline.items import BoxItem, PlainAxis, PlotBox, TimeAxis, TimeScale
-from rcv_py.ui.timeline.time_overlay import TimeOverlay
+from rcv_py.ui.timeline.time_overlay import CURSORS, Grip, TimeOverlay, dragged, grip_at
 
 NOTCH = 120  # units of one step of a wheel
 PER_NOTCH = 0.8  # share of the time that a wheel step shows
@@ -145,8 +144,6 @@ class TimePlot(QGraphicsView):
         if self.isVisible() and not self.is_overview:
             self.session.plot_px = max(1, round(self.plot_width()))
 
-    # -- what a subclass says ---------------------------------------------------------------------------
-
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
         """Handle a mouse move without a button inside the plot."""
 
@@ -165,8 +162,6 @@ class TimePlot(QGraphicsView):
 
     def set_measure_row(self, y: float) -> None:
         """Store the row whose tokens a measured range counts, if there are rows."""
-
-    # -- geometry ---------------------------------------------------------------------------------------
 
     def plot_width(self) -> float:
         """Return the pixels that show the window."""
@@ -192,8 +187,6 @@ class TimePlot(QGraphicsView):
         window = self.axis.shown
         left = self.box.scenePos().x()
         return left + (time - window.begin) / window.width * self.plot_width()
-
-    # -- wheel, buttons, keys ---------------------------------------------------------------------------
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom about the cursor; Shift scrolls rows; sideways pans."""
@@ -232,7 +225,7 @@ class TimePlot(QGraphicsView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = event.position()
         if self.drag is not Drag.NONE and not self._is_click(at):
-            DRAGS[self.drag](self, at)
+            self._drag_to(at)
             hide_tip()
         elif not event.buttons():
             if self.is_overview:
@@ -285,26 +278,22 @@ class TimePlot(QGraphicsView):
         view = self.session.view.value
         return grip_at(x, self.x_of(view.begin), self.x_of(view.end), self.plot_width())
 
-    def _drag_brush(self, at: QPointF) -> None:
-        self._last = at
+    def _drag_to(self, at: QPointF) -> None:
+        before, self._last = self._last, at
         start, time = self.time_at(self._from.x()), self.time_at(at.x())
-        self.session.set_view(dragged(self._grip, self._held, start, time), commit=False)
-
-    def _drag_view(self, at: QPointF) -> None:
-        view = self.view
-        cycles = (self._last.x() - at.x()) * view.width / self.plot_width() + self._left_over
-        self._set_view(view.moved(round(cycles)))
-        self._left_over = cycles - round(cycles)
-        self.scroll_rows(self._last.y() - at.y())
-        self._last = at
-
-    def _drag_span(self, at: QPointF) -> None:
-        self._last = at
-        window = TimeWindow(*sorted((self.time_at(self._from.x()), self.time_at(at.x()))))
-        if self.drag is Drag.MEASURE:
+        window = TimeWindow(*sorted((start, time)))
+        if self.drag is Drag.BRUSH:
+            self.session.set_view(dragged(self._grip, self._held, start, time), commit=False)
+        elif self.drag is Drag.MEASURE:
             self.session.measure.set(window)
-        else:
+        elif self.drag is Drag.RANGE:
             self._preview(window)
+        else:
+            view = self.view
+            cycles = (before.x() - at.x()) * view.width / self.plot_width() + self._left_over
+            self._set_view(view.moved(round(cycles)))
+            self._left_over = cycles - round(cycles)
+            self.scroll_rows(before.y() - at.y())
 
     def _preview(self, window: TimeWindow | None) -> None:
         self.overlay.preview = window
@@ -313,8 +302,6 @@ class TimePlot(QGraphicsView):
     def leaveEvent(self, event: QEvent) -> None:
         self.hover_ended()
         self.session.hover.set(None)
-
-    # -- watching ---------------------------------------------------------------------------------------
 
     @property
     def view(self) -> TimeWindow:
@@ -345,13 +332,9 @@ class TimePlot(QGraphicsView):
         self._view_changed()
 
     def _view_changed(self) -> None:
-        trace, view = self.session.trace.value, self.view
-        origin = 0 if trace is None else trace.span.begin
-        rate = 0.0
-        if trace is not None and self.ui.settings["timeline.units"] == "ns":
-            rate = trace.clock.ns(1.0) or 0.0
-        self.axis.scale_of_time = TimeScale(origin, rate)
-        self.axis.shown = self.content.shown = self.overlay.shown = view
+        times = Times.of(self.session.trace.value, self.ui.settings)
+        self.axis.scale_of_time = TimeScale(times.origin, times.ns_per_cycle)
+        self.axis.shown = self.content.shown = self.overlay.shown = self.view
         self._repaint()
 
     def _paint_marks(self) -> None:
@@ -373,11 +356,3 @@ class TimePlot(QGraphicsView):
         parts = [] if trace is None else [Times.of(trace, self.ui.settings).both(window.width)]
         more = self.measured(window)
         return " · ".join([*parts, more] if more else parts)
-
-
-DRAGS = {
-    Drag.PAN: TimePlot._drag_view,
-    Drag.BRUSH: TimePlot._drag_brush,
-    Drag.MEASURE: TimePlot._drag_span,
-    Drag.RANGE: TimePlot._drag_span,
-}

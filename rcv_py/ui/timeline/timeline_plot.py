@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
 from rcv_py.base.manifest import panel_for
-from rcv_py.base.text import translated
+from rcv_py.base.text import Message, translated
+from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, STATE_ORDER
 from rcv_py.model.ids import WaveId
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, STATE_NAME, STATE_TEXT, TokenKind
 from rcv_py.model.notes import Anchor
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -23,11 +25,11 @@ from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, show_tip
 from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import FilterButton
 from rcv_py.ui.table.note_marks import note_actions, note_tip, time_actions
-from rcv_py.ui.timeline.row_legend import activity_swatches, not_picked
-from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
+from rcv_py.ui.timeline.rows_item import STRIP, Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, RowPart
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
@@ -35,6 +37,8 @@ from rcv_py.ui.widgets.legend import Legend
 NEAR_PX = 3  # px: maximum distance of the mouse from a line
 MAX_LINES = 4  # maximum lines in a tooltip
 LEGEND_MS = 120  # ms after the last picture
+STALL, KIND, STATE = "stall", "kind:", "state:"  # keys, the latter two followed by a number
+BRANCH = "branch", "branch taken or not taken"  # both have a colour here
 
 
 class TimelinePlot(TimePlot):
@@ -64,13 +68,9 @@ class TimelinePlot(TimePlot):
 
     def row_at(self, y: float) -> tuple[int, bool]:
         """Return the row at a position, -1 if there is none, and whether it is the row's strip of states."""
-        source = self.rows.source
-        inside = y - self.box.scenePos().y() + self.rows.scroll_px
-        if y < self.box.scenePos().y():
-            return -1, False
-        row, rest = divmod(inside, source.shape.pitch)
-        shape = source.shape
-        if not 0 <= row < len(source) or rest >= shape.pitch - shape.gap:
+        source, shape, top = self.rows.source, self.rows.source.shape, self.box.scenePos().y()
+        row, rest = divmod(y - top + self.rows.scroll_px, shape.pitch)
+        if y < top or not 0 <= row < len(source) or rest >= shape.pitch - shape.gap:
             return -1, False
         return int(row), shape.spans <= rest < shape.spans + shape.strip
 
@@ -211,15 +211,13 @@ class ScrolledTimeline(QWidget):
         return QSize(160, 72)
 
     def _follow(self) -> None:
-        plot = self.plot
-        height = plot.box.height()
+        plot, height = self.plot, self.plot.box.height()
         limit = max(0, round(plot.content_height() - height))
-        self.bar.blockSignals(True)
-        self.bar.setRange(0, limit)
-        self.bar.setPageStep(max(1, round(height)))
-        self.bar.setSingleStep(plot.rows.source.shape.pitch)
-        self.bar.setValue(round(plot.rows.scroll_px))
-        self.bar.blockSignals(False)
+        with QSignalBlocker(self.bar):
+            self.bar.setRange(0, limit)
+            self.bar.setPageStep(max(1, round(height)))
+            self.bar.setSingleStep(plot.rows.source.shape.pitch)
+            self.bar.setValue(round(plot.rows.scroll_px))
         self.bar.setVisible(limit > 0)
 
 
@@ -345,6 +343,38 @@ class TimelinePanel(Panel):
         self.hovered_place = None if span is None else RowPart(row, span)
         name = wave.id if isinstance(wave, TracedWave) else wave
         self.session.hover.set(Hover(name, line if line >= 0 else None, time) if row >= 0 else None)
+
+
+def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
+    """Yield kinds, stall and states of waves whose codes are `seen` (bool [256]), in the stacking order."""
+    for kind in dict.fromkeys(kind for kind, _ in ACTIVITIES):
+        codes = [code for code, activity in enumerate(ACTIVITIES) if activity[0] is kind]
+        if seen[codes].any():
+            is_wait = kind is TokenKind.IMMED
+            color = theme.stalled(kind) if is_wait else theme.kind(kind)
+            name, meaning = BRANCH if kind is TokenKind.JUMP else (KIND_NAME[kind], KIND_TEXT[kind])
+            yield Swatch(color, name, meaning, is_wait, f"{KIND}{int(kind)}")
+    stalls = (code for code, (_, is_stall) in enumerate(ACTIVITIES) if is_stall and seen[code])
+    kinds = [kind for code in stalls if (kind := ACTIVITIES[code][0]) is not TokenKind.IMMED]
+    if kinds:
+        meaning = "the paler part of an instruction, in which it could not issue"
+        yield Swatch(theme.stalled(kinds[-1]), "stall: paler", meaning, key=STALL)
+    for place, state in enumerate(STATE_ORDER):
+        if seen[STRIP + place]:
+            name = Message("wave: {0}", STATE_NAME[state])
+            yield Swatch(theme.state(state), name, STATE_TEXT[state], key=f"{STATE}{place}")
+
+
+def not_picked(key: str) -> frozenset[int]:
+    """Return the codes that are dimmed while a key is selected; none for an unknown key."""
+    number = int(key.rpartition(":")[2] or -1) if ":" in key else -1
+    if key == STALL:
+        return frozenset(code for code, (_, is_stall) in enumerate(ACTIVITIES) if not is_stall)
+    if key.startswith(KIND):
+        return frozenset(code for code in range(ACTIVITY_COUNT) if ACTIVITIES[code][0] != number)
+    if key.startswith(STATE):
+        return frozenset(STRIP + place for place in range(len(STATE_ORDER)) if place != number)
+    return frozenset()
 
 
 def near_lines(lines: Sequence[Line], time: int, pixel: TimeWindow, times: Times) -> list[str]:

@@ -109,7 +109,9 @@ class TokenRows(RowSource):
         self._wide, self._long, self._over = None, [], frozenset()
         if not rows:
             return
-        view = visible_rows(rows, _columns(frame))
+        many, pixels = max(1, int(frame.scale)), frame.pixels  # a column of shares is a logical pixel wide
+        columns = pixels if pixels.width_px % many else Pixels(pixels.window, pixels.width_px // many)
+        view = visible_rows(rows, columns)
         wide = view.wide(MAX_RECTS)
         picture = raster(view, self.shape.strip > 0, wide)
         is_alone = not view.tables and len(wide) == len(view.pieces)
@@ -142,8 +144,6 @@ class TokenRows(RowSource):
             painter.setBrush(hatch(frame.theme.role("muted"), 110))
             for box in _missing(frame, self.pending).tolist():  # few; the first picture waits for no import
                 painter.drawRect(QRectF(*box))
-
-    # -- tokens -----------------------------------------------------------------------------------------
 
     def _worth_a_name(
         self,
@@ -244,9 +244,8 @@ def _missing(frame: Frame, there: Pending) -> np.ndarray:
     """Return rectangles of stretches in a frame, in integer pixels; touching rectangles of a row merge."""
     window, width = frame.pixels.window, frame.pixels.width_px
     row, begin, end = there.row, there.begin, there.end
-    seen = np.flatnonzero(
-        (row >= frame.first) & (row < frame.stop) & (begin < window.end) & (end > window.begin)
-    )
+    is_row = (row >= frame.first) & (row < frame.stop)
+    seen = np.flatnonzero(is_row & (begin < window.end) & (end > window.begin))
     row = row[seen]
     left, right = (
         (np.clip(time[seen], window.begin, window.end) - window.begin) * (width / window.width)
@@ -286,9 +285,8 @@ class _Spans:
 
     def box(self, rows: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return rectangles from `left` to `right` of some rows, for `Rects`."""
-        return np.stack(
-            [left[rows], self.top[rows], right[rows] - left[rows], self.height[rows]], axis=1
-        ).astype(np.float64)
+        columns = (left[rows], self.top[rows], right[rows] - left[rows], self.height[rows])
+        return np.stack(columns, axis=1).astype(np.float64)
 
 
 def wide_spans(frame: Frame, pieces: Sequence[DetailedSegment | Chosen]) -> _Spans:
@@ -340,12 +338,6 @@ def _lanes(
     return top, height
 
 
-def _columns(frame: Frame) -> Pixels:
-    """Return the frame's columns of shares, a logical pixel wide if that is several device pixels."""
-    many, width = max(1, int(frame.scale)), frame.pixels.width_px
-    return frame.pixels if width % many else Pixels(frame.pixels.window, width // many)
-
-
 def hatch(color: QColor, alpha: int) -> QBrush:
     """Return a brush of thin diagonal lines in a colour."""
     return QBrush(soft(color, alpha), Qt.BrushStyle.BDiagPattern)
@@ -367,12 +359,10 @@ def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = N
         return []
     ids = ascending(trace.waves.kernel if used is None else used).tolist()
     names = {name: None for kernel in ids if (name := trace.occupancy.names.get(kernel))}
+    if len(names) < 2:
+        return []
     nice = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
-    return [
-        FilterItem(prefix + name, short_kernel(nice.get(name, name)), tip=name)
-        for name in names
-        if len(names) > 1
-    ]
+    return [FilterItem(prefix + name, short_kernel(nice.get(name, name)), tip=name) for name in names]
 
 
 def wave_rows(
@@ -443,19 +433,15 @@ def span_segment(start: np.ndarray, end: np.ndarray, kind: np.ndarray, slack: in
     order: Sequence[int] | np.ndarray = np.argsort(start, kind="stable")
     start, end, kind = start[order], end[order], kind[order]
     base = int(start[0])
-    offset = start - base
     narrow = np.int32 if int((end - base).max()) < 1 << 31 else np.int64
-    nothing = np.zeros(len(start), narrow)
-    length = (end - start).astype(narrow)
-    lane = lanes(start, end, slack)
     tokens = Tokens(
         base=base,
-        offset=offset.astype(narrow),
-        stall=nothing,
-        busy=length,
+        offset=(start - base).astype(narrow),
+        stall=np.zeros(len(start), narrow),
+        busy=(end - start).astype(narrow),
         kind=kind.astype(np.uint8),
         line=np.full(len(start), -1, np.int32),
-        lane=lane,
+        lane=lanes(start, end, slack),
     )
     no_states = States(base, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
     return RowSegment.of(tokens, no_states, None, TimeWindow(base, int(end.max())))

@@ -1,24 +1,30 @@
-"""Tooltips of tokens, gaps, states and markers, from the tables, never from pixels."""
+"""Tooltips of tokens, gaps, states and markers, from tables, never from pixels; the menu of a token."""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.events.event_table import record_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.raster import RowSegment, shares_in, tokens_in
 from rcv_py.analysis.timeline.token_details import producers
+from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import Message, count, elide_left, elide_right, join_texts, percent, plural
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, MARKER_TEXT, STATE_NAME, MarkerKind, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
+from rcv_py.state.session import Session
+from rcv_py.ui.core.plain_text import Rich, copy_text, joined, lines_tip, rich
 from rcv_py.ui.core.times import Times
 
 MAX_PRODUCERS = 4
 MAX_SHARES = 4  # of a pixel
 MAX_VALUES = 4  # maximum values of shader data at a place
+
+Action = tuple[str, Callable[[], None]]  # title, what it does
 
 
 def token_at(segment: RowSegment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
@@ -83,14 +89,8 @@ def pixel_text(segment: RowSegment, pixel: TimeWindow) -> str:
     ]
     parts.sort(reverse=True)
     texts = [f"{name} {percent(share, 1)}" for share, name in parts[:MAX_SHARES]]
-    if len(parts) > MAX_SHARES:
-        texts.append(
-            Message(
-                "{0} more {1}",
-                len(parts) - MAX_SHARES,
-                percent(sum((share for share, _ in parts[MAX_SHARES:])), 1),
-            )
-        )
+    if rest := parts[MAX_SHARES:]:
+        texts.append(Message("{0} more {1}", len(rest), percent(sum(share for share, _ in rest), 1)))
     empty = 1 - sum(share for share, _ in parts)
     return join_texts(" · ", [*texts, Message("nothing {0}", percent(empty, 1))] if empty > 0 else texts)
 
@@ -107,10 +107,7 @@ def gap_tip(times: Times, wave: TracedWave | None, segment: RowSegment, time: in
     end = int(tokens.span(before).end) if before >= 0 else segment.begin
     after = before + 1
     stop = int(tokens.span(after).begin) if after < len(tokens) else segment.end
-    lines: list[str] = [
-        rich("<b>idle for {}</b>", times.both(max(0, stop - end))),
-        Message("at {0}", times.at(time)),
-    ]
+    lines = [rich("<b>idle for {}</b>", times.both(max(0, stop - end))), Message("at {0}", times.at(time))]
     if wave is not None:
         lines += [_state(wave, time), str(wave.id)]
     return lines_tip(filter(None, lines))
@@ -130,9 +127,7 @@ def state_tip(times: Times, wave: TracedWave, time: int) -> Rich:
 def _instruction(trace: Trace, line: int, kind: int) -> str:
     if 0 <= line < len(trace.code):
         return elide_right(trace.code.text[line], 90) + beside(trace, line)
-    return (
-        KIND_TEXT.get(TokenKind(kind), "unknown") if kind in KIND_TEXT else Message("unknown kind {0}", kind)
-    )
+    return KIND_TEXT[TokenKind(kind)] if kind in KIND_TEXT else Message("unknown kind {0}", kind)
 
 
 def _source(trace: Trace, line: int) -> str:
@@ -188,8 +183,49 @@ def value_lines(times: Times, spans: MarkerSpans, rows: np.ndarray) -> list[str]
         Message("shader data at {0}: {1}", times.at(int(spans.records.time[row])), record_text(spans, row))
         for row in rows[:MAX_VALUES].tolist()
     ]
-    return (
-        [*lines, Message("and {0:,} more values here", len(rows) - MAX_VALUES)]
-        if len(rows) > MAX_VALUES
-        else lines
-    )
+    if len(rows) > MAX_VALUES:
+        lines.append(Message("and {0:,} more values here", len(rows) - MAX_VALUES))
+    return lines
+
+
+def token_actions(
+    session: Session, trace: Trace, wave: TracedWave, row: int, front: Callable[[str], object]
+) -> list[Action]:
+    """Return actions for the token at a row of a wave; `front` brings a panel to the front."""
+    line = int(wave.tokens.line[row])
+
+    def then(action: Callable[[], object]) -> Callable[[], None]:
+        def run() -> None:
+            session.select_token(wave.id, row, stays=True)
+            action()
+
+        return run
+
+    def measure() -> None:
+        session.measure_from()
+        front(panel_for("range"))
+
+    if not 0 <= line < len(trace.code):
+        return []
+    actions: list[Action] = [
+        ("Copy the instruction", lambda: copy_text(trace.code.text[line])),
+        (Message("Go to instruction {0}", line), then(lambda: front(panel_for("instruction")))),
+    ]
+    if chain := trace.code.chain(line):
+        place = place_text(trace.sources, *chain[0])
+        actions.append((Message("Go to {0}", place), then(lambda: front(panel_for("source line")))))
+    asked = session.between.value
+    if asked is not None and asked.last is None:
+        actions.append((Message("Measure to here, from instruction {0}", asked.first), then(lambda: None)))
+    hits = wave.executions(line)
+    first, last = (wave.tokens.span(int(hits.rows[at])) for at in (0, -1))
+    every = TimeWindow(first.begin, last.end).padded(0.02)
+    return [
+        *actions,
+        ("Measure from here", then(measure)),
+        ("Bookmark", then(session.toggle_bookmark)),
+        (
+            Message("Show all {0} of it in this wave", plural(len(hits), "execution")),
+            then(lambda: session.set_view(every)),
+        ),
+    ]

@@ -93,9 +93,8 @@ class MarkerBand:
         if not 0 <= lane < MAX_LANES:
             return -1
         lanes = self.lanes
-        low, high = np.searchsorted(
-            lanes.row * MAX_LANES + lanes.lane, [key := row * MAX_LANES + lane, key + 1]
-        )
+        key = row * MAX_LANES + lane
+        low, high = np.searchsorted(lanes.row * MAX_LANES + lanes.lane, [key, key + 1])
         begin, end, is_point = lanes.begin[low:high], lanes.end[low:high], lanes.is_point[low:high]
         reach = np.where(is_point, NEAR_PX * pixel, 0)
         fits = np.flatnonzero((begin - reach < time + pixel) & (np.maximum(end, begin + 1) + reach > time))
@@ -104,8 +103,6 @@ class MarkerBand:
         points = fits[is_point[fits]]
         near = points[np.argmin(np.abs(begin[points] - time))] if len(points) else fits[-1]
         return int(lanes.span[low + near])
-
-    # -- painting ---------------------------------------------------------------------------------------
 
     def paint(self, frame: Frame) -> None:
         """Fill the pixels of the boxes in view; the longer of two boxes wins a pixel, points win over all."""
@@ -208,8 +205,6 @@ class UnitMarkers:
             parts = np.split(order, first[1:])
             self._values = {row: part for row, part in zip(shown.tolist(), parts, strict=True) if row >= 0}
 
-    # -- values -----------------------------------------------------------------------------------------
-
     def values(self, window: TimeWindow, first: int, stop: int) -> Values:
         """Return rows on screen from `first` on and before `stop`, and the times of values in the window."""
         values = []
@@ -229,8 +224,6 @@ class UnitMarkers:
         time_of = self.spans.records.time[rows]
         low, high = np.searchsorted(time_of, [time - near, time + near + 1])
         return joined("<br>", value_lines(times, self.spans, rows[low:high]))
-
-    # -- spans ------------------------------------------------------------------------------------------
 
     def at(self, row: int, band_y: float, time: int, pixel: TimeWindow) -> int:
         """Return the span at a position of the band, -1 if there is none."""

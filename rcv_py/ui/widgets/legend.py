@@ -99,8 +99,6 @@ class Legend(QWidget):
         ]
         self.setAccessibleName("; ".join(translated(part) for part in parts if part))
 
-    # -- mouse and keys ---------------------------------------------------------------------------------
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select the name under the mouse."""
         x = event.position().x()

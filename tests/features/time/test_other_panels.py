@@ -18,8 +18,8 @@ from rcv_py.model.device import Clock
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.timeline import rows_item
-from rcv_py.ui.timeline.grips import Grip
 from rcv_py.ui.timeline.items import TimeScale, round_step
+from rcv_py.ui.timeline.time_overlay import Grip
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 
