@@ -75,14 +75,30 @@ def texts_of(nodes: Iterable[ast.AST], *, has_help: bool = False) -> Iterator[tu
             name = _name(node)
             if name == "plural":
                 yield from ((both, "") for both in _plurals(node))
-            elif name == "Message" and node.args and isinstance(node.args[0], ast.Constant):
+            elif name == "Message" and (text := _template(node, nodes)):
                 values = (f"{{{at}}} {ast.unparse(value)}" for at, value in enumerate(node.args[1:]))
-                yield node.args[0].value, ", ".join(values) or "no values"
+                yield text, ", ".join(values) or "no values"
             elif name == "join_texts" and isinstance(node.args[0], ast.Constant):
                 yield node.args[0].value, "between texts"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value, ""
             yield from ((menu, "") for menu in node.value.split("/") if _MENU.fullmatch(node.value))
+
+
+def _template(call: ast.Call, nodes: Iterable[ast.AST]) -> str:
+    """The first argument of a message, or what its function assigned to that name before; "" if unknown."""
+    first = call.args[0] if call.args else None
+    if isinstance(first, ast.Constant):
+        return str(first.value)
+    functions = (one for one in nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    begin = max((one.lineno for one in functions if one.lineno <= call.lineno <= one.end_lineno), default=0)
+    assigned = {
+        one.lineno: str(one.value.value)
+        for one in nodes
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+        if isinstance(first, ast.Name) and ast.unparse(one.targets[0]) == first.id
+    }
+    return assigned.get(max((line for line in assigned if begin < line < call.lineno), default=0), "")
 
 
 def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:

@@ -29,12 +29,15 @@ def say(n: "first | second", name) -> "third | fourth":
     """What it does."""
     label.setText(Message("{0:,} rows of {1}", n, name.title))
     log(f"{n} rows of {name!r}")
+    text = "{0} of {1}"
+    box.setText(Message(text, n, name))
     return plural(n, "wave"), "look.theme", "Save as …", plural(n, "index", "indices"), join_texts("; ", name)
 class TopOptions:
     """Print the first."""
 '''
     found = dict(script().texts_of(ast.walk(ast.parse(code))))
     assert found["{0:,} rows of {1}"] == "{0} n, {1} name.title", "what a translator reads"
+    assert found["{0} of {1}"] == "{0} n, {1} name", "of a text that was assigned first, too"
     assert {
         "Save as …",
         "; ",
