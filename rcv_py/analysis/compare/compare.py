@@ -269,11 +269,8 @@ def _is_same_record(a: CaptureCosts, replicate: CaptureCosts) -> bool:
 
 def _why_no_waves(side: CaptureCosts, name: str) -> str:
     if side.missing:
-        return Message(
-            "the files of all {0} of {1} are missing or damaged, and totals of instructions show no noise",
-            plural(side.missing, "traced wave"),
-            name,
-        )
+        text = "the files of all {0} of {1} are missing or damaged, and totals of instructions show no noise"
+        return Message(text, plural(side.missing, "traced wave"), name)
     return Message("{0} has no traced waves, and totals of instructions show no noise", name)
 
 
@@ -289,9 +286,8 @@ def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
     if _is_same_problem(a, b):
         return ""
     if a.kernel != b.kernel and alike < ALIKE:
-        return Message(
-            "different kernels, {0}, with {1} of executions in common", _kernels(a, b), percent(alike, 1)
-        )
+        text = "different kernels, {0}, with {1} of executions in common"
+        return Message(text, _kernels(a, b), percent(alike, 1))
     return "" if alike else "no executed instruction of one has a counterpart in the other"
 
 
@@ -320,12 +316,8 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, *, is_assumed:
         notes.insert(0, Message("The kernels have different names: {0}.", _kernels(a, b)))
     for side, name in ((a, "A"), (b, "B")):
         if side.launch is not None and side.launch.is_cut:
-            notes.append(
-                Message(
-                    "The launch of {0} began before the trace or did not end in it: they are not compared.",
-                    name,
-                )
-            )
+            template = "The launch of {0} began before the trace or did not end in it: they are not compared."
+            notes.append(Message(template, name))
         if side.missing:
             do = "do" if side.missing > 1 else "does"
             notes.append(
@@ -337,22 +329,18 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, *, is_assumed:
             notes.append(Message("Cycles of {0} belong to {1}.", name, side.selection))
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]
     if is_assumed:
+        text = (
+            "{0} {1} one workgroup only, so {2} is assumed to be noise; a replicate, another "
+            "capture of the build of A, would show it."
+        )
         notes.append(
-            Message(
-                "{0} {1} one workgroup only, so {2} is assumed to be noise; a replicate, another "
-                "capture of the build of A, would show it.",
-                " and ".join(alone),
-                "have" if len(alone) > 1 else "has",
-                percent(ASSUMED, 1),
-            )
+            Message(text, " and ".join(alone), "have" if len(alone) > 1 else "has", percent(ASSUMED, 1))
         )
     covered = min(kernel.covered)
     if covered < COVERED:
-        notes.append(
-            Message(
-                "{0} of the cycles are in instructions that only one capture executed; they do not "
-                "count at equal executions.",
-                percent(1 - covered, 1),
-            )
+        template = (
+            "{0} of the cycles are in instructions that only one capture executed; they do not "
+            "count at equal executions."
         )
+        notes.append(Message(template, percent(1 - covered, 1)))
     return notes

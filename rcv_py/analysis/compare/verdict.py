@@ -152,9 +152,8 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
 def why_not_per_wave(launch: LaunchDelta) -> str:
     """Return why cycles of a wave of A and of B cannot be compared, "" if they can."""
     if not launch.has_like_waves:
-        return Message(
-            "the launch of A has {0}, the launch of B {1:,}", plural(launch.a.waves, "wave"), launch.b.waves
-        )
+        text = "the launch of A has {0}, the launch of B {1:,}"
+        return Message(text, plural(launch.a.waves, "wave"), launch.b.waves)
     if launch.wave_work is not None and not launch.wave_work[0].is_like(launch.wave_work[1]):
         return Message("the work of a wave differs ({0})", _works(launch.wave_work))
     return ""
@@ -164,11 +163,8 @@ def _of_other_work(
     kernel: KernelDelta, launch: LaunchDelta, works: tuple[WorkPerWave, WorkPerWave], is_same_isa: bool
 ) -> Judgement:
     """The verdict on launches with different work: only executions of the same instructions compare."""
-    why = Message(
-        "the launches do not do the same work ({0} a shader engine; {1} cycles)",
-        _works(works),
-        _durations(launch),
-    )
+    text = "the launches do not do the same work ({0} a shader engine; {1} cycles)"
+    why = Message(text, _works(works), _durations(launch))
     if not is_same_isa:
         return refuse(why)
     judged = _by_wave(kernel, is_same_isa)
@@ -184,9 +180,8 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
     if judged.verdict is Verdict.SAME and waves.verdict in (Verdict.MORE, Verdict.FEWER):
         is_fewer = waves.verdict is Verdict.FEWER
         if launch.duration.value == 1 or is_fewer == (launch.duration.value < 1):
-            beside = Message(
-                "The launch takes {0}, within noise ({1}).", change(launch.duration), _durations(launch)
-            )
+            template = "The launch takes {0}, within noise ({1})."
+            beside = Message(template, change(launch.duration), _durations(launch))
             return waves._replace(beside=beside)
     text = waves.sentence
     text = uncapitalized(text) if text.startswith(("No ", "Not ")) else text  # keep "B"
@@ -231,15 +226,11 @@ def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     if equal.direction == wave.direction:  # claim what both agree on: the smaller change
         is_wave = abs(wave.value - 1) <= abs(equal.value - 1)
         return _of(wave, "wave", kernel) if is_wave else _of(equal, "hit", kernel)
-    return refuse(
-        Message(
-            "the builds differ, and so do the amounts their waves execute ({0}): B takes {1} "
-            "per wave but {2} at equal executions",
-            _amounts(kernel),
-            change(wave),
-            change(equal),
-        )
+    text = (
+        "the builds differ, and so do the amounts their waves execute ({0}): B takes {1} "
+        "per wave but {2} at equal executions"
     )
+    return refuse(Message(text, _amounts(kernel), change(wave), change(equal)))
 
 
 def refuse(why: str) -> Judgement:
@@ -260,9 +251,8 @@ def _of(ratio: Ratio, basis: str, kernel: KernelDelta) -> Judgement:
     if ratio.direction:
         text = Message("B takes {0} {1} ({2}; {3}).", change(ratio), per, numbers, noise)
         return Judgement(_DIRECTION[ratio.direction], basis, text, ratio=ratio)
-    text = Message(
-        "{0}: {1} {2} ({3}), and {4} may be noise.", _NO_DIFFERENCE, change(ratio), per, numbers, noise
-    )
+    template = "{0}: {1} {2} ({3}), and {4} may be noise."
+    text = Message(template, _NO_DIFFERENCE, change(ratio), per, numbers, noise)
     return Judgement(Verdict.SAME, basis, text, ratio=ratio)
 
 
@@ -276,13 +266,8 @@ def work_notes(kernel: KernelDelta) -> tuple[str, ...]:
     a, b = kernel.waves
     notes = []
     if a != b:
-        notes.append(
-            Message(
-                "A has {0}, B {1:,}: totals differ by that alone, so none is compared.",
-                plural(a, "traced wave"),
-                b,
-            )
-        )
+        text = "A has {0}, B {1:,}: totals differ by that alone, so none is compared."
+        notes.append(Message(text, plural(a, "traced wave"), b))
     if abs(kernel.hits_per_wave[1] / max(kernel.hits_per_wave[0], 1) - 1) > WORK_ALIKE:
         notes.append(Message("The waves execute different amounts: {0}.", _amounts(kernel)))
     return tuple(notes)

@@ -133,10 +133,8 @@ def _why_none(samples: PcSamples, trace: Trace) -> str:
     mine = short_kernel(trace.kernel_name)
     if kernels and mine and mine not in kernels:
         return Message("No sample is of {0}; the samples are of {1}.", mine, ", ".join(kernels[:3]))
-    return Message(
-        "None of {0} lies in the code of the trace: the samples are of another build.",
-        plural(int(samples.samples.sum()), "PC sample"),
-    )
+    text = "None of {0} lies in the code of the trace: the samples are of another build."
+    return Message(text, plural(int(samples.samples.sum()), "PC sample"))
 
 
 def _by_place(samples: PcSamples, trace: Trace) -> tuple[np.ndarray, np.ndarray]:

@@ -43,9 +43,8 @@ class StallReasons:
         if self.unsure == self.samples:
             return Message("{0}; host traps do not record which of them stalled", count_text(self.samples))
         share = percent(self.stalled, self.issued + self.stalled)
-        return Message(
-            "{0}, {1} of them stalled ({2})", count_text(self.samples), count_text(self.stalled), share
-        )
+        text = "{0}, {1} of them stalled ({2})"
+        return Message(text, count_text(self.samples), count_text(self.stalled), share)
 
     @property
     def unknown(self) -> int:

@@ -33,8 +33,7 @@ def how_to_record(architecture: Architecture) -> str:
 def grammar() -> str:
     """Return the help of the language, as plain text."""
     functions = "\n".join(f"  {how}\n      {what}" for how, what in FUNCTIONS.values())
-    return Message(
-        """\
+    text = """\
 One formula a line:  name := expression   # [unit] what it means
 A name that begins with _ is a step on the way: computed, not drawn.
 Equal names replace each other; your files come after the built-in set.
@@ -63,6 +62,5 @@ Examples
   busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]
   rise := delta[sum[BUSY_CU_CYCLES, axis=CU]]
   late := select[SCLOCK, -1] - select[SCLOCK, 0]
-""",
-        functions,
-    )
+"""
+    return Message(text, functions)

@@ -128,9 +128,8 @@ def _gpu(recorded: Container[str] | None) -> str:
     parts = [name for name in _GPU if is_there(name)]
     parts += [text for needs, text in _ALU if all(map(is_there, needs))][:1]
     formula = f"max({', '.join(parts)})" if len(parts) > 1 else (*parts, "LDS_util")[0]
-    return Message(
-        "GPUutil := {0}  # [%] The busiest unit: the largest of the utilisations that were recorded.", formula
-    )
+    template = "GPUutil := {0}  # [%] The busiest unit: the largest of the utilisations that were recorded."
+    return Message(template, formula)
 
 
 def built_in(architecture: Architecture, recorded: Container[str] | None = None) -> Definitions:

@@ -96,9 +96,8 @@ def derived_counters(
     for row in definitions.by_name.values():
         if row.name in recorded:
             if row.file != BUILT_IN:
-                sentence = Message(
-                    "{0} is the name of a recorded value, which counts; choose another name.", row.name
-                )
+                text = "{0} is the name of a recorded value, which counts; choose another name."
+                sentence = Message(text, row.name)
                 error = FormulaError(FormulaKind.PARSE, sentence, row.start, row.stop)
                 mistakes[id(error)] = (row.file, error)
             continue

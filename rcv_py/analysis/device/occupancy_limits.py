@@ -96,9 +96,8 @@ class OccupancyLimits(NamedTuple):
         if self.binding is None:
             return ""
         if self.goal > self.cap:
-            return Message(
-                "A SIMD has room for {0}, which one more workgroup would exceed.", plural(self.cap, "wave")
-            )
+            template = "A SIMD has room for {0}, which one more workgroup would exceed."
+            return Message(template, plural(self.cap, "wave"))
         parts = [
             Message("{0} {1} fewer (at most {2})", count(one.excess), one.unit, count(one.max_used))
             for one in self.limits
@@ -147,11 +146,8 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
             Message("The limits of {0} are not known; the limits of {1} are used.", trace.target, device.name)
         )
     if trace.target_from == INFERRED and facts.agent is None:
-        notes.append(
-            Message(
-                "{0} is inferred from the instructions: no file of the run names the device.", trace.target
-            )
-        )
+        text = "{0} is inferred from the instructions: no file of the run names the device."
+        notes.append(Message(text, trace.target))
     cap = (facts.agent.waves_per_simd if facts.agent is not None else 0) or device.waves
     threads, group_source = _threads(facts, trace)
     group = -(-threads // device.wave_size)
@@ -203,13 +199,11 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
             OccupancyLimit("workgroup", group, cap * simds, unit="waves", source=group_source, waves=waves)
         )
     if resident.peak > waves:
-        notes.append(
-            Message(
-                "Up to {0} were on a SIMD, more than these limits allow: one of the numbers belongs to "
-                "another launch.",
-                plural(resident.peak, "wave"),
-            )
+        template = (
+            "Up to {0} were on a SIMD, more than these limits allow: one of the numbers belongs to "
+            "another launch."
         )
+        notes.append(Message(template, plural(resident.peak, "wave")))
     return OccupancyLimits(
         device=device,
         limits=tuple(limits),
@@ -303,14 +297,8 @@ def _vector(
     else:
         used = max(use.vector, listed + accum)
     if listed and used == named > listed + accum:
-        notes.append(
-            Message(
-                "{0} lists {1} vector registers, but the program names {2}, which are taken.",
-                source,
-                count(listed + accum),
-                count(named),
-            )
-        )
+        template = "{0} lists {1} vector registers, but the program names {2}, which are taken."
+        notes.append(Message(template, source, count(listed + accum), count(named)))
         source = GUESS
     return used or -1, source
 

@@ -119,9 +119,8 @@ def table_problems(trace: Trace) -> tuple[Problem, ...]:
     code = trace.code
     cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())
     if total and cycles >= NOTABLE_DRAIN * total:
-        text = Message(
-            "{0} of the latency is s_endpgm: waves that wait for their last stores.", percent(cycles, total)
-        )
+        template = "{0} of the latency is s_endpgm: waves that wait for their last stores."
+        text = Message(template, percent(cycles, total))
         hint = "It is counted as issue, but nothing is issued there."
         problems.append(Problem(Severity.INFO, "code.json", text, hint))
     return tuple(problems)

@@ -118,13 +118,11 @@ def collapsed(trace: Trace) -> HealthNote | None:
     here = (code.leaf >= 0) & (code.chain_file[leaf] == spread.top_file)
     here &= (code.chain_line[leaf] == spread.top_line) & ~code.is_label
     sites = len({tuple(code.chain(row)) for row in np.flatnonzero(here).tolist()})  # chains of calls to it
+    text = "{0} of the instructions are on one source line, {1}"
     return HealthNote(
         name="mapping",
         severity=Severity.WARNING,
-        title=Message(
-            "{0} of the instructions are on one source line, {1}", percent(spread.top_share, 1), place
-        )
-        + (f", {what}" if what else ""),
+        title=Message(text, percent(spread.top_share, 1), place) + (f", {what}" if what else ""),
         evidence=_evidence(trace, spread, what, sites),
         consequence="Costs by source line are blurred: many instructions carry a line that is not their own, "
         "because the compiler lost theirs.",

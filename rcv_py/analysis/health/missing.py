@@ -140,9 +140,8 @@ def placeholder(trace: Trace) -> HealthNote | None:
         consequence = (
             "The folder is a placeholder: it records when waves ran elsewhere, but has no instruction."
         )
-        remedy = Message(
-            "Trace compute unit {0}, where waves of this launch ran, or launch a larger grid.", cu
-        )
+        text = "Trace compute unit {0}, where waves of this launch ran, or launch a larger grid."
+        remedy = Message(text, cu)
         settings = {"att_shader_engine_mask": engine_mask(engines)}
         settings |= {"att_target_cu": cu} if cu <= MAX_TARGET else {}
     return HealthNote(

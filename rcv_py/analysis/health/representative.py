@@ -41,15 +41,13 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
     remedy = "Trace another launch, one in which the traced compute unit gets work."
     if longest > LONGER * own > 0:
         settings = {"att_target_cu": busiest}
-        remedy = Message(
-            "Trace compute unit {0}, whose waves live {1:,.0f} cycles, or another launch.", busiest, longest
-        )
+        template = "Trace compute unit {0}, whose waves live {1:,.0f} cycles, or another launch."
+        remedy = Message(template, busiest, longest)
+    template = "The traced waves took an early exit: {0} of {1} instructions ran"
     return HealthNote(
         name="hardly_ran",
         severity=Severity.WARNING,
-        title=Message(
-            "The traced waves took an early exit: {0} of {1} instructions ran", count(ran), count(rows)
-        ),
+        title=Message(template, count(ran), count(rows)),
         evidence=tuple(evidence),
         consequence="Costs are of the early exit, not of the work of the kernel.",
         remedy=remedy,
@@ -92,12 +90,11 @@ def left_early(ways: Populations) -> HealthNote | None:
             settings={"kernel_iteration_range": "[2]"},
         )
     idle_share = float(ways.share[~ways.is_working].sum())
+    text = "{0} of {1} did not do the work of the kernel"
     return HealthNote(
         name="early_waves",
         severity=Severity.INFO,
-        title=Message(
-            "{0} of {1} did not do the work of the kernel", count(idle), plural(ways.read, "traced wave")
-        ),
+        title=Message(text, count(idle), plural(ways.read, "traced wave")),
         evidence=(*evidence, share("their part of the cycles", idle_share)),
         consequence="Tables and findings that explain leave them out; totals of code.json count them.",
         remedy="`--waves all` takes them in; rcv waves --populations lists the paths of waves.",
@@ -179,13 +176,11 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
     best, wave = _better_target(trace, lives.traced), str(trace.waves.id(lives.typical))
     remedy = Message("Compare several launches, and read one wave of median life, such as {0}.", wave)
     if best is not None:
-        remedy = Message(
+        template = (
             "Trace compute unit {0}, whose waves were {1:+.1f} % off the others in this launch "
-            "(the next may place them otherwise), or read one wave of median life, such as {2}.",
-            best[0],
-            100 * best[1],
-            wave,
+            "(the next may place them otherwise), or read one wave of median life, such as {2}."
         )
+        remedy = Message(template, best[0], 100 * best[1], wave)
     why = ", although all waves live about equally long."
     if lives.spread >= WIDE:
         why = Message(
@@ -194,16 +189,14 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
             count(round(lives.p90)),
             count(round(lives.p10)),
         )
-    chance = Message(
-        "{0} what chance explains if waves were independent", "within" if lives.sigmas < 2 else "beyond"
-    )
+    text = "{0} what chance explains if waves were independent"
+    chance = Message(text, "within" if lives.sigmas < 2 else "beyond")
     word = "longer" if lives.gap > 0 else "shorter"
+    template = "The traced waves live {0} {1} than the others on average"
     return HealthNote(
         name="representative",
         severity=Severity.WARNING,
-        title=Message(
-            "The traced waves live {0} {1} than the others on average", percent(abs(lives.gap), 1), word
-        ),
+        title=Message(template, percent(abs(lives.gap), 1), word),
         evidence=(
             part("traced", lives.traced, lives.traced + lives.others, " waves"),
             number("their mean life", lives.mean, " cycles"),

@@ -243,9 +243,8 @@ def _finish(trace: Trace, part: _Hidden) -> HiddenLatency:
 def _answer(trace: Trace, part: _Hidden, assumption: str) -> HiddenLatency:
     idle, stall, issue = np.broadcast_to(part.cycles, (3, len(trace.code)))
     if part.read < len(trace.waves):
-        assumption += Message(
-            " Only {0:,} of {1:,} waves are read, the rest hides nothing yet.", part.read, len(trace.waves)
-        )
+        text = " Only {0:,} of {1:,} waves are read, the rest hides nothing yet."
+        assumption += Message(text, part.read, len(trace.waves))
     return HiddenLatency(idle, stall, issue, assumption, part.counted)
 
 

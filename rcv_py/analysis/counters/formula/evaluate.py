@@ -96,9 +96,8 @@ def read_definitions(text: str, file: str = "") -> Definitions:
     Never raises: a line that is not a formula keeps its name and its error, and affects no other line.
     """
     if len(text) > MAX_TEXT:
-        sentence = Message(
-            "A file of formulas may have {0:,} characters; this file has {1:,}.", MAX_TEXT, len(text)
-        )
+        template = "A file of formulas may have {0:,} characters; this file has {1:,}."
+        sentence = Message(template, MAX_TEXT, len(text))
         return Definitions((), (FormulaError(FormulaKind.LIMIT, sentence, MAX_TEXT, len(text)),))
     rows = [_definition(text, start, stop, comment, file) for start, stop, comment in _lines(text)]
     errors = tuple(row.error for row in rows if row.error is not None)

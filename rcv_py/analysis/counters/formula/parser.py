@@ -182,10 +182,8 @@ def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
     parser = _Parser(text, start, len(text) if stop is None else stop)
     node = parser.expression()
     if parser.here.kind != "end":
-        sentence = Message(
-            "The formula is complete before {0!r}; an operator such as + or a comma is missing.",
-            parser.here.text,
-        )
+        template = "The formula is complete before {0!r}; an operator such as + or a comma is missing."
+        sentence = Message(template, parser.here.text)
         raise parser.here.error(FormulaKind.PARSE, sentence)
     return node
 

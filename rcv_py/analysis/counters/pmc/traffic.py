@@ -353,7 +353,6 @@ def _read_text(row: Traffic) -> str:
     is_exact = row.read.low == row.read.high
     text = span(row.read, byte_size) + ("" if is_exact else " (sizes of reads were not all recorded)")
     if row.read_rate.is_known:
-        text += Message(
-            "; {0} GB/s in {1}", span(row.read_rate, "{:,.0f}".format), nanoseconds(row.read_nanoseconds)
-        )
+        template = "; {0} GB/s in {1}"
+        text += Message(template, span(row.read_rate, "{:,.0f}".format), nanoseconds(row.read_nanoseconds))
     return text
