@@ -14,19 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.token_columns import columns_of
-from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency, reference_values
-from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVAL
-from rcv_py.analysis.latency.memory_levels import (
+from rcv_py.analysis.latency.memory_latency import (
     LEVEL_COUNTERS,
+    MEMORY,
     LevelCounter,
+    MemoryLatency,
     MemoryOps,
     all_ops,
     is_store,
-    least_squares,
     memory_ops,
     position,
-    returns,
+    reference_values,
 )
+from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVAL
+from rcv_py.analysis.latency.memory_levels import least_squares, returns
 from rcv_py.formats.open import open_trace
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule

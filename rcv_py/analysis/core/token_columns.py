@@ -83,6 +83,11 @@ class TokenColumns:
         return _numbers([wave.begin for wave in self.waves]), _numbers([wave.end for wave in self.waves])
 
     @cached_property
+    def units(self) -> np.ndarray:
+        """A number of the compute unit of each wave, int64 [waves]: engine * 4096 + unit, 0 if unknown."""
+        return _numbers([wave.id.se * 4096 + max(0, wave.cu) for wave in self.waves])
+
+    @cached_property
     def issue(self) -> np.ndarray:
         """Issue time of each token (its stall is over) in aligned cycles, int64; at most MAX_CYCLES."""
         return later(self.start, self.stall)

@@ -82,12 +82,11 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     tokens, of_code = parcel.tokens, lines(trace.code, trace.architecture)
     row = tokens.code_rows(len(trace.code))
     unit = of_code.unit[row]
-    cu = np.array([wave.id.se * 4096 + max(0, wave.cu) for wave in tokens.waves], dtype=np.int64)
     simd = np.array([wave.id.simd for wave in tokens.waves], dtype=np.int64)
     found, distances = [no_sums(3)], [no_sums(1)]
     for one in UNITS:
         token = np.flatnonzero(unit == one)
-        place = cu[tokens.owner[token]]
+        place = tokens.units[tokens.owner[token]]
         order = np.lexsort((tokens.issue[token], place))
         token, place = token[order], place[order]
         issue, start, end = tokens.issue[token], tokens.start[token], tokens.ends_at(token)
@@ -100,7 +99,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         both = np.flatnonzero(is_refused[1:] & is_refused[:-1] & counts[:-1])
         apart = np.minimum(issue[both + 1] - issue[both], _MAX_CYCLES)
         distances.append(summed(line[both] << 32 | apart, np.ones(len(both), dtype=np.int64)))
-    return _Part(joined_sums(found), joined_sums(distances), np.unique(cu * 16 + simd))
+    return _Part(joined_sums(found), joined_sums(distances), np.unique(tokens.units * 16 + simd))
 
 
 def _finish(trace: Trace, part: _Part) -> AccessHolds:

@@ -92,7 +92,6 @@ _VECTOR_MEMORY = (
     InstructionClass.SCRATCH,
 )
 _VECTOR_NAMES = ("buffer_", "tbuffer_", "global_", "flat_", "image_", "scratch_")
-_LOCAL_MEMORY = (InstructionClass.LDS,)
 
 
 def is_scalar(text: str) -> bool:
@@ -152,8 +151,7 @@ class _Accesses(NamedTuple):
 
 def _map(trace: Trace, parcel: Parcel) -> _Accesses:
     tokens, rows = parcel.own, len(trace.code)
-    lives = [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in tokens.waves]
-    return _Accesses(nonzero(tokens.executions(rows)), np.array(lives, dtype=np.int64).reshape(-1, 3))
+    return _Accesses(nonzero(tokens.executions(rows)), np.column_stack([tokens.units, *tokens.lives]))
 
 
 def _traced_part(trace: Trace) -> float:
@@ -174,27 +172,26 @@ def _traced_part(trace: Trace) -> float:
 def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     code = trace.code
     classes = instruction_classes(code)
-    accesses = (*_VECTOR_MEMORY, *_LOCAL_MEMORY, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
+    others = (InstructionClass.LDS, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
     width = np.zeros(len(code), dtype=np.int64)
-    for row in np.flatnonzero(np.isin(classes, accesses)).tolist():
+    for row in np.flatnonzero(np.isin(classes, (*_VECTOR_MEMORY, *others))).tolist():
         width[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
     is_vector = np.isin(classes, _VECTOR_MEMORY) & ~is_ds
-    is_local = np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC))
+    is_local = (classes == InstructionClass.LDS) | (is_ds & (classes == InstructionClass.ATOMIC))
 
     def begins(names: str | tuple[str, ...]) -> np.ndarray:
         """Rows of raw words whose first bits show such an instruction, "." if they show nothing."""
         rows = zip(code.text, code.is_unreadable.tolist(), strict=True)
         return np.array([raw and text.strip().startswith(names) for text, raw in rows], dtype=bool)
 
-    lanes = wave_lanes(trace.code, trace.architecture)
     return AccessWidths(
         width=width,
         is_vector=is_vector | begins(_VECTOR_NAMES),
         is_local=is_local | begins("ds_"),
         is_hidden=((width == UNKNOWN) & (is_vector | is_local)) | begins((*_VECTOR_NAMES, "ds_", ".")),
         executions=dense(part.executions, len(code))[0],
-        lanes=lanes,
+        lanes=wave_lanes(code, trace.architecture),
         unit_cycles=occupied_cycles(part.lives),
         part=_traced_part(trace),
     )

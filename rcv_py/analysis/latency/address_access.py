@@ -123,8 +123,6 @@ def _strides(one: AddressBlocks) -> tuple[np.ndarray, int, int]:
     """
     several = one.is_active.sum(axis=1) > 1
     active, address = one.is_active[several], one.address[several].astype(np.int64)
-    if not len(active):
-        return np.zeros(0, dtype=np.int64), 0, 0
     row = np.arange(len(active))
     first = active.argmax(axis=1)
     second = np.where(np.arange(active.shape[1]) > first[:, None], active, False).argmax(axis=1)
@@ -132,11 +130,7 @@ def _strides(one: AddressBlocks) -> tuple[np.ndarray, int, int]:
     distance = np.arange(active.shape[1]) - first[:, None]
     fits = address == address[row, first][:, None] + step[:, None] * distance
     has_one = (fits | ~active).all(axis=1) & (rest == 0)
-    return (
-        (np.unique(step[has_one]) if has_one.all() else np.zeros(0, dtype=np.int64)),
-        int(has_one.sum()),
-        len(row),
-    )
+    return np.unique(step) if has_one.all() else step[:0], int(has_one.sum()), len(row)
 
 
 def _lines_and_bytes(one: AddressBlocks, width: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -146,9 +140,8 @@ def _lines_and_bytes(one: AddressBlocks, width: int, size: int) -> tuple[np.ndar
     for begin in range(0, len(lines), _AT_ONCE):
         checkpoint()
         part = slice(begin, begin + _AT_ONCE)
-        start = np.sort(
-            np.where(one.is_active[part], one.address[part].astype(np.int64), nothing - width), axis=1
-        )
+        start = np.where(one.is_active[part], one.address[part].astype(np.int64), nothing - width)
+        start.sort(axis=1)
         is_active = start < nothing - width
         stop = np.maximum.accumulate(start + width, axis=1)
         before = np.roll(stop, 1, axis=1)

@@ -127,11 +127,15 @@ def address_blocks(trace: Trace, records: MarkerRecords) -> list[AddressBlocks]:
 
 def _read(trace: Trace, blocks: AddressBlocks, word: np.ndarray, lanes: int) -> AddressBlocks:
     """Return the blocks of a marker with what their words say, uint64 [blocks, words]."""
+    about = KINDS[blocks.kind]
+    limit = (
+        1 << 32 if not about.has_address else MAX_LDS if about.is_local else MAX_ADDRESS
+    )  # lane numbers too
     mask = word[:, 0] | word[:, 1] << np.uint64(32)
     is_active = (mask[:, None] >> np.arange(lanes, dtype=np.uint64)) & np.uint64(1) != 0
     is_whole = mask >> np.uint64(lanes - 1) <= 1  # else lanes beyond those recorded were active
     address, is_known = _addresses(trace, blocks.kind, word[:, _HEAD:], lanes)
-    is_right = ~((address >= np.uint64(_limit(blocks.kind))) & is_active).any(axis=1)
+    is_right = ~((address >= np.uint64(limit)) & is_active).any(axis=1)
     good = is_whole & is_right & is_known
     return blocks._replace(
         address=address[good],
@@ -139,11 +143,6 @@ def _read(trace: Trace, blocks: AddressBlocks, word: np.ndarray, lanes: int) -> 
         incomplete=blocks.incomplete + int((is_whole & ~is_right).sum()),
         unusable=int((~good & (is_right | ~is_whole)).sum()),
     )
-
-
-def _limit(kind: str) -> int:
-    """One more than the largest value that can be an address, or a number of a lane."""
-    return 1 << 32 if not KINDS[kind].has_address else MAX_LDS if KINDS[kind].is_local else MAX_ADDRESS
 
 
 def _addresses(trace: Trace, kind: str, word: np.ndarray, lanes: int) -> tuple[np.ndarray, np.ndarray]:

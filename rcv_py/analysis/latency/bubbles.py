@@ -29,15 +29,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
 from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
-from rcv_py.analysis.device.simd_work import (
-    ASTRAY,
-    SimdCycles,
-    assumption,
-    joined_cycles,
-    lives,
-    simd_cycles,
-    work_of,
-)
+from rcv_py.analysis.device import simd_work
 from rcv_py.analysis.program.branches import ends_of, under_end
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.runs import ascending, ends_run, starts_run
@@ -85,19 +77,19 @@ class _Charged(NamedTuple):
     # Key: number of waves that share (0: any up to _SHARED), kind of wait, code row.  Cycles; for number 0 in
     # parts of a cycle.
     charged: Sums
-    cycles: SimdCycles
+    cycles: simd_work.SimdCycles
     waves: int
 
 
 def _map(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> _Charged:
-    work, size = work_of(trace, parcel, left_out, rule), len(trace.code) + 1
+    work, size = simd_work.work_of(trace, parcel, left_out, rule), len(trace.code) + 1
     ends = ends_of(trace.code) if rule is ReferenceRule.OURS else np.zeros(0, dtype=bool)
     keys, charged = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     counts = zip(parcel.tokens.waves, parcel.chosen.tolist(), strict=True)
     tokens = of_waves(wave for wave, is_chosen in counts if is_chosen and wave.row not in left_out)
     if len(tokens.waves):
         axis, rest = work.axis, under_end(tokens, ends)
-        begin, end = lives(list(tokens.waves), axis)
+        begin, end = simd_work.lives(list(tokens.waves), axis)
         edges = (axis.held(np.array([time])) for time in (parcel.begin, parcel.end))
         low, high = (edge + axis.shift(tokens.waves) for edge in edges)
         sweep = _Sweep(np.clip(begin, low, high), np.clip(end, low, high), work.work)
@@ -111,7 +103,7 @@ def _map(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, parcel: Pa
                 keys.append((shared * len(WAYS) + way) * size + row[some])
                 charged.append(parts[some])
     sums = summed(np.concatenate(keys), np.concatenate(charged))
-    return _Charged(sums, simd_cycles(work), work.waves)
+    return _Charged(sums, simd_work.simd_cycles(work), work.waves)
 
 
 def _finish(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, part: _Charged) -> Bubbles:
@@ -124,40 +116,32 @@ def _finish(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, part: _
     line = np.flatnonzero(whole)
     line = line[np.lexsort((line, -whole[line]))]
     idle, stall, drain = cycles[:, line]
-    found = part.cycles
-    of_simd = {
-        "resident": found.resident,
-        "issuing": found.issuing,
-        "no_issue": found.no_issue,
-        "matrix": found.matrix,
-        "bubble": found.nothing,
-    }
+    names = ("resident", "issuing", "no_issue", "matrix")
+    of_simd = {**{name: getattr(part.cycles, name) for name in names}, "bubble": part.cycles.nothing}
     return Bubbles(
         line=np.where(line == size - 1, -1, line).astype(np.int32),
         idle=idle,
         stall=stall,
         drain=drain,
         **{name: int(column.sum()) for name, column in of_simd.items()},
-        place=found.place.astype(np.int32),
+        place=part.cycles.place.astype(np.int32),
         of_simd=of_simd,
         waves=part.waves,
-        assumption=assumption(matrix_passes(trace.code, trace.target), left_out, rule),
+        assumption=simd_work.assumption(matrix_passes(trace.code, trace.target), left_out, rule),
     )
+
+
+_MERGE = by_field(_Charged, charged=added(1), cycles=simd_work.joined_cycles, waves=sum)
 
 
 def bubbles_by(rule: ReferenceRule, left_out: frozenset[int]) -> Reduction[_Charged, Bubbles]:
     """Return the bubbles of waves by a rule; `left_out` is the result of ASTRAY."""
-    return Reduction(
-        partial(_map, rule, left_out),
-        by_field(_Charged, charged=added(1), cycles=joined_cycles, waves=sum),
-        partial(_finish, rule, left_out),
-        is_together=True,
-        is_of_simd=True,
-    )
+    map_, finish = partial(_map, rule, left_out), partial(_finish, rule, left_out)
+    return Reduction(map_, _MERGE, finish, is_together=True, is_of_simd=True)
 
 
 # Waves that do not count still issue and keep units busy; bubbles are split among the waves that count.
-BUBBLES = {rule: Staged(ASTRAY, partial(bubbles_by, rule)) for rule in ReferenceRule}
+BUBBLES = {rule: Staged(simd_work.ASTRAY, partial(bubbles_by, rule)) for rule in ReferenceRule}
 
 
 def _waiting(

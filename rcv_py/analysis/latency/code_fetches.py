@@ -21,7 +21,6 @@ from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, tables
 from rcv_py.analysis.core.saturated import Sums, dense, summed, sums
-from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import numbered, starts_run
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
@@ -64,41 +63,23 @@ class _Part(NamedTuple):
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Part:
-    tokens = parcel.own
-    row, at, is_arrival = _arrivals(trace, tokens)
-    drains = lines(trace.code, trace.architecture).is_end[row[at]]  # a wave's last operations
-    slow = at[(tokens.idle[at] >= SLOW) & ~drains]
-    idle = tokens.idle[slow].astype(np.int64)
-    gaps = _Gaps(row[slow], _units(tokens)[tokens.owner[slow]], tokens.start[slow], idle)
-    long = (tokens.idle >= SLOW) & ~is_arrival & ~starts_run(tokens.owner)
+    of_code, n, tokens = lines(trace.code, trace.architecture), len(trace.code), parcel.own
+    row, is_first = tokens.code_rows(n), starts_run(tokens.owner)
+    jumps = np.diff(row, prepend=row[:1]) != 1
+    is_arrival = (starts_run(of_code.block[row]) | jumps) & ~is_first & (row < n)  # comes to another line
+    at = np.flatnonzero(is_arrival)
+    slow = at[(tokens.idle[at] >= SLOW) & ~of_code.is_end[row[at]]]  # not a wave's last operations
+    long = (tokens.idle >= SLOW) & ~is_arrival & ~is_first
+    begun, place = parcel.begun, parcel.begun.code_rows(n)
+    first = np.flatnonzero(starts_run(begun.owner, of_code.block[place]) & (place < n))
+    earliest = _Gaps(place[first], begun.units[begun.owner[first]], begun.start[first], 0 * first)
+    idle = tokens.idle.astype(np.int64)
     return _Part(
         summed(row[at], np.ones(len(at), dtype=np.int64)),
-        gaps,
-        _earliest(trace, parcel.begun),
-        int(np.minimum(tokens.idle[long].astype(np.int64), 1 << 40).sum()),
+        _Gaps(row[slow], tokens.units[tokens.owner[slow]], tokens.start[slow], idle[slow]),
+        _first_of(trace, earliest),
+        int(np.minimum(idle[long], 1 << 40).sum()),
     )
-
-
-def _arrivals(trace: Trace, tokens: TokenColumns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return each token's code row, the tokens that come to another line, and the latter as a mask."""
-    of_code = lines(trace.code, trace.architecture)
-    row = tokens.code_rows(len(trace.code))
-    jumps = np.zeros(len(row), dtype=bool)
-    jumps[1:] = row[1:] != row[:-1] + 1
-    is_first = starts_run(tokens.owner)
-    is_arrival = (starts_run(of_code.block[row]) | jumps) & ~is_first & (row < len(trace.code))
-    return row, np.flatnonzero(is_arrival), is_arrival
-
-
-def _units(tokens: TokenColumns) -> np.ndarray:
-    return np.array([wave.id.se * 4096 + max(0, wave.cu) for wave in tokens.waves], dtype=np.int64)
-
-
-def _earliest(trace: Trace, tokens: TokenColumns) -> _Gaps:
-    of_code = lines(trace.code, trace.architecture)
-    row = tokens.code_rows(len(trace.code))
-    at = np.flatnonzero(starts_run(tokens.owner, of_code.block[row]) & (row < len(trace.code)))
-    return _first_of(trace, _Gaps(row[at], _units(tokens)[tokens.owner[at]], tokens.start[at], 0 * at))
 
 
 def _first_of(trace: Trace, gaps: _Gaps) -> _Gaps:

@@ -94,9 +94,7 @@ def _chains(piece: TokenColumns, links: WaitLinks, crossing: np.ndarray) -> np.n
     ops = np.flatnonzero(crossing)
     owner = piece.owner[wait]
     after_wait = np.maximum(np.append(0, wait[:-1] + 1), piece.first[owner])
-    first = ops[
-        np.minimum(np.searchsorted(ops, after_wait), len(ops) - 1)
-    ]  # the first one after the last wait
+    first = ops[np.minimum(np.searchsorted(ops, after_wait), len(ops) - 1)]  # after the last wait
     vector = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.VALU, TokenKind.MATRIX))))
     leaves = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.JUMP, TokenKind.NEXT))))
     follows = ~starts_run(owner)

@@ -1,38 +1,148 @@
 """Memory latency of code lines, from counters of operations in flight that were sampled with the trace."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field
 from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import of_waves
-from rcv_py.analysis.latency.memory_levels import (
-    COLUMNS,
-    LEVEL_COUNTERS,
-    LevelCounter,
-    MemoryOps,
-    QueueSamples,
-    all_ops,
-    has_levels,
-    is_store,
-    levels,
-    memory_ops,
-    position,
-    returns,
-    split_levels,
-    with_silence,
-)
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.analysis.latency.memory_levels import Levels, QueueSamples, returns, split_levels
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message
+from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.device import CounterSamples
+from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
+
+COLUMNS = 4  # values of a counter sample; bank b holds counters 4 b to 4 b + 3
+
+
+class LevelCounter(NamedTuple):
+    """A counter of operations in flight, and the instructions it counts."""
+
+    name: str
+    unit: str  # display name
+    kinds: tuple[TokenKind, ...]
+    has_stores: bool  # whether stores return independently, not after the loads
+
+
+LEVEL_COUNTERS = (
+    LevelCounter("SQ_INST_LEVEL_VMEM", "VMEM", (TokenKind.VMEM, TokenKind.FLAT), True),
+    LevelCounter("SQ_INST_LEVEL_LDS", "LDS", (TokenKind.LDS,), False),
+    LevelCounter("SQ_INST_LEVEL_SMEM", "SMEM", (TokenKind.SMEM,), False),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryOps(ColumnTable):
+    """Executed memory instructions by wave, in order of execution."""
+
+    wave: np.ndarray  # int64 [n], row of the wave index
+    se: np.ndarray  # int64 [n]
+    cu: np.ndarray  # int64 [n], -1 if unknown
+    simd: np.ndarray  # int64 [n]
+    issue: np.ndarray  # int64 [n], cycles, aligned
+    stall: np.ndarray  # int64 [n], cycles
+    busy: np.ndarray  # int64 [n], cycles
+    kind: np.ndarray  # uint8 [n]
+    line: np.ndarray  # int64 [n], row of the code table
+
+    def of(self, counter: LevelCounter) -> Self:
+        """Return the operations that a counter counts."""
+        return self.at(np.isin(self.kind, counter.kinds))
+
+
+_KINDS = [kind for counter in LEVEL_COUNTERS for kind in counter.kinds]
+
+
+def memory_ops(tokens: TokenColumns, lines: int) -> MemoryOps:
+    """Return the memory instructions of some waves that match one of `lines` code lines."""
+    rows = np.flatnonzero(np.isin(tokens.kind, _KINDS) & (tokens.line >= 0) & (tokens.line < lines))
+    places = [(wave.row, wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves]
+    wave, se, cu, simd = np.array(places, dtype=np.int64).reshape(-1, 4)[tokens.owner[rows]].T
+    stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
+    return MemoryOps(
+        wave=wave,
+        se=se,
+        cu=cu,
+        simd=simd,
+        issue=tokens.start[rows] + stall,
+        stall=stall,
+        busy=busy,
+        kind=tokens.kind[rows],
+        line=tokens.line[rows].astype(np.int64),
+    )
+
+
+def all_ops(parts: Sequence[MemoryOps]) -> MemoryOps:
+    """Return the memory instructions of several disjoint sets of waves."""
+    ops = joined([memory_ops(of_waves(()), 0), *parts])
+    return ops.at(np.argsort(ops.wave, kind="stable"))
+
+
+def position(names: Iterable[str], counter: LevelCounter) -> int:
+    """Return the index of a counter among the recorded ones, -1 if it was not recorded."""
+    names = [name.removeprefix("SQ_") for name in names]
+    wanted = counter.name.removeprefix("SQ_")
+    return names.index(wanted) if wanted in names else -1
+
+
+def levels(samples: CounterSamples, at: int, cu: int) -> Levels:
+    """Return the samples of one compute unit for the counter at index `at`, in any bank.
+
+    The interval is the most frequent distance between two samples.  If the counters recorded nothing for
+    longer, nothing was in flight: a zero sample represents that.  After the last sample nothing is known.
+    """
+    chosen = samples.bank == at // COLUMNS
+    if cu >= 0:
+        chosen &= samples.cu == cu
+    time = samples.time[chosen]
+    level = samples.value[chosen, at % COLUMNS].astype(np.int64)
+    order = np.argsort(time, kind="stable")
+    time, level = time[order], level[order]
+    steps = np.diff(time)
+    steps = steps[steps > 0]
+    if not len(steps):
+        return Levels(time, level, 1)
+    lengths, counts = np.unique(steps, return_counts=True)
+    interval = int(lengths[np.argmax(counts)])
+    return Levels(*with_silence(time, level, interval, interval * 3 // 2), interval)
+
+
+def with_silence(
+    time: np.ndarray, level: np.ndarray, interval: int, longest: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples with a zero one interval after each whose successor is further away than `longest`."""
+    gaps = np.flatnonzero(np.diff(time) > longest)
+    at = np.concatenate([time, time[gaps] + interval])
+    order = np.argsort(at, kind="stable")
+    return at[order], np.concatenate([level, np.zeros(len(gaps), dtype=level.dtype)])[order]
+
+
+def is_store(code: CodeTable, rows: np.ndarray) -> np.ndarray:
+    """Return which instructions only write: stores, and atomics without a result; bool."""
+    table = np.zeros(len(code), dtype=bool)
+    for row in ascending(rows).tolist():
+        text = code.text[row]
+        name = text.lstrip().split(" ", 1)[0]
+        returns = any(word in text.split() for word in ("glc", "sc0")) or "ATOMIC_RETURN" in text
+        table[row] = "_store" in name or ("_atomic" in name and not returns)
+    return table[rows]
+
+
+def has_levels(trace: Trace) -> bool:
+    """Whether the capture has samples of any counter of operations in flight."""
+    names = trace.counter_names
+    return bool(trace.counters) and any(position(names, counter) >= 0 for counter in LEVEL_COUNTERS)
+
 
 ASSUMPTION = (
     "Estimate: loads and stores are separate queues, distinguished by the latencies that explain the counted "
@@ -89,10 +199,8 @@ class _Part(NamedTuple):
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Part:
-    tokens = parcel.own
-    return _Part(
-        memory_ops(tokens if has_levels(trace) else of_waves(()), len(trace.code)), len(tokens.waves)
-    )
+    tokens = parcel.own if has_levels(trace) else of_waves(())
+    return _Part(memory_ops(tokens, len(trace.code)), len(parcel.own.waves))
 
 
 def _finish(trace: Trace, part: _Part, *, rule: ReferenceRule) -> MemoryLatency:
@@ -207,9 +315,9 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     square = np.bincount(line[known], (latency[known] - mean[line[known]]) ** 2, size)
     std = np.sqrt(np.where(count > 1, square / np.maximum(count - 1, 1), 0.0))
     # The uncertainty of a mean: the spread, and that a return is only known to be between two samples.
-    divisor = (
-        np.where(count == 1, 0.01, np.maximum(count - 1.5, 0.01)) if is_reference else np.maximum(count, 1)
-    )
+    divisor = np.maximum(count, 1)
+    if is_reference:
+        divisor = np.where(count == 1, 0.01, np.maximum(count - 1.5, 0.01))
     error = np.sqrt(std**2 + interval**2 / (3 if is_reference else 12)) / np.sqrt(divisor)
     by = count if is_reference else executed
     issue, stall = (_mean(sums(ops.line, column, size), by) for column in (ops.busy, ops.stall))
@@ -235,10 +343,12 @@ def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _nothing(assumption: str, reason: str) -> MemoryLatency:
-    reals = dict.fromkeys(("mean", "std", "error", "issue", "stall"), float)
-    return MemoryLatency.empty(
-        unit=str, line=np.int32, **reals, interval=0, assumption=assumption, reason=reason
-    )
+    types = {
+        "unit": str,
+        "line": np.int32,
+        **dict.fromkeys(("mean", "std", "error", "issue", "stall"), float),
+    }
+    return MemoryLatency.empty(**types, interval=0, assumption=assumption, reason=reason)
 
 
 def matched_lines(

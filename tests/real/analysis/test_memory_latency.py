@@ -6,8 +6,15 @@ from dataclasses import replace
 import pytest
 
 from rcv_py.analysis.core.token_columns import columns_of
-from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency, reference_values
-from rcv_py.analysis.latency.memory_levels import LEVEL_COUNTERS, all_ops, memory_ops, position
+from rcv_py.analysis.latency.memory_latency import (
+    LEVEL_COUNTERS,
+    MEMORY,
+    MemoryLatency,
+    all_ops,
+    memory_ops,
+    position,
+    reference_values,
+)
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from tests.analysis.test_memory_latency import (
