@@ -76,8 +76,13 @@ _SIGNS = {
 
 def cut(trace: Trace, ends: Ends | None) -> Cut:
     """Return the signs of a cut; if no waves were read, `unfinished` comes from code.json's totals."""
-    by_waves = None if ends is None else (ends.unfinished, ends.of, ends.at_once)
-    unfinished, of, at_once = by_waves or _ends_by_totals(trace)
+    if ends is None:  # every whole wave runs s_endpgm once, so the others were cut
+        code, is_end = trace.code, ends_of(trace.code)
+        of, at_once = int(np.count_nonzero(trace.waves.size > 0)), 0
+        is_known = is_end.any() and code.hits.any()
+        unfinished = max(0, of - int(code.hits[is_end].sum())) if is_known else 0
+    else:
+        unfinished, of, at_once, _ = ends
     lives = residencies(trace.occupancy)
     without_file, split = _without_file(trace, ends)
     kinds = np.zeros(0) if trace.events is None else trace.events.kind
@@ -98,46 +103,27 @@ def buffer(trace: Trace, ends: Ends | None = None) -> HealthNote | None:
     """Return a note if the record was cut off."""
     signs = cut(trace, ends)
     numbers = {name: getattr(signs, name) for name in _SIGNS}
-    for names, severity, title, consequence in _CASES:
-        if any(numbers[name] for name in names):
-            return HealthNote(
-                name="buffer",
-                severity=severity,
-                title=title,
-                evidence=tuple(
-                    number(
-                        _SIGNS[name],
-                        value,
-                        Message(" of {0}", count(signs.of)) if name == "unfinished" else "",
-                    )
-                    for name, value in numbers.items()
-                    if value
-                ),
-                consequence=consequence,
-                remedy="Record again with a larger buffer, which all shader engines share, or fewer of them; "
-                "if memory for it cannot be had, trace one shader engine and fewer counters.",
-                settings=_settings(trace),
-            )
-    return None
-
-
-def _settings(trace: Trace) -> dict[str, Setting]:
+    case = next((case for case in _CASES if any(numbers[name] for name in case[0])), None)
+    if case is None:
+        return None
+    _, severity, title, consequence = case
+    units = {"unfinished": Message(" of {0}", count(signs.of))}
     settings: dict[str, Setting] = {"att_buffer_size": LARGER_BUFFER}
     engines, waves = np.unique(trace.waves.se, return_counts=True)
     if len(engines) > 1:
         settings["att_shader_engine_mask"] = engine_mask(engines[[np.argmax(waves)]])
     if trace.counters and trace.architecture.has_trace_counters:
         settings["att_activity"] = SLOWEST_COUNTERS
-    return settings
-
-
-def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
-    """Counts by code.json's totals: every whole wave runs s_endpgm once, so the others were cut."""
-    code, ends = trace.code, ends_of(trace.code)
-    waves = int(np.count_nonzero(trace.waves.size > 0))
-    if not ends.any() or not code.hits.any():
-        return 0, waves, 0
-    return max(0, waves - int(code.hits[ends].sum())), waves, 0
+    return HealthNote(
+        name="buffer",
+        severity=severity,
+        title=title,
+        evidence=tuple(number(_SIGNS[name], n, units.get(name, "")) for name, n in numbers.items() if n),
+        consequence=consequence,
+        remedy="Record again with a larger buffer, which all shader engines share, or fewer of them; if "
+        "memory for it cannot be had, trace one shader engine and fewer counters.",
+        settings=settings,
+    )
 
 
 class Ends(NamedTuple):

@@ -8,23 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.health import missing
 from rcv_py.analysis.health.buffer import ENDS, buffer
 from rcv_py.analysis.health.grid_fill import concurrent_kernels, tail, underfilled
 from rcv_py.analysis.health.mapping import collapsed, debug_info, sources
-from rcv_py.analysis.health.missing import (
-    UNMATCHED,
-    contradicted,
-    counters,
-    lost_files,
-    lost_markers,
-    markers,
-    not_run,
-    placeholder,
-    sampled,
-    unmatched,
-    unreadable,
-    wrong_code,
-)
 from rcv_py.analysis.health.note import HealthNote, ranked
 from rcv_py.analysis.health.replicates import replicate
 from rcv_py.analysis.health.representative import hardly_ran, left_early, representative
@@ -70,7 +57,7 @@ def capture_health(
     return health_notes(trace, lambda reduction: reduction.of(trace, batches), unread, other)
 
 
-OF_WAVES = (MATCH, ENDS, UNMATCHED, POPULATIONS)  # reductions over waves
+OF_WAVES = (MATCH, ENDS, missing.UNMATCHED, POPULATIONS)  # reductions over waves
 
 
 def health_notes(
@@ -84,37 +71,28 @@ def health_notes(
     `unread` are index rows of waves whose files could not be read.
     """
     match, ends, lost, ways = (None if ask is None else ask(reduction) for reduction in OF_WAVES)
-    return ranked(
-        (
-            placeholder(trace),
-            markers(trace),
-            lost_markers(trace),
-            unreadable(trace),
-            None if match is None else wrong_code(trace, match),
-            buffer(trace, ends),
-            lost_files(trace, unread),
-            None if lost is None else unmatched(lost),
-            None if lost is None else contradicted(trace, lost),
-            hardly_ran(trace),
-            None if ways is None else left_early(ways),
-            collapsed(trace),
-            representative(trace, ways.working if ways is not None and ways.has_working else None),
-            concurrent_kernels(trace),
-            debug_info(trace),
-            sources(trace),
-            underfilled(trace),
-            tail(trace),
-            counters(trace),
-            sampled(trace),
-            not_run(trace),
-            replicate(trace, other),
-        )
+    first = (missing.placeholder, missing.markers, missing.lost_markers, missing.unreadable)
+    last = (concurrent_kernels, debug_info, sources, underfilled, tail, missing.counters, missing.not_traced)
+    notes = (
+        *(check(trace) for check in first),
+        None if match is None else missing.wrong_code(trace, match),
+        buffer(trace, ends),
+        missing.lost_files(trace, unread),
+        None if lost is None else missing.unmatched(lost),
+        None if lost is None else missing.contradicted(trace, lost),
+        hardly_ran(trace),
+        None if ways is None else left_early(ways),
+        collapsed(trace),
+        representative(trace, ways.working if ways is not None and ways.has_working else None),
+        *(check(trace) for check in last),
+        replicate(trace, other),
     )
+    return ranked(notes)
 
 
 def table_problems(trace: Trace) -> tuple[Problem, ...]:
     """Return the problems that show in the tables alone, as sentences for the list of problems."""
-    notes = (unreadable(trace), hardly_ran(trace), collapsed(trace))
+    notes = (missing.unreadable(trace), hardly_ran(trace), collapsed(trace))
     problems = [note.problem("code.json") for note in notes if note is not None]
     code = trace.code
     cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())

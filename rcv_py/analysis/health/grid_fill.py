@@ -96,23 +96,16 @@ def underfilled(trace: Trace) -> HealthNote | None:
     fill = grid_fill(trace)
     if fill is None or not fill.slots or not fill.waves <= fill.numbers.peak <= HALF_FULL * fill.slots:
         return None
-    taken = percent(fill.numbers.peak, fill.slots)
+    taken = Message(", of which {0} were taken", percent(fill.numbers.peak, fill.slots))
+    engines = Message(" on {0} shader engines", count(fill.engines))
     return HealthNote(
         name="grid",
         severity=Severity.INFO,
         title="The whole grid was resident at once and under-fills the device",
         evidence=(
             number("waves", fill.waves, ", all resident at a time"),
-            number(
-                "slots on the compute units they used",
-                fill.slots,
-                Message(", of which {0} were taken", taken),
-            ),
-            number(
-                "compute units with a wave",
-                fill.units,
-                Message(" on {0} shader engines", count(fill.engines)),
-            ),
+            number("slots on the compute units they used", fill.slots, taken),
+            number("compute units with a wave", fill.units, engines),
             number("most waves on one", fill.most_of_unit),
         ),
         consequence="There was no second round of workgroups: fewer waves hide latency, and the slowest "
@@ -143,9 +136,7 @@ def tail(trace: Trace) -> HealthNote | None:
         severity=Severity.INFO,
         title="Much of the time passed with at most half of the peak resident",
         evidence=tuple(evidence),
-        consequence=(
-            "In the tail the device is nearly empty; shares of the total mix its stall with the "
-            "stall of the full device."
-        ),
+        consequence="In the tail the device is nearly empty; shares of the total mix its stall with the "
+        "stall of the full device.",
         remedy="Compare a range before the tail with the total; more workgroups of equal work shorten it.",
     )

@@ -17,26 +17,12 @@ FILE = "input.yaml"
 BUFFER = "0x10000000"  # 256 MB, the default of present versions of rocprofv3; older ones had 96 MB
 FORMS = "[json, csv]"  # of the tables of the run
 
-# In the order in which they are written.
-KEYS = (
-    "kernel_include_regex",
-    "kernel_iteration_range",
-    "selected_regions",
-    "output_directory",
-    "output_file",
-    "output_format",
-    "kernel_trace",
-    "marker_trace",
-    "advanced_thread_trace",
-    "att_gpu_index",
-    "att_target_cu",
-    "att_shader_engine_mask",
-    "att_simd_select",
-    "att_buffer_size",
-    "att_activity",
-    "att_perfcounter_target_only",
-    "att_consecutive_kernels",
-    "att_serialize_all",
+KEYS = (  # in the order in which they are written
+    *("kernel_include_regex", "kernel_iteration_range", "selected_regions"),
+    *("output_directory", "output_file", "output_format"),
+    *("kernel_trace", "marker_trace", "advanced_thread_trace"),
+    *("att_gpu_index", "att_target_cu", "att_shader_engine_mask", "att_simd_select", "att_buffer_size"),
+    *("att_activity", "att_perfcounter_target_only", "att_consecutive_kernels", "att_serialize_all"),
 )
 
 
@@ -92,7 +78,9 @@ def kernel_pattern(trace: Trace) -> str:
 
 
 def _as_recorded(trace: Trace) -> dict[str, Setting]:
+    """The settings of a capture: all four SIMDs of a unit on gfx9, later the SIMD that was traced."""
     index = trace.waves
+    simd = hex(int(index.simd[0]) & 3) if len(index) else "0x0"
     units = index.cu[index.cu >= 0].astype(np.int64) & CU_BITS
     engines = trace.occupancy.se if len(trace.occupancy) else index.se
     settings: dict[str, Setting] = {
@@ -103,20 +91,13 @@ def _as_recorded(trace: Trace) -> dict[str, Setting]:
         "advanced_thread_trace": True,
         "att_target_cu": int(np.bincount(units).argmax()) if len(units) else 1,
         "att_shader_engine_mask": engine_mask(engines),
-        "att_simd_select": _simds(trace),
+        "att_simd_select": "0xf" if trace.architecture.traces_all_simds else simd,
         "att_buffer_size": BUFFER,
     }
     if trace.counters and trace.architecture.has_trace_counters:
         settings["att_activity"] = 8
     pattern = kernel_pattern(trace)
     return {"kernel_include_regex": pattern, **settings} if pattern else settings
-
-
-def _simds(trace: Trace) -> str:
-    """A mask of all four SIMDs on gfx9; later the number of the traced SIMD."""
-    if trace.architecture.traces_all_simds:
-        return "0xf"
-    return hex(int(trace.waves.simd[0]) & 3) if len(trace.waves) else "0x0"
 
 
 def _value(value: Setting) -> str:

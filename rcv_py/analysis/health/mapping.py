@@ -56,9 +56,7 @@ def mapping(code: CodeTable) -> Mapping:
     ran = rows[code.hits[rows] > 0]
     rows = ran if len(ran) else rows
     if not len(rows):
-        return Mapping(
-            code_lines=0, source_lines=0, top_file=-1, top_line=0, top_share=0.0, top_cost=0.0, effective=0.0
-        )
+        return Mapping(0, 0, top_file=-1, top_line=0, top_share=0.0, top_cost=0.0, effective=0.0)
     places, size = _by_line(code, rows)
     top = int(np.argmax(size))
     _, cost = _by_line(code, rows, cost_columns(code).cost[rows])
@@ -131,15 +129,13 @@ def collapsed(trace: Trace) -> HealthNote | None:
 
 
 def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Measured, ...]:
-    effective = effective_lines(trace)
+    effective, text = effective_lines(trace), "{0:.2f} by executions and stall"
     return (
         share("instructions on it", spread.top_share),
         share("their cost", spread.top_cost, " of the latency"),
         Measured("what it is", what, what or "not a decorator, a head or a one-line helper"),
         number("source lines", spread.source_lines),
-        Measured(
-            "effective lines", round(effective, 2), Message("{0:.2f} by executions and stall", effective)
-        ),
+        Measured("effective lines", round(effective, 2), Message(text, effective)),
         Measured("effective lines by instructions", round(spread.effective, 2), f"{spread.effective:.2f}"),
         number("call sites of that line", sites),
     )

@@ -131,38 +131,24 @@ def placeholder(trace: Trace) -> HealthNote | None:
     remedy = "Record more shader engines, or launch a larger grid; HSA_CU_MASK can steer waves to the target."
     settings: dict[str, Setting] = {"att_shader_engine_mask": EVERY_FOURTH_ENGINE}
     if len(lives):
-        cu, waves, engines = _busiest(lives.se, lives.cu)
+        # The unit number with most waves that can be a target.
+        unit = lives.cu.astype(np.int64) & CU_BITS
+        allowed = unit <= MAX_TARGET
+        units, waves = np.unique(unit[allowed] if allowed.any() else unit, return_counts=True)
+        cu, most = int(units[np.argmax(waves)]), int(waves.max())
         title = "No wave ran on the traced compute unit"
         evidence[1:] = [
             number("waves on other compute units", len(lives)),
-            Measured("busiest compute unit", cu, Message("{0}, with {1}", cu, plural(waves, "wave"))),
+            Measured("busiest compute unit", cu, Message("{0}, with {1}", cu, plural(most, "wave"))),
         ]
         consequence = (
             "The folder is a placeholder: it records when waves ran elsewhere, but has no instruction."
         )
         text = "Trace compute unit {0}, where waves of this launch ran, or launch a larger grid."
         remedy = Message(text, cu)
-        settings = {"att_shader_engine_mask": engine_mask(engines)}
+        settings = {"att_shader_engine_mask": engine_mask(lives.se[unit == cu])}
         settings |= {"att_target_cu": cu} if cu <= MAX_TARGET else {}
-    return HealthNote(
-        name="placeholder",
-        severity=Severity.ERROR,
-        title=title,
-        evidence=tuple(evidence),
-        consequence=consequence,
-        remedy=remedy,
-        settings=settings,
-    )
-
-
-def _busiest(se: np.ndarray, cu: np.ndarray) -> tuple[int, int, np.ndarray]:
-    """The unit number with most waves that can be a target, their number, and their engines."""
-    number = cu.astype(np.int64) & CU_BITS
-    allowed = number <= MAX_TARGET
-    chosen = number[allowed] if allowed.any() else number
-    names, waves = np.unique(chosen, return_counts=True)
-    best = int(names[np.argmax(waves)])
-    return best, int(waves.max()), se[number == best]
+    return HealthNote("placeholder", Severity.ERROR, title, tuple(evidence), consequence, remedy, settings)
 
 
 def unreadable(trace: Trace) -> HealthNote | None:
@@ -184,44 +170,25 @@ def unreadable(trace: Trace) -> HealthNote | None:
     )
 
 
-def sampled(trace: Trace) -> HealthNote | None:
-    """Return a note if the capture holds samples, or costs alone, instead of a trace."""
-    rows = (number("instructions with rows", len(trace.code)),)
+def not_traced(trace: Trace) -> HealthNote | None:
+    """Return a note if the capture holds samples, costs alone or a program that has not run, and no trace."""
+    settings: dict[str, Setting] = {"advanced_thread_trace": True}
     if trace.has_only_costs:
-        return HealthNote(
-            name="costs_alone",
-            severity=Severity.INFO,
-            title="The capture is a table of costs without waves",
-            evidence=rows,
-            consequence="There are no times; causes of stalls are not known.",
-            remedy="Open the ui_output folder that was written with it.",
-        )
-    if trace.has_thread_trace or not trace.has_pc_samples:
+        name, title, settings = "costs_alone", "The capture is a table of costs without waves", {}
+        consequence = "There are no times; causes of stalls are not known."
+        remedy = "Open the ui_output folder that was written with it."
+    elif trace.has_pc_samples and not trace.has_thread_trace:
+        name, title = "sampled", "The capture holds PC samples and no thread trace"
+        consequence = "There are no waves, no times and no waits; shares are statistical."
+        remedy = "Read stall reasons by instruction; record a thread trace for timelines."
+    elif trace.is_static:
+        name, title = "not_run", "The program has not run"
+        consequence = "There are no waves, no times and no costs; cycles of blocks and loops are modelled."
+        remedy = "Read instructions, registers and limits; record a thread trace for times."
+    else:
         return None
-    return HealthNote(
-        name="sampled",
-        severity=Severity.INFO,
-        title="The capture holds PC samples and no thread trace",
-        evidence=rows,
-        consequence="There are no waves, no times and no waits; shares are statistical.",
-        remedy="Read stall reasons by instruction; record a thread trace for timelines.",
-        settings={"advanced_thread_trace": True},
-    )
-
-
-def not_run(trace: Trace) -> HealthNote | None:
-    """Return a note if the program has not run."""
-    if not trace.is_static:
-        return None
-    return HealthNote(
-        name="not_run",
-        severity=Severity.INFO,
-        title="The program has not run",
-        evidence=(number("instructions with rows", len(trace.code)),),
-        consequence="There are no waves, no times and no costs; cycles of blocks and loops are modelled.",
-        remedy="Read instructions, registers and limits; record a thread trace for times.",
-        settings={"advanced_thread_trace": True},
-    )
+    rows = (number("instructions with rows", len(trace.code)),)
+    return HealthNote(name, Severity.INFO, title, rows, consequence, remedy, settings)
 
 
 NOTABLE = 0.01  # of the cycles: more changes the ranking of lines
@@ -276,16 +243,15 @@ def unmatched(lost: Unmatched) -> HealthNote | None:
     """Return a note if executed instructions match no line of code.json."""
     if not lost.executions:
         return None
-    latency = percent(lost.cycles, lost.all_cycles)
+    share = percent(lost.cycles, lost.all_cycles)
+    cycles = Message("{0} ({1} of the latency)", count(lost.cycles), share)
     return HealthNote(
         name="unmatched",
         severity=Severity.ERROR if lost.cycles > NOTABLE * lost.all_cycles else Severity.WARNING,
         title="Executed instructions match no line of the code",
         evidence=(
             part("instructions", lost.executions, lost.all_executions),
-            Measured(
-                "their cycles", lost.cycles, Message("{0} ({1} of the latency)", count(lost.cycles), latency)
-            ),
+            Measured("their cycles", lost.cycles, cycles),
             number("waves", lost.waves),
         ),
         consequence="Their cycles are charged to no instruction and no source line.",
@@ -324,20 +290,13 @@ def lost_files(trace: Trace, unread: Iterable[int] = ()) -> HealthNote | None:
     if not gone:
         return None
     first = trace.waves.file[min(gone)]
+    files = Message("{0} of {1}, such as {2}", count(len(gone)), count(len(trace.waves)), first)
+    text = "Timelines and waits lack {0}, while the totals of code.json count them."
     return HealthNote(
         name="lost_files",
         severity=Severity.ERROR,
         title="Wave files are missing or damaged",
-        evidence=(
-            Measured(
-                "files",
-                len(gone),
-                Message("{0} of {1}, such as {2}", count(len(gone)), count(len(trace.waves)), first),
-            ),
-        ),
-        consequence=Message(
-            "Timelines and waits lack {0}, while the totals of code.json count them.",
-            plural(len(gone), "wave"),
-        ),
+        evidence=(Measured("files", len(gone), files),),
+        consequence=Message(text, plural(len(gone), "wave")),
         remedy="Copy the whole capture folder again, or decode again; recording anew is not needed.",
     )

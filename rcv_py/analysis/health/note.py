@@ -22,11 +22,8 @@ class Measured(NamedTuple):
 
 def part(name: str, number: int, total: int, more: str = "") -> Measured:
     """Return a number with its total: `17 of 4,948 (0.3 %)`."""
-    return Measured(
-        name,
-        number,
-        Message("{0} of {1}{2} ({3})", count(number), count(total), more, percent(number, total)),
-    )
+    text = Message("{0} of {1}{2} ({3})", count(number), count(total), more, percent(number, total))
+    return Measured(name, number, text)
 
 
 def share(name: str, value: float, of: str = "") -> Measured:
